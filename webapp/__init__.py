@@ -1,0 +1,1 @@
+"""Relevansi: judge what a chatbot retrieved and get figures that survive an examiner."""

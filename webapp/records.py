@@ -1,0 +1,148 @@
+"""Plain values that travel between the layers: what a file held, what a rater said.
+
+Nothing here knows a database, a web request or a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class Relevance(StrEnum):
+    """One rater's verdict on one shown property; unjudged is the absence of a verdict."""
+
+    RELEVANT = "1"
+    NOT_RELEVANT = "0"
+    UNSURE = "unsure"
+
+
+class EmptyOutcome(StrEnum):
+    """One rater's verdict on an empty list; unclassified is the absence of a verdict."""
+
+    CORRECT_EMPTY = "correct_empty"
+    FALSE_NEGATIVE = "false_negative"
+
+
+class QueryState(StrEnum):
+    """What came back for one question in one run.
+
+    ``UNREADABLE`` is an answer that claims results of which no card could be read: it is
+    shown, never asked as empty and in no denominator.
+    """
+
+    RESULTS = "results"
+    EMPTY = "empty"
+    FAILED = "failed"
+    UNREADABLE = "unreadable"
+
+
+class Severity(StrEnum):
+    """How much a problem in a file costs: an error loses something, a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One property as the chatbot's user saw it; ``None`` where nothing was said.
+
+    Prices are whole rupiah (``price_max`` only for a range), areas square metres.
+    ``price_note`` and ``listing_type`` are "sale" or "rent", ``price_period`` "year" or
+    "month", ``source`` "listing" or "project".
+    """
+
+    title: str
+    url: str | None = None
+    slug: str | None = None
+    listing_id: str | None = None
+    price: int | None = None
+    price_max: int | None = None
+    price_note: str | None = None
+    price_period: str | None = None
+    location: str | None = None
+    bedrooms: int | None = None
+    bathrooms: int | None = None
+    land_area: float | None = None
+    building_area: float | None = None
+    floors: int | None = None
+    certificate: str | None = None
+    listing_type: str | None = None
+    source: str | None = None
+    image_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a file, named so that its owner can mend it.
+
+    ``code`` picks the message and ``details`` fills it, so that the same problem can be
+    told in any language (see ``importers.problems.message``).
+    """
+
+    severity: Severity
+    code: str
+    file: str
+    query_id: int | None = None
+    line: int | None = None
+    details: Mapping[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """One question of a run file with the answer it got, cards in rank order (1-based).
+
+    ``claimed_count`` is the file's own number of results, ``extra`` every key that is not
+    understood here (and latency_ms, usage, which are kept as they are).
+    """
+
+    query_id: int
+    question: str
+    category: str
+    response: str
+    state: QueryState
+    cards: tuple[Card, ...] = ()
+    claimed_count: int | None = None
+    error: str | None = None
+    context_dependent: bool | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRun:
+    """A run file as read: its labels, its queries in order, and what is wrong with it.
+
+    ``file_format`` is "v1" (test_results.json) or "v2" (results.json). ``search_method``
+    and ``llm`` are ``None`` where the file does not state them.
+    """
+
+    file_format: str
+    name: str
+    sha256: str
+    queries: tuple[ReadQuery, ...]
+    timestamp: str | None = None
+    search_method: str | None = None
+    llm: str | None = None
+    thread_id: str | None = None
+    user_id: str | None = None
+    total_questions: int | None = None
+    problems: tuple[Problem, ...] = ()
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """When and where a rater's event was made, which settles its order and identity.
+
+    ``event_id`` is made by the page's script (by the server without one); ``device`` and
+    ``sequence`` number the events of one browser. All times are aware and in UTC.
+    """
+
+    event_id: str
+    received_at: datetime
+    client_time: datetime | None = None
+    device: str | None = None
+    sequence: int | None = None
