@@ -1,0 +1,1 @@
+"""Claims that hold for every input."""

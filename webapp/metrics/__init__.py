@@ -1,0 +1,1 @@
+"""What is computed from the judgments: plain values in, plain values out."""

@@ -1,0 +1,107 @@
+"""What one rater's judgments make of one query: its counts, its figures, their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from webapp.metrics import ranking
+from webapp.metrics.ranking import Undefined
+from webapp.records import EmptyOutcome, QueryState, Relevance
+
+QUERY_FIGURES = (
+    "precision_at_5",
+    "overall_precision",
+    "reciprocal_rank",
+    "answerable_reciprocal_rank",
+    "success",
+    "response_quality",
+)
+"""The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
+
+BEST_QUALITY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class QueryJudgments:
+    """All that was said about one query under one rule, and what came back for it.
+
+    ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged, and is
+    empty in every other state than results. ``empty_outcome`` counts for an empty list only
+    and is ignored elsewhere, since it belongs to the question. ``quality`` is 0 to 5; the
+    median of several raters may lie between two grades.
+
+    Raises ``ValueError`` for verdicts without results, results without verdicts and a
+    quality outside 0 to 5.
+    """
+
+    state: QueryState
+    verdicts: tuple[Relevance | None, ...] = ()
+    empty_outcome: EmptyOutcome | None = None
+    quality: float | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.verdicts) != (self.state is QueryState.RESULTS):
+            raise ValueError(f"{len(self.verdicts)} verdicts for a query in state {self.state}")
+        if self.quality is not None and not 0 <= self.quality <= BEST_QUALITY:
+            raise ValueError(f"response quality {self.quality} is not within 0 to 5")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A figure of one query: its value, and what the finished rating can still make it.
+
+    ``value`` is there once the query is complete and the figure defined. ``lower`` has every
+    open judgment not relevant, an unclassified empty list a false negative and an open
+    quality at 0; ``upper`` has them relevant, a correct empty and 5. Each is ``None`` where
+    that reading leaves the figure undefined, so either may stand without the other. Once
+    nothing is open the three are equal.
+    """
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+
+    @classmethod
+    def settled(cls, value: float | None) -> Span:
+        """The span of a figure that nothing open can change: `value` three times."""
+        return cls(value, value, value)
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySummary:
+    """One query's counts and figures under one rule.
+
+    Counts are of results: ``judged_count`` includes "cannot tell" (``unsure_count``).
+    ``first_relevant_rank`` is 1-based, among what is judged so far. ``complete`` when every
+    result is judged or the emptiness classified; a failed call always is, an unreadable
+    answer never; quality is no part of it. ``empty_outcome`` is ``None`` unless the list is
+    empty.
+
+    ``reciprocal_rank`` is the one the headline MRR averages (queries with results only);
+    ``answerable_reciprocal_rank`` equals it there and is 0 for a false negative, which
+    makes it the query's own reciprocal rank. ``success`` is 0 for a failed call, which has
+    no other figure but its quality; an unreadable answer has none at all.
+    """
+
+    state: QueryState
+    results_count: int
+    judged_count: int
+    relevant_count: int
+    not_relevant_count: int
+    unsure_count: int
+    first_relevant_rank: int | None
+    complete: bool
+    empty_outcome: EmptyOutcome | None
+    quality: float | None
+    precision_at_5: Span
+    overall_precision: Span
+    reciprocal_rank: Span
+    answerable_reciprocal_rank: Span
+    success: Span
+    response_quality: Span
+
+    def span(self, figure: str) -> Span:
+        """The span of `figure`, one of ``QUERY_FIGURES``."""
+        span: Span = getattr(self, figure)
+        return span
