@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from webapp.metrics import ranking
 from webapp.metrics.ranking import Undefined
@@ -19,6 +19,27 @@ QUERY_FIGURES = (
 )
 """The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
 
+LIST_FIGURES: Mapping[str, Callable[[Sequence[Relevance | None]], float | Undefined]] = {
+    "precision_at_5": ranking.precision_at,
+    "overall_precision": ranking.precision,
+    "reciprocal_rank": ranking.reciprocal_rank,
+    "answerable_reciprocal_rank": ranking.reciprocal_rank,
+    "success": ranking.success,
+}
+EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
+    "answerable_reciprocal_rank": {
+        EmptyOutcome.CORRECT_EMPTY: Undefined.CORRECT_EMPTY,
+        EmptyOutcome.FALSE_NEGATIVE: 0.0,
+        None: Undefined.UNCLASSIFIED,
+    },
+    "success": {
+        EmptyOutcome.CORRECT_EMPTY: 1.0,
+        EmptyOutcome.FALSE_NEGATIVE: 0.0,
+        None: Undefined.UNCLASSIFIED,
+    },
+}
+WORST = (Relevance.NOT_RELEVANT, EmptyOutcome.FALSE_NEGATIVE)
+BEST = (Relevance.RELEVANT, EmptyOutcome.CORRECT_EMPTY)
 BEST_QUALITY = 5
 
 
@@ -105,3 +126,100 @@ class QuerySummary:
         """The span of `figure`, one of ``QUERY_FIGURES``."""
         span: Span = getattr(self, figure)
         return span
+
+
+def summarise(judgments: QueryJudgments) -> QuerySummary:
+    """The counts and figures of one query from what was said about it."""
+    verdicts = judgments.verdicts
+    empty = judgments.state is QueryState.EMPTY
+    return QuerySummary(
+        state=judgments.state,
+        results_count=len(verdicts),
+        judged_count=len(verdicts) - verdicts.count(None),
+        relevant_count=verdicts.count(Relevance.RELEVANT),
+        not_relevant_count=verdicts.count(Relevance.NOT_RELEVANT),
+        unsure_count=verdicts.count(Relevance.UNSURE),
+        first_relevant_rank=ranking.first_relevant_rank(verdicts),
+        complete=_complete(judgments),
+        empty_outcome=judgments.empty_outcome if empty else None,
+        quality=judgments.quality,
+        **{name: _span(name, judgments) for name in QUERY_FIGURES},
+    )
+
+
+def why_undefined(summary: QuerySummary, figure: str) -> Undefined | None:
+    """The reason `figure` (one of ``QUERY_FIGURES``) has no value, ``None`` when it has one."""
+    if summary.span(figure).value is not None:
+        return None
+    if summary.state is QueryState.UNREADABLE:
+        return Undefined.UNREADABLE
+    if figure == "response_quality":
+        return Undefined.UNRATED
+    if summary.state is QueryState.RESULTS:
+        return _why_of_results(summary, figure)
+    reason = _without_results(figure, summary.state, summary.empty_outcome)
+    return reason if isinstance(reason, Undefined) else None
+
+
+def _why_of_results(summary: QuerySummary, figure: str) -> Undefined:
+    if not summary.complete:
+        return Undefined.INCOMPLETE
+    return Undefined.CANNOT_TELL if figure == "success" else Undefined.NOTHING_DECIDED
+
+
+def _complete(judgments: QueryJudgments) -> bool:
+    match judgments.state:
+        case QueryState.RESULTS:
+            return None not in judgments.verdicts
+        case QueryState.EMPTY:
+            return judgments.empty_outcome is not None
+        case QueryState.FAILED:
+            return True
+        case QueryState.UNREADABLE:
+            return False
+
+
+def _span(figure: str, judgments: QueryJudgments) -> Span:
+    if figure == "response_quality":
+        return _quality_span(judgments)
+    return Span(
+        value=_number(figure, judgments) if _complete(judgments) else None,
+        lower=_number(figure, _filled(judgments, *WORST)),
+        upper=_number(figure, _filled(judgments, *BEST)),
+    )
+
+
+def _quality_span(judgments: QueryJudgments) -> Span:
+    if judgments.state is QueryState.UNREADABLE:
+        return Span.settled(None)
+    if judgments.quality is None:
+        return Span(None, 0.0, float(BEST_QUALITY))
+    return Span.settled(float(judgments.quality))
+
+
+def _filled(judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome) -> QueryJudgments:
+    """`judgments` with everything open answered `verdict` or `outcome`."""
+    return replace(
+        judgments,
+        verdicts=tuple(verdict if v is None else v for v in judgments.verdicts),
+        empty_outcome=judgments.empty_outcome or outcome,
+    )
+
+
+def _number(figure: str, judgments: QueryJudgments) -> float | None:
+    if judgments.state is QueryState.RESULTS:
+        value = LIST_FIGURES[figure](judgments.verdicts)
+    else:
+        value = _without_results(figure, judgments.state, judgments.empty_outcome)
+    return None if isinstance(value, Undefined) else value
+
+
+def _without_results(
+    figure: str, state: QueryState, outcome: EmptyOutcome | None
+) -> float | Undefined:
+    """`figure` of a query that brought no readable result."""
+    if state is QueryState.UNREADABLE:
+        return Undefined.UNREADABLE
+    if state is QueryState.FAILED:
+        return 0.0 if figure == "success" else Undefined.FAILED
+    return EMPTY_FIGURES.get(figure, {}).get(outcome, Undefined.NO_RESULTS)

@@ -2,9 +2,9 @@
 
 Every function takes the verdicts in rank order (position 0 is rank 1), ``None`` where a
 result is unjudged. *Decided* means relevant or not relevant: "cannot tell" and unjudged
-results are neither.
+results are neither. A list that is judged in part gets the figure so far.
 
-References: Manning, Raghavan & Schuetze (2008), Introduction to Information Retrieval,
+References: Manning, Raghavan & Schütze (2008), Introduction to Information Retrieval,
 chapter 8; Voorhees (1999), The TREC-8 Question Answering Track Report; Voorhees (2002), The
 Philosophy of Information Retrieval Evaluation; Craswell (2009), Mean Reciprocal Rank.
 """
@@ -32,3 +32,153 @@ class Undefined(StrEnum):
     FAILED = "failed"
     UNREADABLE = "unreadable"
     NO_QUERY = "no_query"
+
+
+EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
+    {
+        Undefined.NO_RESULTS: mark("There are no results to measure."),
+        Undefined.CORRECT_EMPTY: mark("There was truly nothing to find, so there is no rank."),
+        Undefined.UNCLASSIFIED: mark("It has not been said whether the empty list is right."),
+        Undefined.NOTHING_DECIDED: mark("No result counted here is relevant or not relevant."),
+        Undefined.CANNOT_TELL: mark("No result is relevant, and at least one cannot be told."),
+        Undefined.INCOMPLETE: mark("The rating is not complete yet."),
+        Undefined.UNRATED: mark("The response quality has not been rated yet."),
+        Undefined.FAILED: mark("The call to the chatbot failed."),
+        Undefined.UNREADABLE: mark("The answer could not be read, so it is not counted."),
+        Undefined.NO_QUERY: mark("No question has a value for this figure."),
+    }
+)
+"""Each reason in words for the reader, as a message id."""
+
+
+def precision(verdicts: Sequence[Relevance | None]) -> float | Undefined:
+    """Share of relevant results among the decided ones of the whole list (set precision).
+
+    ``P = R / D``: *R* relevant results, *D* decided results (Manning et al. 2008, ch. 8).
+    "Cannot tell" and unjudged results are left out of both. None relevant gives 0, an empty
+    list ``NO_RESULTS``, nothing decided ``NOTHING_DECIDED``.
+
+    >>> precision([Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE, None])
+    0.5
+    """
+    relevant = verdicts.count(Relevance.RELEVANT)
+    decided = relevant + verdicts.count(Relevance.NOT_RELEVANT)
+    if decided:
+        return relevant / decided
+    return Undefined.NOTHING_DECIDED if verdicts else Undefined.NO_RESULTS
+
+
+def precision_at(verdicts: Sequence[Relevance | None], *, cutoff: int = 5) -> float | Undefined:
+    """Share of relevant results among the decided ones of the first `cutoff` ranks.
+
+    ``P@k = R / D`` over ranks 1 to min(k, n): *k* the cutoff, *n* the length of the list,
+    *R* relevant and *D* decided results there (Manning et al. 2008, ch. 8). A list shorter
+    than *k* is divided by its own length, unlike in ``trec_precision_at``. "Cannot tell"
+    and unjudged results are left out of both. None relevant gives 0, an empty list
+    ``NO_RESULTS``, nothing decided in those ranks ``NOTHING_DECIDED``. Raises
+    ``ValueError`` for a cutoff below 1.
+
+    >>> precision_at([Relevance.RELEVANT, Relevance.RELEVANT, Relevance.NOT_RELEVANT], cutoff=2)
+    1.0
+    """
+    return precision(_top(verdicts, cutoff))
+
+
+def trec_precision_at(
+    verdicts: Sequence[Relevance | None], *, cutoff: int = 5
+) -> float | Undefined:
+    """Relevant results among the first `cutoff` ranks divided by `cutoff`, as trec_eval does.
+
+    ``P@k = R / k``: *R* relevant results in ranks 1 to k, *k* the cutoff, however short the
+    list (Manning et al. 2008, ch. 8; trec_eval ``P.k``). "Cannot tell" and unjudged results
+    count like not relevant ones. None relevant gives 0; an empty list ``NO_RESULTS`` and a
+    list without any decided result ``NOTHING_DECIDED``, since neither reaches trec_eval.
+    Raises ``ValueError`` for a cutoff below 1.
+
+    >>> trec_precision_at([Relevance.RELEVANT, Relevance.RELEVANT, Relevance.NOT_RELEVANT])
+    0.4
+    """
+    overall = precision(verdicts)
+    if isinstance(overall, Undefined):
+        return overall
+    return _top(verdicts, cutoff).count(Relevance.RELEVANT) / cutoff
+
+
+def reciprocal_rank(verdicts: Sequence[Relevance | None]) -> float | Undefined:
+    """One divided by the rank of the first relevant result, over the whole list.
+
+    ``RR = 1 / rank``: *rank* the 1-based position of the first relevant result as shown
+    (Voorhees 1999; Craswell 2009). "Cannot tell" and unjudged results take up their rank
+    without being relevant. None relevant gives 0, an empty list ``NO_RESULTS``.
+
+    >>> reciprocal_rank([Relevance.NOT_RELEVANT, Relevance.RELEVANT])
+    0.5
+    """
+    if not verdicts:
+        return Undefined.NO_RESULTS
+    rank = first_relevant_rank(verdicts)
+    return 1 / rank if rank else 0.0
+
+
+def first_relevant_rank(verdicts: Sequence[Relevance | None]) -> int | None:
+    """Rank (1-based) of the first relevant result, ``None`` when none is relevant.
+
+    >>> first_relevant_rank([None, Relevance.RELEVANT])
+    2
+    """
+    if Relevance.RELEVANT not in verdicts:
+        return None
+    return verdicts.index(Relevance.RELEVANT) + 1
+
+
+def success(verdicts: Sequence[Relevance | None]) -> float | Undefined:
+    """1 when at least one result is relevant, else 0 (Voorhees 2002).
+
+    With none relevant a "cannot tell" leaves it undefined (``CANNOT_TELL``), else an
+    unjudged result does (``INCOMPLETE``): each might be the relevant one. An empty list is
+    ``NO_RESULTS`` here; whether it is a success depends on its classification.
+
+    >>> success([Relevance.NOT_RELEVANT, Relevance.RELEVANT])
+    1.0
+    """
+    if not verdicts:
+        return Undefined.NO_RESULTS
+    if Relevance.RELEVANT in verdicts:
+        return 1.0
+    if Relevance.UNSURE in verdicts:
+        return Undefined.CANNOT_TELL
+    return Undefined.INCOMPLETE if None in verdicts else 0.0
+
+
+def suggested_quality(state: QueryState, verdicts: Sequence[Relevance | None]) -> int | None:
+    """Response quality (0 to 5) that the share of relevant results suggests to the rater.
+
+    ``s = R / D``: *R* relevant, *D* decided results. An empty list or a failed call: 0; s = 0:
+    1; s < 50 %: 2; 50 % to 70 %: 3; above 70 %: 4; s = 1: 5. The edges are exact. ``None``
+    while a result is unjudged, when nothing is decided and for an unreadable answer.
+
+    >>> suggested_quality(QueryState.RESULTS, [Relevance.RELEVANT, Relevance.NOT_RELEVANT])
+    3
+    """
+    if state in {QueryState.EMPTY, QueryState.FAILED}:
+        return 0
+    relevant = verdicts.count(Relevance.RELEVANT)
+    decided = relevant + verdicts.count(Relevance.NOT_RELEVANT)
+    if not decided or None in verdicts:
+        return None
+    return _grade(relevant, decided)
+
+
+def _grade(relevant: int, decided: int) -> int:
+    """The rubric's grade; whole numbers, since 7/10 must not depend on how floats round."""
+    if relevant in {0, decided}:
+        return 5 if relevant else 1
+    if 2 * relevant < decided:
+        return 2
+    return 3 if 10 * relevant <= 7 * decided else 4
+
+
+def _top(verdicts: Sequence[Relevance | None], cutoff: int) -> Sequence[Relevance | None]:
+    if cutoff < 1:
+        raise ValueError(f"cutoff {cutoff} is below 1")
+    return verdicts[:cutoff]

@@ -7,12 +7,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from webapp.metrics.figures import COLUMNS, Figure, Sum, Totals
-from webapp.metrics.queries import QUERY_FIGURES, QueryJudgments, QuerySummary, Span
+from webapp.metrics.figures import HEADLINES, Confusion, Figure, confusion, figures
+from webapp.metrics.queries import (
+    QUERY_FIGURES,
+    QueryJudgments,
+    QuerySummary,
+    Span,
+    summarise,
+    why_undefined,
+)
+from webapp.metrics.totals import COLUMNS, COUNTS, Sum, Totals, columns
 
 __all__ = [
     "COLUMNS",
+    "COUNTS",
+    "HEADLINES",
     "QUERY_FIGURES",
+    "Confusion",
     "Figure",
     "QueryJudgments",
     "QueryRow",
@@ -21,6 +32,13 @@ __all__ = [
     "Span",
     "Sum",
     "Totals",
+    "category_totals",
+    "columns",
+    "confusion",
+    "figures",
+    "summarise",
+    "totals",
+    "why_undefined",
 ]
 
 
@@ -48,3 +66,16 @@ class RunReport:
     rows: tuple[QueryRow, ...]
     search_method: str | None = None
     llm: str | None = None
+
+
+def totals(report: RunReport) -> Totals:
+    """The totals over all queries of `report`."""
+    return Totals.of(row.summary for row in report.rows)
+
+
+def category_totals(report: RunReport) -> dict[str, Totals]:
+    """The totals of each category of `report`, in the order in which they first appear."""
+    members: dict[str, list[QuerySummary]] = {}
+    for row in report.rows:
+        members.setdefault(row.category, []).append(row.summary)
+    return {category: Totals.of(summaries) for category, summaries in members.items()}
