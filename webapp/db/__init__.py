@@ -1,0 +1,1 @@
+"""Tables, the engine that holds them, and the migrations that shape them."""

@@ -1,0 +1,125 @@
+"""One database: its engine, its read and write transactions, its creation and upgrade.
+
+SQLite keeps what it acknowledged (WAL with synchronous=FULL, see docs/decisions/0004) and
+its writers queue at one process-wide lock, because its own busy handler sleeps instead of
+queueing. PostgreSQL needs neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.orm import Session
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+BUSY_TIMEOUT_MS = 10_000
+
+
+class DatabaseOutOfDate(Exception):
+    """The tables are of another version than this program; ``relevansi upgrade`` mends it."""
+
+
+class Database:
+    """The configured database, shared by every thread of one process."""
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.engine = _sqlite_engine(url) if self.is_sqlite else create_engine(url)
+        self._writer = Lock() if self.is_sqlite else None
+
+    @property
+    def description(self) -> str:
+        """Where the data is, fit to be shown: a path, or an address without its password."""
+        if self.is_sqlite:
+            return str(self.url.database)
+        return self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Yield a session for reading; whatever it changes is thrown away."""
+        with Session(self.engine, autoflush=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Yield a session whose caller commits; not committed means rolled back.
+
+        On SQLite the transaction takes the write lock at once (BEGIN IMMEDIATE), after
+        queueing with the other writers of this process.
+        """
+        if self._writer is None:
+            with Session(self.engine) as session:
+                yield session
+            return
+        engine = self.engine.execution_options(begin="IMMEDIATE")
+        with self._writer, Session(engine) as session:
+            yield session
+
+    def upgrade(self) -> None:
+        """Make the tables, or bring older ones to this version; keeps every row."""
+        if self.is_sqlite:
+            self._prepare_sqlite()
+        from alembic import command  # not needed to serve an up-to-date database
+
+        with self.engine.begin() as connection:
+            command.upgrade(_alembic(connection), "head")
+
+    def is_current(self) -> bool:
+        """Whether the tables are exactly of this program's version."""
+        from alembic.runtime.migration import MigrationContext
+        from alembic.script import ScriptDirectory
+
+        with self.engine.connect() as connection:
+            found = MigrationContext.configure(connection).get_current_heads()
+            return set(found) == set(ScriptDirectory.from_config(_alembic(connection)).get_heads())
+
+    def close(self) -> None:
+        """Give every connection back."""
+        self.engine.dispose()
+
+    def _prepare_sqlite(self) -> None:
+        """Make the file and its folder; WAL is a property of the file, so set it once."""
+        if self.url.database:
+            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        with self.engine.connect() as connection:
+            raw = connection.connection.driver_connection
+            assert raw is not None
+            if raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                raw.execute("PRAGMA journal_mode = WAL")
+
+
+def _alembic(connection: Connection) -> Config:
+    """Return the migration settings bound to `connection`."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "webapp.db:migrations")
+    config.attributes["connection"] = connection
+    return config
+
+
+def _sqlite_engine(url: str) -> Engine:
+    """Return an engine whose transactions begin when SQLAlchemy says so."""
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _record: object) -> None:  # noqa: ANN401
+        connection.isolation_level = None  # the driver must not begin transactions itself
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        mode = connection.get_execution_options().get("begin", "DEFERRED")
+        connection.execute(text(f"BEGIN {mode}"))
+
+    return engine

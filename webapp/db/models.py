@@ -1,0 +1,386 @@
+"""The tables. What each row means stands in its class; names follow the field's words.
+
+A judgment hangs on (rater, judged thing). A judged thing is a (question, property,
+content), or the emptiness of a question's answer when it has no property; for a question
+that depends on its conversation the run belongs to it as well.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+from webapp.metrics.summaries import COLUMNS
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware time, kept in UTC on every database (SQLite has no time zones)."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Return `value` in UTC; a naive time is a programming error (ValueError)."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a stored time needs a time zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Return the stored time as an aware one in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Base(DeclarativeBase):
+    """Every table; constraint names are the same on SQLite and PostgreSQL."""
+
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        datetime: Moment,
+        dict[str, Any]: JSON,
+        list[dict[str, Any]]: JSON,
+    }
+
+
+class Study(Base):
+    """The runs, raters and switches that belong together."""
+
+    __tablename__ = "studies"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    allow_bulk: Mapped[bool] = mapped_column(default=False)
+    show_pictures: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime]
+
+
+class Rater(Base):
+    """Somebody who judges. Locally one exists without any login."""
+
+    __tablename__ = "raters"
+    __table_args__ = (UniqueConstraint("study_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    name: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+
+    study: Mapped[Study] = relationship()
+
+
+class QuestionSet(Base):
+    """The ordered list of questions put to the chatbot in one or more runs."""
+
+    __tablename__ = "question_sets"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    created_at: Mapped[datetime]
+
+    questions: Mapped[list[Question]] = relationship(
+        back_populates="question_set", order_by="Question.position"
+    )
+
+
+class Question(Base):
+    """One question at one position (1-based) of its set; the same text may come twice.
+
+    ``key`` is the text with blanks removed and case folded: what makes two runs share a set.
+    """
+
+    __tablename__ = "questions"
+    __table_args__ = (Index(None, "question_set_id", "position"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"))
+    position: Mapped[int]
+    text: Mapped[str] = mapped_column(Text)
+    key: Mapped[str] = mapped_column(Text)
+    category: Mapped[str] = mapped_column(Text)
+    context_dependent: Mapped[bool]
+
+    question_set: Mapped[QuestionSet] = relationship(back_populates="questions")
+
+
+class Run(Base):
+    """One system's answers to a question set in one sequential chat session.
+
+    The id is short, random and says nothing. ``stated_*`` keep the labels of the file where
+    the owner has relabelled the run; ``session_key`` tells two files of one session.
+    """
+
+    __tablename__ = "runs"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"), index=True)
+    search_method: Mapped[str | None] = mapped_column(Text)
+    llm: Mapped[str | None] = mapped_column(Text)
+    stated_search_method: Mapped[str | None] = mapped_column(Text)
+    stated_llm: Mapped[str | None] = mapped_column(Text)
+    timestamp: Mapped[str | None] = mapped_column(Text)
+    session_key: Mapped[str] = mapped_column(String(64), index=True)
+    total_questions: Mapped[int | None]
+    extra: Mapped[dict[str, Any]]
+    imported_at: Mapped[datetime]
+
+    question_set: Mapped[QuestionSet] = relationship()
+    files: Mapped[list[RunFile]] = relationship(
+        back_populates="run", order_by="RunFile.id", cascade="all, delete-orphan"
+    )
+    queries: Mapped[list[Query]] = relationship(
+        back_populates="run", order_by="Query.id", cascade="all, delete-orphan"
+    )
+
+
+class RunFile(Base):
+    """A file a run came from, by the SHA-256 of its bytes, with what the import reported."""
+
+    __tablename__ = "run_files"
+    __table_args__ = (UniqueConstraint("run_id", "sha256"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    sha256: Mapped[str] = mapped_column(String(64), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    file_format: Mapped[str] = mapped_column(String(8))
+    problems: Mapped[list[dict[str, Any]]]
+    imported_at: Mapped[datetime]
+
+    run: Mapped[Run] = relationship(back_populates="files")
+
+
+class Query(Base):
+    """One question as asked in one run, with the answer; ``query_id`` is the file's own.
+
+    ``emptiness_id`` is the judged thing to classify where the list came back empty.
+    """
+
+    __tablename__ = "queries"
+    __table_args__ = (UniqueConstraint("run_id", "query_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), index=True)
+    query_id: Mapped[int]
+    response: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(String(16))
+    claimed_count: Mapped[int | None]
+    error: Mapped[str | None] = mapped_column(Text)
+    extra: Mapped[dict[str, Any]]
+    emptiness_id: Mapped[int | None] = mapped_column(ForeignKey("judged_things.id"), index=True)
+
+    run: Mapped[Run] = relationship(back_populates="queries")
+    question: Mapped[Question] = relationship()
+    emptiness: Mapped[JudgedThing | None] = relationship()
+    results: Mapped[list[Result]] = relationship(
+        back_populates="query", order_by="Result.rank", cascade="all, delete-orphan"
+    )
+
+
+class Property(Base):
+    """The thing shown on a card, whatever run showed it."""
+
+    __tablename__ = "properties"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    identity: Mapped[str] = mapped_column(Text, unique=True)
+
+
+class JudgedThing(Base):
+    """What one verdict is about: (question, property, content) or a question's emptiness.
+
+    ``content`` counts versions of the property that differ in what matters, from 1. ``run_id``
+    is set only where the answer depends on its own conversation. ``card`` is the fullest
+    version seen; null for emptiness.
+    """
+
+    __tablename__ = "judged_things"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"))
+    property_id: Mapped[int | None] = mapped_column(ForeignKey("properties.id"), index=True)
+    content: Mapped[int] = mapped_column(default=1)
+    run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.id"), index=True)
+    card: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+
+    property: Mapped[Property | None] = relationship()
+
+
+Index(
+    "uq_judged_things",
+    JudgedThing.question_id,
+    func.coalesce(JudgedThing.run_id, text("''")),
+    func.coalesce(JudgedThing.property_id, text("0")),
+    JudgedThing.content,
+    unique=True,
+)
+
+
+class Result(Base):
+    """(query, rank, property): one card as shown, ranks 1-based."""
+
+    __tablename__ = "results"
+    __table_args__ = (UniqueConstraint("query_key", "rank"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    query_key: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    rank: Mapped[int]
+    judged_thing_id: Mapped[int] = mapped_column(ForeignKey("judged_things.id"), index=True)
+    card: Mapped[dict[str, Any]]
+
+    query: Mapped[Query] = relationship(back_populates="results")
+    judged_thing: Mapped[JudgedThing] = relationship()
+
+
+class Judgment(Base):
+    """One rater's standing verdict on one judged thing; null once it was cleared.
+
+    The verdict is a ``records.Relevance``, or a ``records.EmptyOutcome`` for emptiness.
+    """
+
+    __tablename__ = "judgments"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    judged_thing_id: Mapped[int] = mapped_column(
+        ForeignKey("judged_things.id"), primary_key=True, index=True
+    )
+    verdict: Mapped[str | None] = mapped_column(String(16))
+    changed_at: Mapped[datetime]
+
+
+class QueryRating(Base):
+    """One rater's response quality (0-5) and notes for one answer."""
+
+    __tablename__ = "query_ratings"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    query_key: Mapped[int] = mapped_column(
+        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    quality: Mapped[int | None]
+    notes: Mapped[str] = mapped_column(Text, default="")
+    changed_at: Mapped[datetime]
+
+
+class Event(Base):
+    """One change a rater asked for, never altered: old, new, who, when, from where.
+
+    ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
+    which for a verdict tells where it was clicked). ``cause`` is "click", "bulk", "undo" or
+    "sample". An event that lost to a later one is here all the same.
+    """
+
+    __tablename__ = "events"
+    __table_args__ = (
+        UniqueConstraint("rater_id", "event_id", "field"),
+        Index(None, "rater_id", "judged_thing_id"),
+        Index(None, "rater_id", "query_key", "field"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"))
+    event_id: Mapped[str] = mapped_column(String(64))
+    field: Mapped[str] = mapped_column(String(16))
+    judged_thing_id: Mapped[int | None] = mapped_column(
+        ForeignKey("judged_things.id", ondelete="SET NULL"), index=True
+    )
+    query_key: Mapped[int | None] = mapped_column(
+        ForeignKey("queries.id", ondelete="SET NULL"), index=True
+    )
+    old: Mapped[str | None] = mapped_column(Text)
+    new: Mapped[str | None] = mapped_column(Text)
+    cause: Mapped[str] = mapped_column(String(16))
+    undoes_id: Mapped[int | None] = mapped_column(ForeignKey("events.id"), unique=True)
+    device: Mapped[str] = mapped_column(String(64))
+    sequence: Mapped[int]
+    client_time: Mapped[datetime | None]
+    received_at: Mapped[datetime]
+
+
+class QuerySummary(Base):
+    """What one rater's judgments make of one query, kept in step by every click.
+
+    The counts and figures are those of ``metrics.summaries.QuerySummary``; each figure has
+    its value and the two bounds that the finished rating can still reach. ``open_judgments``
+    counts the verdicts still to give: a property listed twice asks for one.
+    """
+
+    __tablename__ = "query_summaries"
+    __table_args__ = (Index(None, "rater_id", "run_id"),)
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    query_key: Mapped[int] = mapped_column(
+        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    state: Mapped[str] = mapped_column(String(16))
+    results_count: Mapped[int]
+    judged_count: Mapped[int]
+    relevant_count: Mapped[int]
+    not_relevant_count: Mapped[int]
+    unsure_count: Mapped[int]
+    first_relevant_rank: Mapped[int | None]
+    open_judgments: Mapped[int]
+    complete: Mapped[bool]
+    empty_outcome: Mapped[str | None] = mapped_column(String(16))
+    quality: Mapped[float | None]
+
+
+for _column in COLUMNS:
+    setattr(QuerySummary, _column, mapped_column(Float(53), nullable=True))
+
+
+class Upload(Base):
+    """A file dropped on the page, waiting for its owner's word after the import report."""
+
+    __tablename__ = "uploads"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime]
+
+
+class LogEntry(Base):
+    """What the owner changed apart from ratings: labels, switches, deletions."""
+
+    __tablename__ = "log_entries"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    at: Mapped[datetime]
+    action: Mapped[str] = mapped_column(String(32))
+    subject: Mapped[str] = mapped_column(Text)
+    old: Mapped[str | None] = mapped_column(Text)
+    new: Mapped[str | None] = mapped_column(Text)

@@ -1,0 +1,51 @@
+"""Which of several events about one thing stands, whatever order they arrived in.
+
+Order is by device sequence, then by the earlier of client time and server receipt. An
+event can be no later than a later event of its own device, so a clock that runs ahead for
+a while cannot shadow the clicks of another device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+
+class Placed(Protocol):
+    """Where and when an event was made: what its place in the order rests on."""
+
+    @property
+    def device(self) -> str: ...  # noqa: D102
+    @property
+    def sequence(self) -> int: ...  # noqa: D102
+    @property
+    def client_time(self) -> datetime | None: ...  # noqa: D102
+    @property
+    def received_at(self) -> datetime: ...  # noqa: D102
+
+
+PlacedT = TypeVar("PlacedT", bound=Placed)
+
+
+def made_at(event: Placed) -> datetime:
+    """Return the earlier of what the client's clock said and the receipt."""
+    return min(event.client_time or event.received_at, event.received_at)
+
+
+def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
+    """Return the events from first to last, whatever order they are given in."""
+    latest_first = sorted(events, key=lambda event: (event.device, -event.sequence))
+    placed: list[tuple[datetime, str, int, PlacedT]] = []
+    for event in latest_first:
+        bound = made_at(event)
+        if placed and placed[-1][1] == event.device:
+            bound = min(bound, placed[-1][0])
+        placed.append((bound, event.device, event.sequence, event))
+    return [entry[3] for entry in sorted(placed, key=lambda entry: entry[:3])]
+
+
+def standing(events: Iterable[PlacedT]) -> PlacedT | None:
+    """Return the event that stands: the last one in order, ``None`` if there is none."""
+    ordered = in_order(events)
+    return ordered[-1] if ordered else None

@@ -1,0 +1,225 @@
+"""The figures of a run, kept in step: summary rows that every click rewrites, and their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    RowMapping,
+    and_,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Query, QuerySummary, Question, Rater, Run
+from webapp.metrics.queries import summarise
+from webapp.metrics.summaries import COLUMNS, QUERY_FIGURES, QuerySummary as Summary
+from webapp.metrics.summaries import Span, Sum, Totals
+from webapp.records import EmptyOutcome, QueryState
+from webapp.services import verdicts
+from webapp.services.verdicts import AskedQuery, Scope, Verdicts
+
+COUNTS = ("results_count", "judged_count", "relevant_count", "not_relevant_count", "unsure_count")
+
+
+def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
+    """Rewrite the summary rows of these raters for the queries in `scope`.
+
+    A fixed number of statements for each rater, whatever the size of the runs.
+    """
+    session.flush()
+    asked = verdicts.asked_queries(session, scope)
+    for rater_id in rater_ids:
+        rows = list(_rows(session, asked, scope, rater_id))
+        session.execute(
+            delete(QuerySummary).where(
+                QuerySummary.rater_id == rater_id,
+                QuerySummary.query_key.in_(select(Query.id).where(scope)),
+            )
+        )
+        if rows:
+            session.execute(insert(QuerySummary), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one rater stands in some queries of a run: what is summed, and what is left.
+
+    ``open_judgments`` counts verdicts still to give, ``open_queries`` the queries that miss
+    one or whose listed answer misses its quality.
+    """
+
+    totals: Totals = field(default_factory=Totals)
+    open_judgments: int = 0
+    open_queries: int = 0
+
+    def __add__(self, other: Standing) -> Standing:
+        return Standing(
+            self.totals + other.totals,
+            self.open_judgments + other.open_judgments,
+            self.open_queries + other.open_queries,
+        )
+
+
+def is_open() -> ColumnElement[bool]:
+    """Return the condition on ``QuerySummary`` that something is left to rate."""
+    row = QuerySummary
+    unrated = and_(row.state == str(QueryState.RESULTS), row.quality.is_(None))
+    return or_(row.open_judgments > 0, unrated)
+
+
+def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
+    """Return how a rater stands in a run, by category in question order; one statement."""
+    rows = session.execute(
+        select(Question.category, *_sums())
+        .join_from(QuerySummary, Query, Query.id == QuerySummary.query_key)
+        .join(Question, Question.id == Query.question_id)
+        .where(QuerySummary.rater_id == rater_id, QuerySummary.run_id == run_id)
+        .group_by(Question.category)
+        .order_by(func.min(Question.position))
+    )
+    return {
+        row["category"]: Standing(_totals(row), row["open_judgments"], row["open_queries"])
+        for row in rows.mappings()
+    }
+
+
+def summary(row: QuerySummary) -> Summary:
+    """Return a stored summary row as the metrics know it."""
+    spans = {
+        figure: Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
+        for figure in QUERY_FIGURES
+    }
+    return Summary(
+        state=QueryState(row.state),
+        **{name: getattr(row, name) for name in COUNTS},
+        first_relevant_rank=row.first_relevant_rank,
+        complete=row.complete,
+        empty_outcome=EmptyOutcome(row.empty_outcome) if row.empty_outcome else None,
+        quality=row.quality,
+        **spans,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A number of a summary row that is not what the judgments make it."""
+
+    rater: str
+    run_id: str
+    query_id: int
+    column: str
+    stored: object
+    computed: object
+
+
+def check(session: Session) -> list[Disagreement]:
+    """Return where the stored summaries differ from the judgments; empty means equal."""
+    found: list[Disagreement] = []
+    for rater in session.scalars(select(Rater).order_by(Rater.id)):
+        for run_id in session.scalars(select(Run.id).where(Run.study_id == rater.study_id)):
+            found.extend(_check_run(session, rater, run_id))
+    return found
+
+
+def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
+    scope = Query.run_id == run_id
+    asked = verdicts.asked_queries(session, scope)
+    computed = {row["query_key"]: row for row in _rows(session, asked, scope, rater.id)}
+    stored = {
+        row["query_key"]: dict(row)
+        for row in session.execute(
+            select(*QuerySummary.__table__.columns).where(
+                QuerySummary.rater_id == rater.id, QuerySummary.run_id == run_id
+            )
+        ).mappings()
+    }
+    for query in asked:
+        was, should = stored.get(query.key, {}), computed[query.key]
+        for column, value in should.items():
+            if was.get(column) != value:
+                yield Disagreement(
+                    rater.name, run_id, query.query_id, column, was.get(column), value
+                )
+
+
+def _rows(
+    session: Session, asked: Sequence[AskedQuery], scope: Scope, rater_id: int
+) -> Iterator[dict[str, Any]]:
+    said = verdicts.of_rater(session, scope, rater_id)
+    for query in asked:
+        made = summarise(said.judgments(query))
+        yield {
+            "rater_id": rater_id,
+            "query_key": query.key,
+            "run_id": query.run_id,
+            "state": str(made.state),
+            **{name: getattr(made, name) for name in COUNTS},
+            "first_relevant_rank": made.first_relevant_rank,
+            "open_judgments": _open_judgments(query, said),
+            "complete": made.complete,
+            "empty_outcome": made.empty_outcome and str(made.empty_outcome),
+            "quality": made.quality,
+            **_figure_columns(made),
+        }
+
+
+def _open_judgments(query: AskedQuery, said: Verdicts) -> int:
+    wanted = {*query.things} | ({query.emptiness} if query.emptiness is not None else set())
+    return sum(thing not in said.by_thing for thing in wanted)
+
+
+def _figure_columns(made: Summary) -> dict[str, float | None]:
+    columns: dict[str, float | None] = {}
+    for figure in QUERY_FIGURES:
+        span = made.span(figure)
+        columns[figure] = span.value
+        columns[f"{figure}_lower"] = span.lower
+        columns[f"{figure}_upper"] = span.upper
+    return columns
+
+
+def _sums() -> Iterator[ColumnElement[Any]]:
+    """Yield one sum or count for each field of ``Totals``."""
+    row = QuerySummary
+    yield cast(func.sum(row.open_judgments), Integer).label("open_judgments")
+    yield _count(is_open()).label("open_queries")
+    yield func.count().label("n_queries")
+    yield _count(row.complete.is_(True)).label("n_complete")
+    for state, name in (
+        (QueryState.RESULTS, "n_with_results"),
+        (QueryState.EMPTY, "n_empty"),
+        (QueryState.FAILED, "n_failed"),
+        (QueryState.UNREADABLE, "n_unreadable"),
+    ):
+        yield _count(row.state == str(state)).label(name)
+    yield _count(row.empty_outcome == str(EmptyOutcome.CORRECT_EMPTY)).label("n_correct_empty")
+    yield _count(row.empty_outcome == str(EmptyOutcome.FALSE_NEGATIVE)).label("n_false_negative")
+    for column in COUNTS:
+        name = f"n_{column.removesuffix('_count')}"
+        yield cast(func.coalesce(func.sum(getattr(row, column)), 0), Integer).label(name)
+    for column in COLUMNS:
+        yield func.coalesce(func.sum(getattr(row, column)), 0.0).label(f"sum_{column}")
+        yield func.count(getattr(row, column)).label(f"n_{column}")
+
+
+def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return cast(func.coalesce(func.sum(case((condition, 1), else_=0)), 0), Integer)
+
+
+def _totals(row: RowMapping) -> Totals:
+    counts = {
+        name: row[name] for name in Totals.__dataclass_fields__ if name != "sums"
+    }
+    sums = {name: Sum(row[f"sum_{name}"], row[f"n_{name}"]) for name in COLUMNS}
+    return Totals(**counts, sums=sums)

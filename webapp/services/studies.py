@@ -1,0 +1,94 @@
+"""The study a database opens with, its local rater and its switches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import LogEntry, Query, Rater, Run, Study
+from webapp.i18n import gettext, mark
+from webapp.services import live_metrics
+
+STUDY_NAME = mark("My study")
+OWNER_NAME = mark("Owner")
+
+
+def current(session: Session) -> Study | None:
+    """Return the study that is open: the first one; ``None`` in a new database."""
+    return session.scalars(select(Study).order_by(Study.id).limit(1)).first()
+
+
+def open_or_make(session: Session, now: datetime) -> Study:
+    """Return the open study, made with its local rater in a new database."""
+    study = current(session)
+    if study is None:
+        study = Study(name=gettext(STUDY_NAME), created_at=now)
+        session.add(study)
+        session.flush()
+        add_rater(session, study, gettext(OWNER_NAME), now)
+    return study
+
+
+def add_rater(session: Session, study: Study, name: str, now: datetime) -> Rater:
+    """Return a new rater, who finds every run of the study unrated."""
+    rater = Rater(study=study, name=name, created_at=now)
+    session.add(rater)
+    session.flush()
+    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    live_metrics.refresh(session, [rater.id], in_study)
+    return rater
+
+
+def raters(session: Session, study: Study) -> list[Rater]:
+    """Return the study's raters, the local one first."""
+    found = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)
+    return list(session.scalars(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What the owner decides for a study."""
+
+    name: str
+    allow_bulk: bool
+    show_pictures: bool
+
+
+def switches(study: Study) -> Switches:
+    """Return how the study is set."""
+    return Switches(study.name, study.allow_bulk, study.show_pictures)
+
+
+def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
+    """Set the study's name and switches, logging each change."""
+    before = switches(study)
+    for name in Switches.__dataclass_fields__:
+        old, new = getattr(before, name), getattr(wanted, name)
+        if old != new:
+            setattr(study, name, new)
+            log(session, study, f"set {name}", study.name, str(old), str(new), now)
+
+
+def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> None:
+    """Give a rater another name, logging the change."""
+    if name and name != rater.name:
+        log(session, rater.study, "rename rater", rater.name, rater.name, name, now)
+        rater.name = name
+
+
+def log(
+    session: Session,
+    study: Study,
+    action: str,
+    subject: str,
+    old: str | None,
+    new: str | None,
+    now: datetime,
+) -> None:
+    """Note something the owner changed."""
+    session.add(
+        LogEntry(study_id=study.id, at=now, action=action, subject=subject, old=old, new=new)
+    )
