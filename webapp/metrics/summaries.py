@@ -17,6 +17,7 @@ from webapp.metrics.queries import (
     why_undefined,
 )
 from webapp.metrics.totals import COLUMNS, COUNTS, Sum, Totals, columns
+from webapp.records import Relevance
 
 __all__ = [
     "COLUMNS",
@@ -44,13 +45,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """One query of a run with its question and what the judgments make of it."""
+    """One query of a run with its question and what the judgments make of it.
+
+    ``verdicts`` are those the summary was made of, in rank order. Only what names single
+    results needs them (the rated CSV names each "cannot tell"); else they may be left out.
+    """
 
     query_id: int
     question: str
     category: str
     notes: str
     summary: QuerySummary
+    verdicts: tuple[Relevance | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,57 @@
+"""CSV files that a spreadsheet shows and never runs, in the plain and the Excel style."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+Cell = str | int | float | None
+"""What stands in one cell: text, a number, or nothing."""
+
+# What Excel, LibreOffice and Google Sheets may start a formula with, the full-width forms
+# included; apostrophes before it count too, so that taking one off restores any text.
+_RUNNABLE = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
+
+
+class CsvStyle(StrEnum):
+    """How a CSV file is written; the columns and the decimal point are the same in both.
+
+    ``PLAIN`` has commas and no byte order mark. ``EXCEL`` has ``;`` and the mark, by which
+    an Indonesian Excel opens it with its columns apart and its letters right.
+    """
+
+    PLAIN = "plain"
+    EXCEL = "excel"
+
+
+def neutralised(text: str) -> str:
+    """`text`, led by an apostrophe when a spreadsheet would run it as a formula.
+
+    >>> neutralised("=1+1"), neutralised("rumah 1+1")
+    ("'=1+1", 'rumah 1+1')
+    """
+    return f"'{text}" if _RUNNABLE.match(text) else text
+
+
+def cell_text(cell: Cell) -> str:
+    """`cell` as it stands in the file: numbers in their shortest form, nothing as blank.
+
+    Line ends inside a text become LF, the only one in the file.
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return neutralised(cell.replace("\r\n", "\n").replace("\r", "\n"))
+    return str(int(cell)) if cell == int(cell) else repr(cell)
+
+
+def csv_bytes(rows: Iterable[Sequence[Cell]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+    """The file of `rows`, header first: UTF-8, every line ended by LF."""
+    excel = style is CsvStyle.EXCEL
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter=";" if excel else ",", lineterminator="\n")
+    writer.writerows([cell_text(cell) for cell in row] for row in rows)
+    return buffer.getvalue().encode("utf-8-sig" if excel else "utf-8")

@@ -1,0 +1,125 @@
+"""One run with every verdict in it as JSON values: what a user's own script reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance
+
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
+CARD_FIELDS = (
+    "title",
+    "url",
+    "slug",
+    "price",
+    "price_max",
+    "price_note",
+    "price_period",
+    "location",
+    "bedrooms",
+    "bathrooms",
+    "land_area",
+    "building_area",
+    "floors",
+    "certificate",
+    "listing_type",
+    "source",
+)
+"""The fields of a card in the order in which they are written."""
+
+_VERDICTS: dict[Relevance | None, int | str | None] = {
+    Relevance.RELEVANT: 1,
+    Relevance.NOT_RELEVANT: 0,
+    Relevance.UNSURE: "unsure",
+    None: None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedResult:
+    """One property at its 1-based rank, with the verdict of the rule in force if any."""
+
+    rank: int
+    card: Card
+    relevance: Relevance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedQuery:
+    """One question with its answer and what was said about it; results in rank order."""
+
+    query_id: int
+    question: str
+    category: str
+    response: str
+    state: QueryState
+    results: tuple[ExportedResult, ...] = ()
+    empty_outcome: EmptyOutcome | None = None
+    quality: float | None = None
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRun:
+    """A run under one rule ("rater NAME", "majority", "adjudicated"), queries in run order.
+
+    ``timestamp``, ``source_file`` and ``sha256`` are those of the imported file.
+    """
+
+    run: str
+    rule: str
+    queries: tuple[ExportedQuery, ...]
+    search_method: str | None = None
+    llm: str | None = None
+    question_set: str | None = None
+    timestamp: str | None = None
+    source_file: str | None = None
+    sha256: str | None = None
+
+
+def run_json(run: ExportedRun) -> dict[str, JsonValue]:
+    """`run` as one JSON document; null where nothing was said.
+
+    A result's ``relevance`` is 1, 0, "unsure" or, unjudged, null. Whole areas and grades
+    are whole numbers.
+    """
+    return {
+        "run": run.run,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "question_set": run.question_set,
+        "timestamp": run.timestamp,
+        "source_file": run.source_file,
+        "sha256": run.sha256,
+        "rule": run.rule,
+        "queries": [_query(query) for query in run.queries],
+    }
+
+
+def whole(value: JsonValue) -> JsonValue:
+    """`value`, as a whole number where it is one.
+
+    >>> whole(105.0), whole(62.5), whole(None)
+    (105, 62.5, None)
+    """
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _query(query: ExportedQuery) -> dict[str, JsonValue]:
+    return {
+        "query_id": query.query_id,
+        "question": query.question,
+        "category": query.category,
+        "response": query.response,
+        "state": query.state.value,
+        "empty_outcome": query.empty_outcome.value if query.empty_outcome else None,
+        "quality": whole(query.quality),
+        "notes": query.notes,
+        "results": [_result(result) for result in query.results],
+    }
+
+
+def _result(result: ExportedResult) -> dict[str, JsonValue]:
+    fields = {name: whole(getattr(result.card, name)) for name in CARD_FIELDS}
+    return {"rank": result.rank, **fields, "relevance": _VERDICTS[result.relevance]}

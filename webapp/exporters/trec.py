@@ -1,0 +1,120 @@
+"""Judgments and ranked lists in the two TREC text forms that evaluation tools read.
+
+Both name a document by what the caller gives (property and content number). A property
+listed twice in one answer is two documents, the second ending in ``#2``: TREC lists hold
+no document twice. On these files the reciprocal rank of ``ir_measures`` or ``trec_eval``
+is this product's. Their ``P@5`` is `P@5 (trec_eval)` here; times 5 / min(n, 5) it is P@5,
+as long as nothing is "cannot tell".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from webapp.i18n import gettext, ngettext
+from webapp.records import Relevance
+
+_UNSAFE = re.compile(r"[\s%#\x00]")
+_GRADES = {Relevance.RELEVANT: 1, Relevance.NOT_RELEVANT: 0}
+
+
+@dataclass(frozen=True, slots=True)
+class TrecResult:
+    """One result of one list: its 1-based rank, its document, its verdict if it has one.
+
+    ``repetition`` is 1 where the document first stands in the list, 2 at the next place.
+    """
+
+    query_id: int
+    rank: int
+    doc_id: str
+    relevance: Relevance | None = None
+    repetition: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrecFile:
+    """The text of a file, and in words what it could not say (the form has no comments)."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def qrels(results: Iterable[TrecResult]) -> TrecFile:
+    """The judgments, ``query 0 document grade`` per line, grade 1 or 0.
+
+    What is "cannot tell" or unjudged is left out, and the notes say how much of it.
+    """
+    found = list(results)
+    lines = [
+        f"{result.query_id} 0 {document(result)} {_GRADES[result.relevance]}"
+        for result in found
+        if result.relevance in _GRADES
+    ]
+    return TrecFile(_text(dict.fromkeys(lines)), _left_out(found))
+
+
+def run_file(results: Iterable[TrecResult], *, tag: str) -> TrecFile:
+    """The ranked lists, ``query Q0 document rank score tag`` per line.
+
+    The score falls by one from rank to rank and ends at 1, since tools sort by it and not
+    by the rank. A question with an empty list has no line, as the form has none for it.
+    """
+    found = list(results)
+    longest: dict[int, int] = {}
+    for result in found:
+        longest[result.query_id] = max(result.rank, longest.get(result.query_id, 0))
+    name = _safe(tag)
+    return TrecFile(_text(_run_line(result, longest[result.query_id], name) for result in found))
+
+
+def document(result: TrecResult) -> str:
+    """The document id of `result`: blanks, ``%`` and ``#`` as ``%20``, repetitions marked.
+
+    >>> document(TrecResult(1, 3, "title:rumah cemara/1", repetition=2))
+    'title:rumah%20cemara/1#2'
+    """
+    name = _safe(result.doc_id)
+    return name if result.repetition == 1 else f"{name}#{result.repetition}"
+
+
+def _safe(text: str) -> str:
+    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), text)
+
+
+def _run_line(result: TrecResult, longest: int, tag: str) -> str:
+    score = longest + 1 - result.rank
+    return f"{result.query_id} Q0 {document(result)} {result.rank} {score} {tag}"
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _left_out(results: Iterable[TrecResult]) -> tuple[str, ...]:
+    counts = Counter(result.relevance for result in results)
+    unsure, unjudged = counts[Relevance.UNSURE], counts[None]
+    notes = []
+    if unsure:
+        notes.append(
+            ngettext(
+                "%(n)s result is left out of the qrels: cannot tell.",
+                "%(n)s results are left out of the qrels: cannot tell.",
+                unsure,
+            )
+        )
+    if unjudged:
+        notes.append(
+            ngettext(
+                "%(n)s result is left out of the qrels: not judged yet.",
+                "%(n)s results are left out of the qrels: not judged yet.",
+                unjudged,
+            )
+        )
+    if unsure or unjudged:
+        notes.append(gettext("Evaluation tools count what is left out as not relevant."))
+    return tuple(notes)
