@@ -76,7 +76,8 @@ class Span:
     open judgment not relevant, an unclassified empty list a false negative and an open
     quality at 0; ``upper`` has them relevant, a correct empty and 5. Each is ``None`` where
     that reading leaves the figure undefined, so either may stand without the other. Once
-    nothing is open the three are equal.
+    nothing is open the three are equal; a response quality settles when it is rated,
+    whether the query is complete or not.
     """
 
     value: float | None

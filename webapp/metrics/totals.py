@@ -37,8 +37,8 @@ class Totals:
     """Counts and sums over a set of queries; those of disjoint sets can be added.
 
     ``n_queries`` counts every query asked, unreadable ones included. ``sums`` has one
-    ``Sum`` for each of ``COLUMNS``: in SQL, ``sum(column)`` and ``count(column)``. No
-    queries at all is ``Totals()``, which changes nothing it is added to.
+    ``Sum`` for each of ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and
+    ``count(column)``. No queries at all is ``Totals()``, which changes nothing it is added to.
     """
 
     n_queries: int = 0

@@ -1,0 +1,234 @@
+"""What every figure and column means: one place for pages, command line, exports and docs.
+
+All texts are English message ids, to be passed through ``gettext`` where they are shown;
+citations and names of columns stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from webapp.i18n import mark
+
+Unit = Literal["ratio", "grade 0-5", "count", "rank", "text"]
+
+METHOD = "Evaluation Methodology for RAG Property Chatbot (V1)"
+MANNING = (
+    "Manning, C. D., Raghavan, P., & Schütze, H. (2008). Introduction to Information "
+    "Retrieval. Cambridge University Press. Chapter 8."
+)
+VOORHEES_1999 = "Voorhees, E. M. (1999). The TREC-8 Question Answering Track Report. TREC-8, 77-82."
+VOORHEES_2002 = (
+    "Voorhees, E. M. (2002). The philosophy of information retrieval evaluation. CLEF. Springer."
+)
+CRASWELL = (
+    "Craswell, N. (2009). Mean Reciprocal Rank. In: Encyclopedia of Database Systems. Springer."
+)
+TREC_EVAL = "trec_eval, measure P.5."
+
+NO_RESULTS = mark("No value without results or when no result is relevant or not relevant.")
+UNSURE_LEFT_OUT = mark("Results marked cannot tell are left out above and below the line.")
+UNREADABLE = mark("Answers that could not be read are in no denominator.")
+FAILED = mark("A failed call has no value here.")
+COMPLETE_WITH_RESULTS = mark("questions with results whose rating is complete")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A headline figure or a column, explained.
+
+    ``name`` is the key in ``figures()``, else the column's name. ``query_name`` is the
+    figure of a query that it averages, one of ``QUERY_FIGURES``, or ``None``.
+    ``denominator`` says what the headline figure is a share or mean of; it is empty for a
+    column that is no figure, as ``formula`` and ``source`` may be.
+    """
+
+    name: str
+    query_name: str | None
+    label: str
+    meaning: str
+    unit: Unit
+    formula: str = ""
+    denominator: str = ""
+    edge_cases: tuple[str, ...] = ()
+    source: str = ""
+
+
+_FIGURES = (
+    Measure(
+        name="mean_precision_at_5",
+        query_name="precision_at_5",
+        label=mark("Precision@5"),
+        meaning=mark("How much of what is shown first is relevant."),
+        unit="ratio",
+        formula=mark("relevant / (relevant + not relevant) within ranks 1 to min(5, n)"),
+        denominator=COMPLETE_WITH_RESULTS,
+        edge_cases=(
+            mark("A list shorter than 5 is divided by its own length."),
+            UNSURE_LEFT_OUT,
+            NO_RESULTS,
+            FAILED,
+        ),
+        source=MANNING,
+    ),
+    Measure(
+        name="mean_overall_precision",
+        query_name="overall_precision",
+        label=mark("Overall precision"),
+        meaning=mark("How much of all that is shown is relevant."),
+        unit="ratio",
+        formula=mark("relevant / (relevant + not relevant) over all n results"),
+        denominator=COMPLETE_WITH_RESULTS,
+        edge_cases=(UNSURE_LEFT_OUT, NO_RESULTS, FAILED),
+        source=MANNING,
+    ),
+    Measure(
+        name="mrr",
+        query_name="reciprocal_rank",
+        label=mark("MRR"),
+        meaning=mark("How early the first relevant result comes."),
+        unit="ratio",
+        formula=mark("1 / rank of the first relevant result, over the whole list"),
+        denominator=COMPLETE_WITH_RESULTS,
+        edge_cases=(
+            mark("0 when no result is relevant."),
+            mark("A result marked cannot tell takes up its rank and is not the relevant one."),
+            mark("Empty lists are not counted; MRR with false negatives counts them."),
+            mark("In the rated CSV the column mrr is 0 for an empty list, as in the original."),
+            FAILED,
+        ),
+        source=f"{VOORHEES_1999} {CRASWELL}",
+    ),
+    Measure(
+        name="mrr_answerable",
+        query_name="answerable_reciprocal_rank",
+        label=mark("MRR with false negatives"),
+        meaning=mark("MRR in which an empty list that should have had results counts as 0."),
+        unit="ratio",
+        formula=mark("1 / rank of the first relevant result; 0 for a false negative"),
+        denominator=mark("questions with results whose rating is complete, and false negatives"),
+        edge_cases=(
+            mark("0 when no result is relevant."),
+            mark("An empty list where there is truly nothing has no value."),
+            FAILED,
+        ),
+        source=f"{METHOD}, 3. {VOORHEES_1999}",
+    ),
+    Measure(
+        name="success_rate",
+        query_name="success",
+        label=mark("Success rate"),
+        meaning=mark("How many questions got at least one relevant result."),
+        unit="ratio",
+        formula=mark(
+            "questions with at least 1 relevant result or a correct empty list / questions"
+        ),
+        denominator=mark("all questions whose rating is complete"),
+        edge_cases=(
+            mark("An empty list is 1 where there is truly nothing, 0 where results are missing."),
+            mark("A failed call is 0."),
+            mark("No value while none is relevant and at least one cannot be told."),
+            UNREADABLE,
+        ),
+        source=VOORHEES_2002,
+    ),
+    Measure(
+        name="coverage",
+        query_name=None,
+        label=mark("Coverage"),
+        meaning=mark("How many questions got any results, relevant or not."),
+        unit="ratio",
+        formula=mark("questions with results / questions"),
+        denominator=mark("all questions"),
+        edge_cases=(
+            mark("Known from the import: judging does not change it."),
+            mark("A failed call counts as no results."),
+            UNREADABLE,
+        ),
+        source=MANNING,
+    ),
+    Measure(
+        name="mean_response_quality",
+        query_name="response_quality",
+        label=mark("Mean quality"),
+        meaning=mark("How good the answers are as a whole, in the rater's eyes."),
+        unit="grade 0-5",
+        formula=mark("sum of the grades 0 to 5 / rated answers"),
+        denominator=mark("the rated answers"),
+        edge_cases=(mark("An answer without a grade is left out, not counted as 0."), UNREADABLE),
+        source=f"{METHOD}, 2.2 & 6.6",
+    ),
+    Measure(
+        name="composite",
+        query_name=None,
+        label=mark("Composite"),
+        meaning=mark("The weighted score of the original comparison; not a verdict by itself."),
+        unit="ratio",
+        formula=mark("0.4 Precision@5 + 0.3 MRR + 0.2 success rate + 0.1 coverage"),
+        denominator=mark("as in its four parts"),
+        edge_cases=(mark("No value as soon as one of its parts has none."),),
+        source=METHOD,
+    ),
+)
+
+_OTHERS = (
+    Measure(
+        name="trec_precision_at_5",
+        query_name=None,
+        label="P@5 (trec_eval)",
+        meaning=mark("Precision@5 as trec_eval computes it: always divided by 5."),
+        unit="ratio",
+        formula=mark("relevant within the first 5 ranks / 5"),
+        denominator=COMPLETE_WITH_RESULTS,
+        edge_cases=(
+            mark("A list shorter than 5 cannot reach 1."),
+            mark("Results marked cannot tell count like not relevant ones."),
+            NO_RESULTS,
+        ),
+        source=f"{MANNING} {TREC_EVAL}",
+    ),
+    Measure("query_id", None, mark("Query number"), mark("Number in the question set."), "count"),
+    Measure("question", None, mark("Question"), mark("What the chatbot was asked."), "text"),
+    Measure("category", None, mark("Category"), mark("The kind of question."), "text"),
+    Measure(
+        name="results_count",
+        query_name=None,
+        label=mark("Results"),
+        meaning=mark("Number of results in the answer."),
+        unit="count",
+        edge_cases=(mark("A property listed twice counts at both ranks."),),
+    ),
+    Measure(
+        name="relevant_count",
+        query_name=None,
+        label=mark("Relevant results"),
+        meaning=mark("Number of results judged relevant."),
+        unit="count",
+        edge_cases=(mark("Blank while the rating of the question is not complete."),),
+    ),
+    Measure(
+        name="first_relevant_rank",
+        query_name=None,
+        label=mark("First relevant rank"),
+        meaning=mark("Rank of the first relevant result, counted from 1."),
+        unit="rank",
+        edge_cases=(mark("Blank when no result is relevant and for an empty list."),),
+    ),
+    Measure("notes", None, mark("Notes"), mark("What the rater wrote about the answer."), "text"),
+)
+
+MEASURES: dict[str, Measure] = {measure.name: measure for measure in (*_FIGURES, *_OTHERS)}
+"""All measures by name: the headline figures in their order, then the rest."""
+
+
+def measure_of(name: str) -> Measure:
+    """The measure that explains `name`: a headline figure, a figure of a query or a column.
+
+    Raises ``KeyError`` for any other name.
+
+    >>> measure_of("overall_precision").name
+    'mean_overall_precision'
+    """
+    by_query_name = {m.query_name: m for m in MEASURES.values() if m.query_name}
+    return MEASURES[name] if name in MEASURES else by_query_name[name]
