@@ -1,0 +1,132 @@
+"""Where things lie, and what the environment may change."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from webapp import config
+from webapp.config import Settings, UnusableSetting
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(name="wheel")
+def _wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package as a wheel leaves it: in site-packages, no checkout around."""
+    package = tmp_path / "venv" / "lib" / "site-packages" / "webapp"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(config, "PACKAGE", package)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    return package
+
+
+def make_checkout(folder: Path, name: str = "relevansi") -> None:
+    (folder / "pyproject.toml").write_text(f'[project]\nname = "{name}"\n', "utf-8")
+
+
+@pytest.mark.parametrize("name", ["templates", "static", "seeds"])
+def test_a_checkout_uses_its_top_level_folders(name: str) -> None:
+    assert config.resource(name) == ROOT / name
+
+
+def test_an_installed_package_uses_the_folders_it_carries(wheel: Path) -> None:
+    assert config.resource("templates") == wheel / "templates"
+
+
+def test_a_virtual_environment_directly_inside_a_checkout_uses_its_instance(
+    wheel: Path, tmp_path: Path
+) -> None:
+    make_checkout(tmp_path)
+
+    assert Settings.from_environment({}).instance == tmp_path / "instance"
+    assert config.resource("static") == wheel / "static"
+
+
+@pytest.mark.usefixtures("wheel")
+def test_anywhere_else_the_users_data_folder_is_used(tmp_path: Path) -> None:
+    make_checkout(tmp_path, name="something-else")
+
+    instance = Settings.from_environment({}).instance
+
+    assert instance.name == "relevansi"
+    assert tmp_path not in instance.parents
+
+
+def test_without_settings_the_database_is_a_file_in_the_instance_folder() -> None:
+    settings = Settings.from_environment({"RELEVANSI_DATABASE_URL": ""})
+
+    assert settings.database_url == f"sqlite:///{(ROOT / 'instance').as_posix()}/relevansi.sqlite"
+    assert settings.demo_database_url.endswith("/instance/demo.sqlite")
+
+
+def test_the_instance_folder_can_be_named(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"RELEVANSI_INSTANCE": str(tmp_path / "study")})
+
+    assert settings.instance == tmp_path / "study"
+    assert settings.database_url == config.sqlite_url(tmp_path / "study" / "relevansi.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("postgresql://ana@db/study", "postgresql+psycopg://ana@db/study"),
+        ("postgres://ana@db/study", "postgresql+psycopg://ana@db/study"),
+        ("postgresql+psycopg://ana@db/study", "postgresql+psycopg://ana@db/study"),
+        ("sqlite:////srv/postgresql://odd.sqlite", "sqlite:////srv/postgresql://odd.sqlite"),
+    ],
+)
+def test_postgresql_gets_its_driver_and_nothing_else_changes(given: str, used: str) -> None:
+    assert Settings.from_environment({"RELEVANSI_DATABASE_URL": given}).database_url == used
+
+
+def test_the_upload_limit_counts_in_mebibytes() -> None:
+    assert Settings.from_environment({}).max_upload_bytes == 33_554_432  # 32 x 1024 x 1024
+    settings = Settings.from_environment({"RELEVANSI_MAX_UPLOAD_MB": "5"})
+    assert settings.max_upload_bytes == 5_242_880  # 5 x 1024 x 1024
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "2.5", "many"])
+def test_an_upload_limit_that_cannot_be_is_refused_by_name(text: str) -> None:
+    with pytest.raises(UnusableSetting, match="RELEVANSI_MAX_UPLOAD_MB"):
+        Settings.from_environment({"RELEVANSI_MAX_UPLOAD_MB": text})
+
+
+def test_the_secret_is_made_once_and_kept(tmp_path: Path) -> None:
+    first = config.secret_key(tmp_path / "a" / "instance")
+
+    assert len(first) == 64  # 32 random bytes in hexadecimal
+    assert config.secret_key(tmp_path / "a" / "instance") == first
+    assert config.secret_key(tmp_path / "b") != first
+
+
+def test_a_secret_cut_off_at_the_first_start_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "secret_key").touch()
+
+    assert config.secret_key(tmp_path)
+    assert config.secret_key(tmp_path) == config.secret_key(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps access in lists, not modes")
+def test_only_the_owner_may_read_the_secret_and_the_instance_folder(tmp_path: Path) -> None:
+    instance = tmp_path / "instance"
+    instance.mkdir(mode=0o755)
+
+    config.secret_key(instance)
+
+    assert stat.S_IMODE(instance.stat().st_mode) == 0o700
+    assert stat.S_IMODE((instance / "secret_key").stat().st_mode) == 0o600
+
+
+def test_the_settings_need_the_standard_library_only() -> None:
+    """``relevansi --help`` stays quick: no third-party module is loaded by the settings."""
+    code = "import sys, webapp.config; print(*sorted(m.partition('.')[0] for m in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+
+    assert not {"flask", "sqlalchemy", "platformdirs", "pydantic"} & set(done.stdout.split())

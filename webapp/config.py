@@ -1,0 +1,137 @@
+"""Where things lie and how the product is set up: folders, database, secret, limits.
+
+Set from outside by ``RELEVANSI_DATABASE_URL``, ``RELEVANSI_INSTANCE`` (the folder for the
+databases and the secret) and ``RELEVANSI_MAX_UPLOAD_MB``. Importing this costs nothing but
+the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+MEBIBYTE = 2**20
+MAX_UPLOAD_MB = 32
+
+
+class UnusableSetting(ValueError):
+    """An environment variable holds what it cannot mean; the message names both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How one process is set up.
+
+    ``database_url`` is in SQLAlchemy's form with its driver named, ``instance`` the
+    absolute folder of everything the product writes by itself (it need not exist yet:
+    see `private_folder`), ``max_upload_bytes`` the largest request that is read.
+    """
+
+    database_url: str
+    instance: Path
+    max_upload_bytes: int = MAX_UPLOAD_MB * MEBIBYTE
+    max_upload_files: int = 100
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
+        """The settings that `environ` asks for; an empty variable counts as absent.
+
+        Raises `UnusableSetting` for an upload limit that is no positive whole number.
+        """
+        folder = environ.get("RELEVANSI_INSTANCE")
+        instance = Path(folder).expanduser().absolute() if folder else default_instance()
+        url = environ.get("RELEVANSI_DATABASE_URL") or sqlite_url(instance / "relevansi.sqlite")
+        megabytes = _positive("RELEVANSI_MAX_UPLOAD_MB", environ) or MAX_UPLOAD_MB
+        return cls(with_driver(url), instance, megabytes * MEBIBYTE)
+
+    @property
+    def demo_database_url(self) -> str:
+        """The database of ``relevansi demo``, apart from anybody's own."""
+        return sqlite_url(self.instance / "demo.sqlite")
+
+
+def resource(name: str) -> Path:
+    """The folder `name` ("templates", "static" or "seeds") that belongs to this package.
+
+    It lies at the top level in a checkout and inside the package in a wheel.
+    """
+    home = PACKAGE.parent if is_checkout(PACKAGE.parent) else PACKAGE
+    return home / name
+
+
+def default_instance() -> Path:
+    """``instance/`` of the checkout in use, else the user's data folder."""
+    if (home := checkout()) is not None:
+        return home / "instance"
+    from platformdirs import user_data_path
+
+    return user_data_path("relevansi", appauthor=False)
+
+
+def checkout() -> Path | None:
+    """The checkout that holds the package or, directly, the virtual environment in use."""
+    homes = (PACKAGE.parent, Path(sys.prefix).absolute().parent)
+    return next((home for home in homes if is_checkout(home)), None)
+
+
+def is_checkout(folder: Path) -> bool:
+    """Whether `folder` holds this project's own ``pyproject.toml``."""
+    try:
+        text = (folder / "pyproject.toml").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return re.search(r'^name = "relevansi"$', text, re.MULTILINE) is not None
+
+
+def sqlite_url(path: Path) -> str:
+    """The database URL of the SQLite file `path`.
+
+    >>> sqlite_url(Path("instance/demo.sqlite"))
+    'sqlite:///instance/demo.sqlite'
+    """
+    return f"sqlite:///{path.as_posix()}"
+
+
+def with_driver(url: str) -> str:
+    """`url` with psycopg as the driver where PostgreSQL comes without one.
+
+    >>> with_driver("postgresql://rater@localhost/study")
+    'postgresql+psycopg://rater@localhost/study'
+    """
+    return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", url)
+
+
+def private_folder(folder: Path) -> Path:
+    """`folder`, there and closed to the machine's other users as far as it is ours."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(PermissionError):
+        folder.chmod(0o700)
+    return folder
+
+
+def secret_key(instance: Path) -> str:
+    """The key that signs sessions: made at the first start, the same ever after."""
+    path = private_folder(instance) / "secret_key"
+    with suppress(FileNotFoundError):
+        if key := path.read_text("ascii"):  # empty when the first start was cut off
+            return key
+    key = secrets.token_hex(32)
+    path.touch(mode=0o600)
+    path.write_text(key, "ascii")
+    return key
+
+
+def _positive(name: str, environ: Mapping[str, str]) -> int | None:
+    text = environ.get(name, "").strip()
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise UnusableSetting(f"{name} is {text!r}; it takes a whole number above 0.")
+    return int(text)
