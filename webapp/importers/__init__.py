@@ -1,0 +1,4 @@
+"""What files from outside say, as plain values: bytes in, records and problems out.
+
+Nothing here opens a file, asks a network or knows the database.
+"""

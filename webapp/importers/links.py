@@ -1,0 +1,102 @@
+"""Links in markdown, and what a listing's address says: its slug and its source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SOURCES = {"properti": "listing", "proyek": "project"}
+
+# One pass over escapes, brackets and the start of an address, so that titles may hold both.
+_TOKEN = re.compile(
+    r"\\.|(?P<target>\]\( ?<?)(?=https?://|/|www\.|properti/|proyek/)|[\[\]]", re.IGNORECASE
+)
+_STOP = re.compile(r"[() ]")
+_BARE = re.compile(r"https?://[^\s<>\[\]]+|(?<!\S)/(?:properti|proyek)/[^\s<>\[\]]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A markdown link and the text around it."""
+
+    before: str
+    label: str
+    url: str
+    after: str
+
+
+def find_link(text: str) -> Link | None:
+    """The first markdown link in `text` that leads to a page, or ``None``.
+
+    Brackets inside the label and balanced parentheses inside the address belong to them;
+    an image (``![...](...)``) is no link.
+    """
+    opened: list[int] = []
+    for token in _TOKEN.finditer(text):
+        if token["target"]:
+            start = opened[0] if opened else 0 if text.startswith("[") else None
+            if start is None or text[start - 1 : start] == "!":
+                return None
+            url, end = _target(text, token.end())
+            return Link(text[:start], text[start + 1 : token.start()], url, text[end:])
+        if token[0] == "[":
+            opened.append(token.start())
+        elif token[0] == "]" and opened:
+            opened.pop()
+    return None
+
+
+def find_url(text: str) -> str | None:
+    """The address in `text`: of its first link, else standing bare; ``None`` without one."""
+    link = find_link(text)
+    return link.url if link else find_bare_url(text)
+
+
+def find_bare_url(text: str) -> str | None:
+    """The first address standing bare in `text`, without the punctuation behind it."""
+    found = _BARE.search(text)
+    if found is None:
+        return None
+    url = found[0]
+    return url.rstrip(".,;:!?*'\"") if "(" in url else url.rstrip(".,;:!?*'\")")
+
+
+def slug_of(url: str) -> str | None:
+    """The last segment of the address's path, without query and fragment; ``None`` if bare.
+
+    >>> slug_of("https://x.id/properti/rumah-cemara-6f31/?utm=1"), slug_of("https://x.id/")
+    ('rumah-cemara-6f31', None)
+    """
+    segments = _segments(url)
+    last = segments[-1] if segments else None
+    return None if last in _SOURCES else last
+
+
+def source_of(url: str) -> str | None:
+    """Return "listing" for /properti/, "project" for /proyek/, else ``None``: not said."""
+    return next((_SOURCES[part] for part in _segments(url) if part in _SOURCES), None)
+
+
+def _segments(url: str) -> list[str]:
+    """The parts of the path that are not empty."""
+    path = url.split("#", 1)[0].split("?", 1)[0]
+    _, scheme, rest = path.partition("://")
+    if scheme or path.startswith("www."):
+        path = (rest or path).partition("/")[2]
+    return [part for part in path.split("/") if part]
+
+
+def _target(text: str, start: int) -> tuple[str, int]:
+    """The address that begins at `start`, and where the link ends."""
+    depth = 0
+    for stop in _STOP.finditer(text, start):
+        if stop[0] == "(":
+            depth += 1
+        elif stop[0] == ")" and depth:
+            depth -= 1
+        elif stop[0] == ")":
+            return text[start : stop.start()].rstrip(">"), stop.end()
+        else:  # A blank ends the address; a quoted title may follow it.
+            close = text.find(")", stop.end())
+            return text[start : stop.start()].rstrip(">"), close + 1 if close >= 0 else len(text)
+    return text[start:].rstrip("*_>"), len(text)
