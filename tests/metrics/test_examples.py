@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+from webapp import metrics
+from webapp.metrics import ranking
+
+MODULES = [f"webapp.metrics.{module.name}" for module in pkgutil.iter_modules(metrics.__path__)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_are_true(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "precision",
+        "precision_at",
+        "trec_precision_at",
+        "reciprocal_rank",
+        "success",
+        "suggested_quality",
+    ],
+)
+def test_every_figure_of_a_list_shows_an_example(name: str) -> None:
+    assert ">>> " in (getattr(ranking, name).__doc__ or "")
