@@ -1,0 +1,124 @@
+"""What can be run on this project: ``nox --list`` names it, ``nox -s NAME`` runs it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.10.16"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "tests"]
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ANY_CODE = range(256)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run every test: browser tests in a real Chromium, doctests and layers included."""
+    install(session)
+    session.run("pytest", *session.posargs, env={"RELEVANSI_CHROMIUM": chromium(session)})
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """Run the tests that drive a real Chromium, and no others."""
+    install(session)
+    found = {"RELEVANSI_CHROMIUM": chromium(session)}
+    session.run("pytest", "-m", "browser", *session.posargs, env=found)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, formatting, templates, layers and the completeness of translations."""
+    install(session)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("djlint", "templates", "--lint", "--quiet")
+    session.run("lint-imports")
+    session.run("pytest", "-q", *map(str, Path("tests").glob("test_translation*.py")))
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types of code and tests, strictly."""
+    install(session)
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Time the product beside other tools and print the ratios."""
+    install(session)
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session(default=False)
+def lock(session: nox.Session) -> None:
+    """Resolve the locked requirements anew, with the hashes of every platform's files."""
+    session.install("uv")
+    options = ["--universal", "--generate-hashes", "--python-version=3.11", "--upgrade"]
+    options += ["--no-emit-index-url", "--custom-compile-command=nox -s lock", "--quiet"]
+    compile_ = ["uv", "pip", "compile", "pyproject.toml", *options]
+    session.run(*compile_, "-o", "requirements.txt")
+    session.run(*compile_, "--group=dev", "-c", "requirements.txt", "-o", "requirements-dev.txt")
+
+
+def install(session: nox.Session) -> None:
+    """Install the locked requirements by hash, then the project as it lies here."""
+    session.install("--require-hashes", "-r", "requirements-dev.txt")
+    session.install("--no-deps", "-e", ".")
+
+
+def chromium(session: nox.Session) -> str:
+    """The path of a Chromium that starts: the system's, Playwright's or a new package's."""
+    ways = (system_chromium, playwright_chromium, packaged_chromium)
+    found = next((path for way in ways if (path := way(session))), None)
+    return found or session.error(
+        "No Chromium starts here. Install chromium or google-chrome with the system's package "
+        "manager, or name one in RELEVANSI_CHROMIUM, and repeat the command."
+    )
+
+
+def system_chromium(_session: nox.Session) -> str | None:
+    """The Chromium that is named or installed already."""
+    named = os.environ.get("RELEVANSI_CHROMIUM")
+    found = [named] if named else map(shutil.which, CHROMIUM_NAMES)
+    return next((path for path in found if path and starts(path)), None)
+
+
+def playwright_chromium(session: nox.Session) -> str | None:
+    """The Chromium that Playwright downloads for this system."""
+    session.run("playwright", "install", "--no-shell", "chromium", success_codes=ANY_CODE)
+    code = (
+        "from playwright.sync_api import sync_playwright as start\n"
+        "with start() as playwright: print(playwright.chromium.executable_path)"
+    )
+    path = str(session.run("python", "-c", code, silent=True)).strip()
+    return path if starts(path) else None
+
+
+def packaged_chromium(session: nox.Session) -> str | None:
+    """The Chromium of the system's package manager, where this process may use it."""
+    may_install = shutil.which("apt-get") and getattr(os, "geteuid", lambda: 1)() == 0
+    if not may_install:
+        return None
+    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+        session.run("apt-get", *command, external=True, success_codes=ANY_CODE)
+    return system_chromium(session)
+
+
+def starts(path: str) -> bool:
+    """Whether the program at `path` runs: a stub or a missing library does not."""
+    try:
+        done = subprocess.run(  # noqa: S603
+            [path, "--version"], capture_output=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
