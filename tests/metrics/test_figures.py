@@ -84,8 +84,16 @@ def test_nothing_rated_leaves_the_widest_bounds_and_a_reason() -> None:
     assert figure("success_rate", *run) == Figure(None, 0.0, 1.0, 0)
     assert figure("mean_response_quality", *run) == Figure(None, 0.0, 5.0, 0)
     assert figure("coverage", *run) == Figure(2 / 3, 2 / 3, 2 / 3, 3)
-    assert figure("composite", *run) == Figure(None, pytest.approx(0.2 / 3), pytest.approx(29 / 30), 0)
     assert figure("mrr", *run).why_undefined is Undefined.INCOMPLETE
+
+
+def test_the_bounds_of_the_composite_are_made_of_its_parts_bounds() -> None:
+    """Coverage is 2/3 whatever is judged: 0.1 x 2/3 = 1/15 at least, 0.9 + 1/15 at most."""
+    found = figure("composite", listed("..."), listed("."), empty())
+
+    assert (found.value, found.n) == (None, 0)
+    assert found.lower == pytest.approx(1 / 15)
+    assert found.upper == pytest.approx(0.9 + 1 / 15)
 
 
 def test_an_unclassified_empty_list_is_at_0_in_one_bound_and_absent_from_the_other() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.metrics.verdicts import verdicts
@@ -67,8 +69,7 @@ def test_trec_precision_at_5_always_divides_by_5(letters: str, expected: float |
 
 
 @pytest.mark.parametrize("function", [ranking.precision_at, ranking.trec_precision_at])
-def test_a_cutoff_below_one_is_refused(function: object) -> None:
-    assert callable(function)
+def test_a_cutoff_below_one_is_refused(function: Callable[..., object]) -> None:
     with pytest.raises(ValueError, match="cutoff 0"):
         function(verdicts("RN"), cutoff=0)
 

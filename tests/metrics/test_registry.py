@@ -6,9 +6,19 @@ from webapp.metrics.registry import MEASURES, measure_of
 from webapp.metrics.summaries import HEADLINES, QUERY_FIGURES
 
 CSV_COLUMNS = (
-    "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
-    "overall_precision,precision_at_5,mrr,success,response_quality,notes"
-).split(",")
+    "query_id",
+    "question",
+    "category",
+    "results_count",
+    "relevant_count",
+    "first_relevant_rank",
+    "overall_precision",
+    "precision_at_5",
+    "mrr",
+    "success",
+    "response_quality",
+    "notes",
+)
 
 
 def test_the_headline_figures_come_first_in_their_order() -> None:

@@ -33,8 +33,6 @@ def test_the_metrics_load_neither_web_nor_database_nor_tables() -> None:
         "import sys, webapp.metrics.summaries, webapp.metrics.registry;"
         "print({'flask', 'sqlalchemy', 'pandas', 'babel'} & set(sys.modules))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 
     assert done.stdout.strip() == "set()"
