@@ -13,8 +13,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.orm import Session
+
+from webapp.db.migrations import HEAD
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -32,6 +34,8 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.is_sqlite and self.url.database:
+            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
         self.engine = _sqlite_engine(url) if self.is_sqlite else create_engine(url)
         self._writer = Lock() if self.is_sqlite else None
 
@@ -63,37 +67,44 @@ class Database:
         with self._writer, Session(engine) as session:
             yield session
 
+    def prepare(self) -> None:
+        """Make the tables in an empty database.
+
+        Raises ``DatabaseOutOfDate`` where they are of another version.
+        """
+        found = self.version()
+        if found is None:
+            self.upgrade()
+        elif found != HEAD:
+            raise DatabaseOutOfDate(self.description)
+
+    def version(self) -> str | None:
+        """Return the version of the tables; ``None`` where there are none."""
+        with self.engine.connect() as connection:
+            if not inspect(connection).has_table("alembic_version"):
+                return None
+            found = connection.scalar(text("SELECT version_num FROM alembic_version"))
+            return None if found is None else str(found)
+
     def upgrade(self) -> None:
         """Make the tables, or bring older ones to this version; keeps every row."""
-        if self.is_sqlite:
-            self._prepare_sqlite()
-        from alembic import command  # not needed to serve an up-to-date database
+        from alembic import command  # 100 ms that serving an up-to-date database need not pay
 
+        if self.is_sqlite:
+            self._set_wal()
         with self.engine.begin() as connection:
             command.upgrade(_alembic(connection), "head")
-
-    def is_current(self) -> bool:
-        """Whether the tables are exactly of this program's version."""
-        from alembic.runtime.migration import MigrationContext
-        from alembic.script import ScriptDirectory
-
-        with self.engine.connect() as connection:
-            found = MigrationContext.configure(connection).get_current_heads()
-            return set(found) == set(ScriptDirectory.from_config(_alembic(connection)).get_heads())
 
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
 
-    def _prepare_sqlite(self) -> None:
-        """Make the file and its folder; WAL is a property of the file, so set it once."""
-        if self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+    def _set_wal(self) -> None:
+        """Switch the file to WAL, once: it is a property of the file."""
         with self.engine.connect() as connection:
-            raw = connection.connection.driver_connection
-            assert raw is not None
-            if raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                raw.execute("PRAGMA journal_mode = WAL")
+            driver = connection.connection.driver_connection
+            if driver is not None and driver.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                driver.execute("PRAGMA journal_mode = WAL")
 
 
 def _alembic(connection: Connection) -> Config:
@@ -111,7 +122,7 @@ def _sqlite_engine(url: str) -> Engine:
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
 
     @event.listens_for(engine, "connect")
-    def set_up(connection: Any, _record: object) -> None:  # noqa: ANN401
+    def set_up(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # the driver must not begin transactions itself
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         connection.execute("PRAGMA foreign_keys = ON")

@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     DateTime,
     Dialect,
-    Float,
+    Double,
     ForeignKey,
     Index,
     LargeBinary,
@@ -149,7 +150,7 @@ class Run(Base):
     stated_llm: Mapped[str | None] = mapped_column(Text)
     timestamp: Mapped[str | None] = mapped_column(Text)
     session_key: Mapped[str] = mapped_column(String(64), index=True)
-    total_questions: Mapped[int | None]
+    total_questions: Mapped[int | None] = mapped_column(BigInteger)
     extra: Mapped[dict[str, Any]]
     imported_at: Mapped[datetime]
 
@@ -191,10 +192,10 @@ class Query(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
     question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), index=True)
-    query_id: Mapped[int]
+    query_id: Mapped[int] = mapped_column(BigInteger)
     response: Mapped[str] = mapped_column(Text)
     state: Mapped[str] = mapped_column(String(16))
-    claimed_count: Mapped[int | None]
+    claimed_count: Mapped[int | None] = mapped_column(BigInteger)
     error: Mapped[str | None] = mapped_column(Text)
     extra: Mapped[dict[str, Any]]
     emptiness_id: Mapped[int | None] = mapped_column(ForeignKey("judged_things.id"), index=True)
@@ -322,7 +323,7 @@ class Event(Base):
     cause: Mapped[str] = mapped_column(String(16))
     undoes_id: Mapped[int | None] = mapped_column(ForeignKey("events.id"), unique=True)
     device: Mapped[str] = mapped_column(String(64))
-    sequence: Mapped[int]
+    sequence: Mapped[int] = mapped_column(BigInteger)
     client_time: Mapped[datetime | None]
     received_at: Mapped[datetime]
 
@@ -357,7 +358,7 @@ class QuerySummary(Base):
 
 
 for _column in COLUMNS:
-    setattr(QuerySummary, _column, mapped_column(Float(53), nullable=True))
+    setattr(QuerySummary, _column, mapped_column(Double, nullable=True))
 
 
 class Upload(Base):

@@ -144,7 +144,9 @@ def stored_counts(session: Session, run_id: str) -> Counts:
     states = Counter[str](
         dict(
             session.execute(
-                select(Query.state, func.count()).where(Query.run_id == run_id).group_by(Query.state)
+                select(Query.state, func.count())
+                .where(Query.run_id == run_id)
+                .group_by(Query.state)
             ).tuples()
         )
     )
@@ -228,9 +230,7 @@ def fill(pool: Pool, query: Query, entry: ReadQuery) -> None:
 def _decided(query: ReadQuery, labels: Labels) -> ReadQuery:
     if query.context_dependent is not None:
         return query
-    return replace(
-        query, context_dependent=labels.context_dependent.get(query.query_id, False)
-    )
+    return replace(query, context_dependent=labels.context_dependent.get(query.query_id, False))
 
 
 def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:

@@ -46,9 +46,9 @@ class Rating:
     ``quality`` is 0 to 5, ``empty_outcome`` fits an empty list only.
     """
 
-    quality: int | None | Keep = KEEP
+    quality: int | Keep | None = KEEP
     notes: str | Keep = KEEP
-    empty_outcome: EmptyOutcome | None | Keep = KEEP
+    empty_outcome: EmptyOutcome | Keep | None = KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +181,7 @@ def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Qu
     query = session.scalar(
         select(Query)
         .join(Run)
-        .where(
-            Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id
-        )
+        .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
     )
     if query is None:
         raise UnknownQuery(run_id, query_id)
@@ -244,9 +242,7 @@ def _record(
     _settle(session, rater, target, last)
 
 
-def _is_repeated(
-    known: Sequence[Event], target: _Target, new: str | None, click: Click
-) -> bool:
+def _is_repeated(known: Sequence[Event], target: _Target, new: str | None, click: Click) -> bool:
     """Whether this very event is stored; ``EventIdTaken`` if its id means something else."""
     for event in known:
         if event.event_id == click.event_id and event.field == target.field:

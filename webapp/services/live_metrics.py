@@ -22,14 +22,20 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Query, QuerySummary, Question, Rater, Run
-from webapp.metrics.queries import summarise
-from webapp.metrics.summaries import COLUMNS, QUERY_FIGURES, QuerySummary as Summary
-from webapp.metrics.summaries import Span, Sum, Totals
+from webapp.metrics.queries import QUERY_FIGURES, Span, summarise
+from webapp.metrics.queries import QuerySummary as Summary
+from webapp.metrics.totals import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.records import EmptyOutcome, QueryState
 from webapp.services import verdicts
 from webapp.services.verdicts import AskedQuery, Scope, Verdicts
 
-COUNTS = ("results_count", "judged_count", "relevant_count", "not_relevant_count", "unsure_count")
+RESULT_COUNTS = (
+    "results_count",
+    "judged_count",
+    "relevant_count",
+    "not_relevant_count",
+    "unsure_count",
+)
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
@@ -102,7 +108,7 @@ def summary(row: QuerySummary) -> Summary:
     }
     return Summary(
         state=QueryState(row.state),
-        **{name: getattr(row, name) for name in COUNTS},
+        **{name: getattr(row, name) for name in RESULT_COUNTS},
         first_relevant_rank=row.first_relevant_rank,
         complete=row.complete,
         empty_outcome=EmptyOutcome(row.empty_outcome) if row.empty_outcome else None,
@@ -164,29 +170,19 @@ def _rows(
             "query_key": query.key,
             "run_id": query.run_id,
             "state": str(made.state),
-            **{name: getattr(made, name) for name in COUNTS},
+            **{name: getattr(made, name) for name in RESULT_COUNTS},
             "first_relevant_rank": made.first_relevant_rank,
             "open_judgments": _open_judgments(query, said),
             "complete": made.complete,
             "empty_outcome": made.empty_outcome and str(made.empty_outcome),
             "quality": made.quality,
-            **_figure_columns(made),
+            **columns(made),
         }
 
 
 def _open_judgments(query: AskedQuery, said: Verdicts) -> int:
     wanted = {*query.things} | ({query.emptiness} if query.emptiness is not None else set())
     return sum(thing not in said.by_thing for thing in wanted)
-
-
-def _figure_columns(made: Summary) -> dict[str, float | None]:
-    columns: dict[str, float | None] = {}
-    for figure in QUERY_FIGURES:
-        span = made.span(figure)
-        columns[figure] = span.value
-        columns[f"{figure}_lower"] = span.lower
-        columns[f"{figure}_upper"] = span.upper
-    return columns
 
 
 def _sums() -> Iterator[ColumnElement[Any]]:
@@ -205,7 +201,7 @@ def _sums() -> Iterator[ColumnElement[Any]]:
         yield _count(row.state == str(state)).label(name)
     yield _count(row.empty_outcome == str(EmptyOutcome.CORRECT_EMPTY)).label("n_correct_empty")
     yield _count(row.empty_outcome == str(EmptyOutcome.FALSE_NEGATIVE)).label("n_false_negative")
-    for column in COUNTS:
+    for column in RESULT_COUNTS:
         name = f"n_{column.removesuffix('_count')}"
         yield cast(func.coalesce(func.sum(getattr(row, column)), 0), Integer).label(name)
     for column in COLUMNS:
@@ -218,8 +214,6 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 def _totals(row: RowMapping) -> Totals:
-    counts = {
-        name: row[name] for name in Totals.__dataclass_fields__ if name != "sums"
-    }
+    counts = {name: row[name] for name in COUNTS}
     sums = {name: Sum(row[f"sum_{name}"], row[f"n_{name}"]) for name in COLUMNS}
     return Totals(**counts, sums=sums)

@@ -130,6 +130,7 @@ def rating_page(
     stored = session.get_one(QuerySummary, (rater.id, query.id))
     summary = live_metrics.summary(stored)
     rating = session.get(QueryRating, (rater.id, query.id))
+    cards = _cards(session, rater, query)
     standings = live_metrics.by_category(session, rater.id, run_id)
     return RatingPage(
         run_id=run.id,
@@ -144,9 +145,9 @@ def rating_page(
         error=query.error,
         claimed_count=query.claimed_count,
         earlier_turns=_earlier_turns(session, query),
-        cards=_cards(session, rater, query),
+        cards=cards,
         quality=rating.quality if rating else None,
-        suggested_quality=_suggested(summary),
+        suggested_quality=suggested_quality(summary.state, [card.relevance for card in cards]),
         notes=rating.notes if rating else "",
         empty_outcome=summary.empty_outcome,
         found_elsewhere=_found_elsewhere(session, rater, query),
@@ -180,18 +181,12 @@ def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
     query = session.scalar(
         select(Query)
         .join(Query.run)
-        .where(
-            Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id
-        )
+        .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
         .options(joinedload(Query.run), joinedload(Query.question))
     )
     if query is None:
         raise UnknownQuery(run_id, query_id)
     return query
-
-
-def _suggested(summary: Summary) -> int | None:
-    return suggested_quality(summary) if summary.complete else None
 
 
 def _earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:
@@ -244,9 +239,7 @@ def _earlier_verdicts(
     session: Session, rater: Rater, things: Sequence[JudgedThing]
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the rater's latest verdict on another content of the property."""
-    wanted = {
-        (thing.question_id, thing.run_id, thing.property_id): thing.id for thing in things
-    }
+    wanted = {(thing.question_id, thing.run_id, thing.property_id): thing.id for thing in things}
     own = {thing.id for thing in things}
     rows = session.execute(
         select(JudgedThing, Judgment.verdict)
@@ -307,7 +300,7 @@ def _place(session: Session, rater: Rater, query: Query, wanted: Filter) -> Plac
     )
 
 
-def _walk(rater: Rater, run_id: str, wanted: Filter, *, only_open: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _walk(rater: Rater, run_id: str, wanted: Filter, *, only_open: bool):  # type: ignore[no-untyped-def]
     """Return the statement over the query ids of a run that `wanted` lets through."""
     statement = (
         select(Query.query_id)

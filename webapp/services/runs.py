@@ -199,9 +199,7 @@ def add_cards(
     ``UnknownRun``, ``UnknownQuery`` and ``NotUnreadable``.
     """
     run = find(session, study, run_id)
-    query = session.scalar(
-        select(Query).where(Query.run_id == run.id, Query.query_id == query_id)
-    )
+    query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
     if query is None:
         raise UnknownQuery(run_id, query_id)
     if query.state != QueryState.UNREADABLE:
@@ -288,7 +286,7 @@ def _source_file(file: RunFile) -> SourceFile:
     return SourceFile(file.name, file.sha256, file.file_format, file.imported_at, file.problems)
 
 
-def _things_shown(run_id: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _things_shown(run_id: str):  # type: ignore[no-untyped-def]
     """Return the statement over the judged things a run shows or left empty."""
     shown = select(Result.judged_thing_id).join(Query).where(Query.run_id == run_id)
     empty = select(Query.emptiness_id).where(

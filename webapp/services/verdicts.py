@@ -143,7 +143,7 @@ def _said(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int,
     }
 
 
-def _judgments(scope: Scope, rater_ids: Sequence[int]):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _judgments(scope: Scope, rater_ids: Sequence[int]):  # type: ignore[no-untyped-def]
     shown = select(Result.judged_thing_id).join(Query).where(scope)
     empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
     return select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(

@@ -1,0 +1,126 @@
+"""The list of commands, each loaded when it is called, and how a failure is told."""
+
+from __future__ import annotations
+
+import locale
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, mark, speaking
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+AppFactory = Callable[..., "Flask"]
+
+COMMANDS = {
+    "demo": ("serving", mark("Open the sample study in the browser; ratings are kept.")),
+    "serve": ("serving", mark("Serve the app on the configured database.")),
+    "import": ("importing", mark("Import run files or folders of them.")),
+    "runs": ("importing", mark("List the runs of the study.")),
+    "metrics": ("figures", mark("Print the figures of a run or of a rated CSV.")),
+    "export": ("exporting", mark("Write a run as CSV, XLSX, qrels, run file or JSON.")),
+    "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
+    "upgrade": ("serving", mark("Bring the database to this version of the program.")),
+}
+
+
+class _Commands(click.Group):
+    """A group whose ``--help`` loads none of its commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"webapp.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section(gettext("Commands")):
+            formatter.write_dl([(name, gettext(entry[1])) for name, entry in COMMANDS.items()])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="relevansi")
+def relevansi() -> None:
+    """Judge what a chatbot retrieved; get figures that survive an examiner."""
+
+
+def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
+    """Run one command and end the process with its exit code; failures take one line."""
+    with speaking(_language()):
+        try:
+            relevansi.main(arguments, "relevansi", standalone_mode=False, obj=create_app)
+        except click.ClickException as failure:
+            _tell(failure.format_message())
+            sys.exit(failure.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            sys.exit(1)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(1)
+        except Exception as failure:
+            message = _known(failure)
+            if message is None:
+                raise
+            _tell(message)
+            sys.exit(1)
+
+
+def _tell(message: str) -> None:
+    click.echo("relevansi: " + " ".join(message.split()), err=True)
+
+
+def _known(failure: Exception) -> str | None:
+    """Return what to say of a failure that is nobody's programming error."""
+    from sqlalchemy.exc import OperationalError
+
+    from webapp.config import UnusableSetting
+    from webapp.db.engine import DatabaseOutOfDate
+    from webapp.services.reports import UnknownRater, UnknownRule
+    from webapp.services.runs import UnknownRun
+
+    texts: dict[type[Exception], str] = {
+        UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
+        UnknownRater: gettext("There is no rater called %(name)s."),
+        UnknownRule: gettext('"%(name)s" is no rule: say majority or adjudicated.'),
+        DatabaseOutOfDate: gettext(
+            "The database %(name)s is of another version; run `relevansi upgrade`."
+        ),
+        OperationalError: gettext("The database cannot be used: %(name)s"),
+        UnusableSetting: "%(name)s",
+        OSError: "%(name)s",
+    }
+    for kind, text in texts.items():
+        if isinstance(failure, kind):
+            return text % {"name": _named(failure)}
+    return None
+
+
+def _named(failure: Exception) -> str:
+    original = getattr(failure, "orig", None)
+    if original is not None:
+        return str(original)
+    return str(failure) if isinstance(failure, OSError) else " ".join(map(str, failure.args))
+
+
+def _language() -> str:
+    """Return the user's language as the environment states it, else English."""
+    stated = os.environ.get("RELEVANSI_LANGUAGE") or _locale() or ""
+    code = stated[:2].lower()
+    return code if code in LANGUAGES else SOURCE_LANGUAGE
+
+
+def _locale() -> str | None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if os.environ.get(name):
+            return os.environ[name]
+    return locale.getlocale()[0]

@@ -1,0 +1,142 @@
+"""``relevansi metrics`` and ``relevansi check``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from webapp.cli import database
+from webapp.cli.output import write
+from webapp.exporters import metrics_tables
+from webapp.i18n import gettext, ngettext
+from webapp.importers import csv_ratings, problems
+from webapp.metrics.registry import MEASURES
+from webapp.metrics.summaries import RunReport, figures, totals
+from webapp.records import Problem
+from webapp.services import live_metrics, reports
+
+RULES = click.Choice(["majority", "adjudicated"])
+
+
+@click.command("metrics")
+@click.option("--run", "run_id", help="Id of a run.")
+@click.option(
+    "--input",
+    "rated_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A rated CSV, of this app or of the original page.",
+)
+@click.option("--rater", help="Only this rater's judgments.")
+@click.option("--rule", type=RULES, help="How several raters' judgments become one.")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["table", "json", "markdown", "csv"]),
+    default="table",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+def metrics_command(
+    run_id: str | None,
+    rated_file: Path | None,
+    rater: str | None,
+    rule: str | None,
+    file_format: str,
+    output: Path | None,
+) -> None:
+    """Print the figures of a run, or recompute those of a rated CSV."""
+    if (run_id is None) == (rated_file is None):
+        raise click.UsageError(gettext("Say either --run or --input."))
+    if rated_file is not None and (rater or rule):
+        raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
+    found: Sequence[Problem] = ()
+    if rated_file is not None:
+        rated = csv_ratings.read(rated_file.name, rated_file.read_bytes())
+        report, found = rated.report, rated.problems
+    else:
+        assert run_id is not None
+        report = _report(run_id, rater, rule)
+    for problem in found:
+        click.echo(f"relevansi: {problems.message(problem)}", err=True)
+    write(_formatted(report, file_format, found), output)
+    if found and not report.rows:
+        raise SystemExit(1)
+
+
+def rule_name(rater: str | None, rule: str | None) -> str | None:
+    """Return the name of the rule that the two options choose; ``None`` for the default."""
+    if rater and rule:
+        raise click.UsageError(gettext("Say either --rater or --rule."))
+    return f"rater {rater}" if rater else rule
+
+
+@click.command("check")
+def check_command() -> None:
+    """Recompute every stored figure from the judgments and say equal or what differs."""
+    with database.reading() as (session, _):
+        found = live_metrics.check(session)
+    if not found:
+        click.echo(gettext("Equal: every stored figure is what the judgments make it."))
+        return
+    for entry in found:
+        click.echo(
+            f"{entry.rater}  {entry.run_id}/{entry.query_id}  {entry.column}: "
+            f"{entry.stored} != {entry.computed}"
+        )
+    raise click.ClickException(
+        ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(found))
+    )
+
+
+def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:
+    with database.reading() as (session, study):
+        chosen = reports.rule_of(session, study, rule_name(rater, rule))
+        return reports.report(session, study, run_id, chosen)
+
+
+def _formatted(report: RunReport, file_format: str, found: Sequence[Problem]) -> bytes:
+    if file_format == "csv":
+        return metrics_tables.metrics_csv(report)
+    if file_format == "markdown":
+        return metrics_tables.metrics_markdown(report).encode()
+    if file_format == "table":
+        return _table(report).encode()
+    document = metrics_tables.metrics_json(report)
+    if found:
+        document["problems"] = [problems.to_dict(problem) for problem in found]
+    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _table(report: RunReport) -> str:
+    """Return the headline figures as a table for the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    whole = totals(report)
+    table = Table(title=f"{report.run} ({report.rule})", title_justify="left")
+    for heading in (gettext("Figure"), gettext("Value"), gettext("Bounds"), "n"):
+        table.add_column(heading, justify="left" if heading == gettext("Figure") else "right")
+    for name, figure in figures(whole).items():
+        bounds = f"{_number(figure.lower)} .. {_number(figure.upper)}"
+        row = (gettext(MEASURES[name].label), _number(figure.value), bounds, str(figure.n))
+        table.add_row(*row)
+    console = Console(width=100, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+        console.print(
+            gettext(
+                "%(done)s of %(of)s questions complete, %(failed)s failed, %(lost)s unreadable",
+                done=whole.n_complete,
+                of=whole.n_counted,
+                failed=whole.n_failed,
+                lost=whole.n_unreadable,
+            )
+        )
+    return captured.get()
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{round(value, 10):.4f}"

@@ -1,0 +1,140 @@
+"""``relevansi demo``, ``relevansi serve`` and ``relevansi upgrade``."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING
+
+import click
+
+from webapp.cli import database
+from webapp.config import Settings, private_folder, resource
+from webapp.db.engine import Database
+from webapp.i18n import gettext
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from webapp.cli.commands import AppFactory
+
+LOOPBACK = "127.0.0.1"
+PORT = 8800
+THREADS = 8
+TRIED_PORTS = 20
+
+
+@click.command("demo")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
+@click.option("--no-browser", is_flag=True, help="Do not open the browser.")
+@click.option("--fresh", is_flag=True, help="Throw the demo's ratings away and start anew.")
+@click.pass_obj
+def demo_command(
+    create_app: AppFactory, port: int | None, *, no_browser: bool, fresh: bool
+) -> None:
+    """Open the sample study, rated in part, in instance/demo.sqlite."""
+    settings = Settings.from_environment()
+    private_folder(settings.instance)
+    settings = replace(settings, database_url=settings.demo_database_url)
+    demo = Database(settings.database_url)
+    if fresh:
+        demo.close()
+        _delete(Path(str(demo.url.database)))
+        demo = Database(settings.database_url)
+    demo.prepare()
+    _load_sample(demo)
+    demo.close()
+    _serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
+
+
+@click.command("serve")
+@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
+@click.pass_obj
+def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:
+    """Serve the app on the configured database until it is interrupted."""
+    settings = Settings.from_environment()
+    private_folder(settings.instance)
+    _serve(create_app(settings), settings, host, port, browser=False)
+
+
+@click.command("upgrade")
+def upgrade_command() -> None:
+    """Bring the configured database to this version of the program; keeps every row."""
+    opened = Database(Settings.from_environment().database_url)
+    opened.upgrade()
+    click.echo(
+        gettext(
+            "%(name)s is at version %(version)s.",
+            name=opened.description,
+            version=opened.version(),
+        )
+    )
+    opened.close()
+
+
+def _delete(path: Path) -> None:
+    """Delete a SQLite file with its companions."""
+    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        name.unlink(missing_ok=True)
+
+
+def _load_sample(demo: Database) -> None:
+    from webapp.services import samples, studies
+
+    with demo.writing() as session:
+        if studies.current(session) is None:
+            samples.load(session, resource("seeds"), database.now())
+            session.commit()
+
+
+def _serve(
+    app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool
+) -> None:
+    from waitress.server import create_server
+
+    listener = _listen(host, port)
+    server = create_server(
+        app,
+        sockets=[listener],
+        threads=THREADS,
+        ident="relevansi",
+        max_request_body_size=settings.max_upload_bytes,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}/"
+    described = Database(settings.database_url).description
+    click.echo(gettext("Relevansi is at %(address)s", address=address))
+    click.echo(gettext("Database: %(name)s", name=described))
+    click.echo(gettext("Stop it with Ctrl+C."))
+    if browser:
+        Timer(0.5, webbrowser.open, [address]).start()
+    server.run()
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """Return a listening socket on `port`, or on the first free port from 8800."""
+    tried = [port] if port is not None else [*range(PORT, PORT + TRIED_PORTS), 0]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in tried:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+        except OSError as failure:
+            listener.close()
+            if number == tried[-1]:
+                raise click.ClickException(
+                    gettext(
+                        "Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.",
+                        port=number,
+                        host=host,
+                        why=failure.strerror,
+                    )
+                ) from failure
+        else:
+            return listener
+    raise AssertionError(tried)

@@ -1,0 +1,212 @@
+"""A rated run as the files people and programs take away."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import JudgedThing, Property, Query, Question, Result, Study
+from webapp.exporters import csv_ratings, json_runs, spreadsheets, trec
+from webapp.exporters.csv_cells import CsvStyle
+from webapp.exporters.csv_ratings import JudgedResult
+from webapp.exporters.json_runs import ExportedQuery, ExportedResult, ExportedRun
+from webapp.exporters.trec import TrecResult
+from webapp.records import QueryState
+from webapp.services import reports, runs
+from webapp.services.judged_things import from_row
+from webapp.services.reports import Rule
+from webapp.services.verdicts import Verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """A file to take away: its name, its media type, its bytes, and what it could not say."""
+
+    name: str
+    media_type: str
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """One result of a run as it was shown, with the property and content it counts as."""
+
+    query_key: int
+    query_id: int
+    rank: int
+    thing_id: int
+    identity: str
+    content: int
+    result: ExportedResult
+
+
+def export(
+    session: Session, study: Study, run_id: str, rule: Rule, file_format: str
+) -> ExportedFile:
+    """Return a run under `rule` as a file in one of ``FORMATS``.
+
+    Raises ``UnknownRun``; ``KeyError`` for a format that is none.
+    """
+    return FORMATS[file_format](session, study, run_id, rule)
+
+
+def rated_csv(
+    session: Session,
+    study: Study,
+    run_id: str,
+    rule: Rule,
+    *,
+    style: CsvStyle = CsvStyle.PLAIN,
+) -> ExportedFile:
+    """Return the rated CSV, one line per query."""
+    report = reports.report(session, study, run_id, rule)
+    data = csv_ratings.rated_csv(report, style=style)
+    return ExportedFile(f"evaluation_rated_{run_id}.csv", "text/csv; charset=utf-8", data)
+
+
+def long_csv(
+    session: Session,
+    study: Study,
+    run_id: str,
+    rule: Rule,
+    *,
+    style: CsvStyle = CsvStyle.PLAIN,
+) -> ExportedFile:
+    """Return one line per result, by ids that stay the same."""
+    rows = [
+        JudgedResult(
+            run=run_id,
+            rater=rule.rater.name if rule.rater else rule.name,
+            query_id=shown.query_id,
+            rank=shown.rank,
+            property_id=shown.identity,
+            content=shown.content,
+            title=shown.result.card.title,
+            relevance=shown.result.relevance,
+        )
+        for shown in _shown(session, study, run_id, rule)
+    ]
+    data = csv_ratings.long_csv(rows, style=style)
+    return ExportedFile(f"judgments_{run_id}.csv", "text/csv; charset=utf-8", data)
+
+
+def spreadsheet(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+    """Return the rated CSV's cells as an XLSX workbook."""
+    data = spreadsheets.rated_xlsx(reports.report(session, study, run_id, rule))
+    media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    return ExportedFile(f"evaluation_rated_{run_id}.xlsx", media_type, data)
+
+
+def qrels(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+    """Return the judgments in TREC form."""
+    file = trec.qrels(_trec_results(session, study, run_id, rule))
+    return ExportedFile(
+        f"qrels_{run_id}.txt", "text/plain; charset=utf-8", file.text.encode(), file.notes
+    )
+
+
+def run_file(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+    """Return the ranked lists in TREC form, tagged with the run's id."""
+    file = trec.run_file(_trec_results(session, study, run_id, rule), tag=run_id)
+    return ExportedFile(
+        f"run_{run_id}.txt", "text/plain; charset=utf-8", file.text.encode(), file.notes
+    )
+
+
+def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+    """Return the run with every card and verdict as one JSON document."""
+    run = runs.find(session, study, run_id)
+    results: dict[int, list[ExportedResult]] = {}
+    for shown in _shown(session, study, run_id, rule):
+        results.setdefault(shown.query_key, []).append(shown.result)
+    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
+    exported = ExportedRun(
+        run=run.id,
+        rule=rule.name,
+        queries=tuple(_queries(session, run_id, results, said)),
+        search_method=run.search_method,
+        llm=run.llm,
+        question_set=str(run.question_set_id),
+        timestamp=run.timestamp,
+        source_file=run.files[0].name,
+        sha256=run.files[0].sha256,
+    )
+    text = json.dumps(json_runs.run_json(exported), ensure_ascii=False, indent=1)
+    return ExportedFile(f"run_{run_id}.json", "application/json", text.encode())
+
+
+FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
+    "csv": rated_csv,
+    "long-csv": long_csv,
+    "xlsx": spreadsheet,
+    "qrels": qrels,
+    "run": run_file,
+    "json": run_json,
+}
+
+
+def _queries(
+    session: Session, run_id: str, results: Mapping[int, list[ExportedResult]], said: Verdicts
+) -> Iterator[ExportedQuery]:
+    rows = session.execute(
+        select(Query, Question.text, Question.category)
+        .join(Question)
+        .where(Query.run_id == run_id)
+        .order_by(Query.id)
+    )
+    for query, text, category in rows:
+        yield ExportedQuery(
+            query_id=query.query_id,
+            question=text,
+            category=category,
+            response=query.response,
+            state=QueryState(query.state),
+            results=tuple(results.get(query.id, ())),
+            empty_outcome=said.outcome(query.emptiness_id),
+            quality=said.quality.get(query.id),
+            notes=said.notes.get(query.id, ""),
+        )
+
+
+def _shown(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[_Shown]:
+    """Yield every result of a run with its verdict under `rule`, in run and rank order."""
+    run = runs.find(session, study, run_id)
+    said = reports.verdicts_under(session, study, Query.run_id == run.id, rule)
+    rows = session.execute(
+        select(
+            Query.id,
+            Query.query_id,
+            Result.rank,
+            Result.card,
+            JudgedThing.id,
+            Property.identity,
+            JudgedThing.content,
+        )
+        .join_from(Query, Result)
+        .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
+        .join(Property)
+        .where(Query.run_id == run.id)
+        .order_by(Query.id, Result.rank)
+    )
+    for key, query_id, rank, card, thing_id, identity, content in rows:
+        result = ExportedResult(rank, from_row(card), said.relevance(thing_id))
+        yield _Shown(key, query_id, rank, thing_id, identity, content, result)
+
+
+def _trec_results(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[TrecResult]:
+    seen: Counter[tuple[int, int]] = Counter()
+    for shown in _shown(session, study, run_id, rule):
+        seen[shown.query_key, shown.thing_id] += 1
+        yield TrecResult(
+            query_id=shown.query_id,
+            rank=shown.rank,
+            doc_id=f"{shown.identity}/{shown.content}",
+            relevance=shown.result.relevance,
+            repetition=seen[shown.query_key, shown.thing_id],
+        )

@@ -1,0 +1,105 @@
+"""A run under a named rule, row by row: what the metrics command and every export start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Event, Query, Question, Rater, Study
+from webapp.metrics.summaries import QueryRow, RunReport, summarise
+from webapp.services import runs, studies, verdicts
+from webapp.services.verdicts import Scope, Verdicts
+
+MAJORITY = "majority"
+ADJUDICATED = "adjudicated"
+
+
+class UnknownRater(LookupError):
+    """The study has no rater of that name."""
+
+
+class UnknownRule(ValueError):
+    """Not one of: rater NAME, majority, adjudicated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How several raters' verdicts become one: a rater's own, or merged by name."""
+
+    name: str
+    rater: Rater | None = None
+
+
+def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
+    """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority.
+
+    Raises ``UnknownRater`` and ``UnknownRule``.
+    """
+    if name is None:
+        return _default(session, study)
+    if name in {MAJORITY, ADJUDICATED}:
+        return Rule(name)
+    kind, _, rater_name = name.partition(" ")
+    if kind != "rater":
+        raise UnknownRule(name)
+    wanted = select(Rater).where(Rater.study_id == study.id, Rater.name == rater_name)
+    rater = session.scalar(wanted)
+    if rater is None:
+        raise UnknownRater(rater_name)
+    return Rule(name, rater)
+
+
+def of_rater(rater: Rater) -> Rule:
+    """Return the rule that one rater's own verdicts count."""
+    return Rule(f"rater {rater.name}", rater)
+
+
+def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
+    """Return every query of a run with what the judgments make of it under `rule`.
+
+    Raises ``UnknownRun``.
+    """
+    run = runs.find(session, study, run_id)
+    scope = Query.run_id == run.id
+    said = verdicts_under(session, study, scope, rule)
+    questions = {
+        key: (text, category)
+        for key, text, category in session.execute(
+            select(Query.id, Question.text, Question.category)
+            .join_from(Query, Question)
+            .where(scope)
+        )
+    }
+    rows = tuple(
+        QueryRow(
+            query_id=asked.query_id,
+            question=questions[asked.key][0],
+            category=questions[asked.key][1],
+            notes=said.notes.get(asked.key, ""),
+            summary=summarise(said.judgments(asked)),
+            verdicts=tuple(said.relevance(thing) for thing in asked.things),
+        )
+        for asked in verdicts.asked_queries(session, scope)
+    )
+    return RunReport(run.id, rule.name, rows, run.search_method, run.llm)
+
+
+def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> Verdicts:
+    """Return the verdicts on the queries in `scope` under `rule`.
+
+    "adjudicated" is the majority wherever adjudication is silent.
+    """
+    if rule.rater is not None:
+        return verdicts.of_rater(session, scope, rule.rater.id)
+    return verdicts.majority(session, scope, studies.raters(session, study))
+
+
+def _default(session: Session, study: Study) -> Rule:
+    everybody = studies.raters(session, study)
+    active = set(session.scalars(select(Event.rater_id).distinct()))
+    rated = [rater for rater in everybody if rater.id in active]
+    if len(rated) > 1:
+        return Rule(MAJORITY)
+    return of_rater((rated or everybody)[0])
