@@ -1,0 +1,133 @@
+"""The made-up rater: verdicts on the hybrid run, derived by checking what was asked."""  # noqa: INP001 (a script's neighbour, no package)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from catalogue import MILLION, Listing
+from sessions import Turn
+
+RATER = "Sari (contoh)"
+FINISHED = 12  # questions 1-12 are done, the next one is half done
+CENTRE = frozenset({"Podomoro", "Petisah", "Medan Kota", "Polonia"})
+NOTES = {4: "Beberapa hasil di atas 1,3 M, padahal yang diminta sekitar 1M."}
+RELEVANT, NOT_RELEVANT, UNSURE = "1", "0", "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What the asker of a question really wants, in million rupiah and catalogue words."""
+
+    types: frozenset[str] = frozenset({"house"})
+    deals: frozenset[str] = frozenset({"sale"})
+    areas: frozenset[str] | None = None
+    lowest: int = 0
+    highest: int | None = None
+    bedrooms: int | None = None
+
+
+_RENT = frozenset({"rent"})
+_CEMARA, _RINGROAD = frozenset({"Cemara"}), frozenset({"Ringroad"})
+
+NEEDS = {
+    1: Need(areas=_CEMARA),
+    2: Need(areas=_RINGROAD),
+    3: Need(deals=_RENT),
+    4: Need(areas=_CEMARA, lowest=800, highest=1300),
+    5: Need(areas=_RINGROAD, highest=800, bedrooms=3),
+    6: Need(deals=_RENT, highest=50, bedrooms=3),
+    7: Need(areas=frozenset({"Podomoro", "Petisah"}), highest=1000),
+    8: Need(
+        types=frozenset({"house", "apartment"}), deals=_RENT, areas=frozenset({"Padang Bulan"})
+    ),
+    9: Need(areas=CENTRE, highest=1000),
+    10: Need(types=frozenset({"shophouse"}), deals=_RENT, areas=frozenset({"Krakatau"})),
+    11: Need(types=frozenset({"land"}), areas=frozenset({"Marelan"})),
+    12: Need(
+        types=frozenset({"warehouse"}),
+        deals=frozenset({"sale", "rent"}),
+        areas=frozenset({"Mabar"}),
+    ),
+    13: Need(areas=_RINGROAD, lowest=800, highest=1300, bedrooms=3),
+}
+
+
+def judge(listing: Listing, need: Need) -> str:
+    """Relevant, not relevant, or unsure where the card leaves a needed thing out."""
+    checks = (
+        listing.property_type in need.types,
+        listing.listing_type in need.deals,
+        need.areas is None or listing.area in need.areas,
+        _price_meets(listing, need),
+        need.bedrooms is None or _rooms_meet(listing, need.bedrooms),
+    )
+    if False in checks:
+        return NOT_RELEVANT
+    return UNSURE if None in checks else RELEVANT
+
+
+def _price_meets(listing: Listing, need: Need) -> bool | None:
+    if need.highest is None:
+        return True
+    if listing.price == 0:
+        return None
+    return need.lowest * MILLION <= listing.price <= need.highest * MILLION
+
+
+def _rooms_meet(listing: Listing, bedrooms: int) -> bool | None:
+    return None if listing.bedrooms is None else listing.bedrooms == bedrooms
+
+
+def rate(turns: Sequence[Turn], catalogue: Sequence[Listing]) -> list[dict[str, object]]:
+    """The ratings: the first questions done, the next half judged, the rest open."""
+    done = [_rating(turn, catalogue) for turn in turns[:FINISHED]]
+    return [*done, _half(turns[FINISHED])]
+
+
+def _rating(turn: Turn, catalogue: Sequence[Listing]) -> dict[str, object]:
+    verdicts = _verdicts(turn)
+    return {
+        "run": "hybrid",
+        "query_id": turn.question.id,
+        "results": verdicts,
+        "quality": _quality(list(verdicts.values())),
+        "notes": NOTES.get(turn.question.id, ""),
+        "empty_outcome": None if verdicts else _outcome(turn.question.id, catalogue),
+    }
+
+
+def _half(turn: Turn) -> dict[str, object]:
+    """A question left in the middle: the upper half of its cards and nothing else."""
+    verdicts = _verdicts(turn)
+    upper = dict(list(verdicts.items())[: len(verdicts) // 2])
+    return {
+        "run": "hybrid",
+        "query_id": turn.question.id,
+        "results": upper,
+        "quality": None,
+        "notes": "",
+        "empty_outcome": None,
+    }
+
+
+def _verdicts(turn: Turn) -> dict[str, str]:
+    need = NEEDS[turn.question.id]
+    return {str(rank): judge(shown, need) for rank, shown in enumerate(turn.listings, start=1)}
+
+
+def _outcome(question_id: int, catalogue: Sequence[Listing]) -> str:
+    """Correct empty when the whole catalogue holds nothing that meets the need."""
+    exists = any(judge(listing, NEEDS[question_id]) == RELEVANT for listing in catalogue)
+    return "false_negative" if exists else "correct_empty"
+
+
+def _quality(verdicts: Sequence[str]) -> int:
+    """The methodology's 0-5 by the share of relevant results among the decided."""
+    decided = [verdict for verdict in verdicts if verdict != UNSURE]
+    if not decided:
+        return 0
+    share = decided.count(RELEVANT) / len(decided)
+    if share in {0, 1}:
+        return 5 if share else 1
+    return 2 if share < 0.5 else 3 if share <= 0.7 else 4
