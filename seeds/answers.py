@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from catalogue import Listing
+from listings import Listing
 from questions import SUBJECTS
 from sessions import Group, Turn
 

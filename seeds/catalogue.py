@@ -8,67 +8,18 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from catalogue_words import (
-    AREAS,
     COMPLEX_FACILITIES,
     FURNISHING,
     HOUSE_FACILITIES,
-    ORDINARY_MIX,
     PROJECTS,
     TITLES,
-    Area,
-    Landmark,
 )
+from listings import MILLION, Listing, Nearby
+from places import AREAS, ORDINARY_MIX, Area, Landmark
 
 SEED = 20260126
 SITE = "https://listing.example"
-MILLION = 1_000_000
 CERTIFICATES = ("SHM", "SHM", "SHM", "HGB", "SK Camat")
-
-
-@dataclass(frozen=True, slots=True)
-class Nearby:
-    """A landmark near a listing, with the distance in metres."""
-
-    name: str
-    kind: str
-    distance_m: int
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """One made-up property; rupiah, square metres, degrees. ``price`` 0 is "not stated".
-
-    ``indexed_price`` is the older price that the semantic index still holds, ``area`` what
-    sellers call the part of town.
-    """
-
-    id: int
-    uuid: str
-    slug: str
-    title: str
-    url: str
-    property_type: str
-    listing_type: str
-    price: int
-    price_max: int | None
-    price_period: str | None
-    indexed_price: int
-    location: str
-    area: str
-    village: str
-    district: str
-    latitude: float
-    longitude: float
-    bedrooms: int | None
-    bathrooms: int | None
-    floors: int | None
-    land_area: int | None
-    building_area: int | None
-    certificate: str
-    facilities: tuple[str, ...]
-    complex: str | None
-    nearby: tuple[Nearby, ...]
-    source: str
 
 
 @dataclass(frozen=True, slots=True)

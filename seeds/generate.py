@@ -15,7 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from answers import shown_location, write_answer
-from catalogue import Listing, make_catalogue
+from catalogue import make_catalogue
+from listings import Listing
 from questions import QUESTIONS
 from retrieval import Searcher
 from sessions import METHODS, Turn, hold

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from catalogue import MILLION, Listing
 from catalogue_words import TYPE_WORDS
+from listings import MILLION, Listing
 
 PLACES = (
     "citraland bagya city",

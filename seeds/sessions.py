@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from catalogue import Listing, Nearby
+from listings import Listing, Nearby
 from questions import QUESTIONS, Question
 from retrieval import Filter, Searcher, misses, modify, understand
 
@@ -122,9 +122,13 @@ def _by_landmark(page: tuple[Listing, ...], kind: str, *, limit: int) -> list[Gr
         inside = [(listing, place) for listing, place in near if place in _close(listing, kind)]
         if kept := inside[: min(room, GROUP_SIZE)]:
             reach = sorted(place.distance_m for _, place in kept if place)
-            heading = f"Dekat **{name}** ({reach[0]}m - {reach[-1]}m)"
+            heading = f"Dekat **{name}** ({_span(reach[0], reach[-1])})"
             groups.append(Group(tuple(listing for listing, _ in kept), heading))
     return groups
+
+
+def _span(nearest: int, farthest: int) -> str:
+    return f"{nearest}m" if nearest == farthest else f"{nearest}m - {farthest}m"
 
 
 def _close(listing: Listing, kind: str) -> tuple[Nearby, ...]:

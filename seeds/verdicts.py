@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catalogue import MILLION, Listing
+from listings import MILLION, Listing
 from sessions import Turn
 
 RATER = "Sari (contoh)"
