@@ -1,0 +1,158 @@
+"""What is built, locked and run from a clone."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import hatch_build
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = re.compile(r"/(__pycache__|\.\w+_cache)/")
+
+
+@pytest.fixture(name="project")
+def _project(tmp_path: Path) -> Path:
+    """A folder with our npm lock and a complete ``static/vendor/``."""
+    shutil.copy(ROOT / "package-lock.json", tmp_path)
+    vendor = tmp_path / "static" / "vendor"
+    vendor.mkdir(parents=True)
+    for name in hatch_build.FILES:
+        (vendor / name).touch()
+    (vendor / "versions.json").write_text(json.dumps(hatch_build.locked(tmp_path)), "utf-8")
+    return tmp_path
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The normalised distribution names of `requirements`."""
+    found = [re.match(r"[\w.-]+", text) for text in requirements]
+    return {match[0].lower().replace("_", "-") for match in found if match}
+
+
+def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+    (wheel,) = tmp_path.glob("relevansi-*.whl")
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    beside = {
+        f"webapp/{path.relative_to(ROOT).as_posix()}"
+        for folder in ("templates", "static", "seeds")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and not CACHE.search(path.as_posix())
+    }
+    assert beside <= inside
+    assert {f"webapp/static/vendor/{name}" for name in hatch_build.FILES} <= inside
+    assert not [name for name in inside if name.startswith(("tests/", "instance/"))]
+
+
+def test_nothing_is_fetched_while_the_locked_versions_are_there(project: Path) -> None:
+    assert hatch_build.is_current(project)
+
+
+@pytest.mark.parametrize("lost", [*hatch_build.FILES, "versions.json"])
+def test_a_missing_file_is_fetched_again(project: Path, lost: str) -> None:
+    (project / "static" / "vendor" / lost).unlink()
+
+    assert not hatch_build.is_current(project)
+
+
+def test_another_locked_version_is_fetched(project: Path) -> None:
+    lock = project / "package-lock.json"
+    lock.write_text(lock.read_text("utf-8").replace('"4.0.1"', '"4.0.2"'), "utf-8")
+
+    assert not hatch_build.is_current(project)
+
+
+def test_without_a_network_the_build_stops_with_the_reason_and_the_remedy(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = subprocess.CompletedProcess([], 1, "", "npm error code ENOTFOUND\nnpm error more\n")
+    monkeypatch.setattr(hatch_build, "npm", lambda *_: refused)
+
+    with pytest.raises(SystemExit, match=r"ENOTFOUND.*Connect to the internet") as stop:
+        hatch_build.install(project)
+
+    assert "\n" not in str(stop.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "usable"), [("11.19.1\n", True), ("6.14.18\n", False), ("", False)]
+)
+def test_only_an_npm_that_reads_the_lock_file_is_used(
+    monkeypatch: pytest.MonkeyPatch, answer: str, *, usable: bool
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: "npm")
+    done = subprocess.CompletedProcess([], 0 if answer else 127, answer, "")
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: done)
+
+    assert (hatch_build.system_npm() is not None) == usable
+
+
+@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt", "package-lock.json"])
+def test_a_lock_names_no_address_to_download_from(lock: str) -> None:
+    text = (ROOT / lock).read_text("utf-8")
+
+    assert "resolved" not in text
+    assert "--index-url" not in text
+    assert not re.findall(r"https?://(?!github\.com/sponsors)", text)
+
+
+@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt"])
+def test_every_locked_requirement_carries_its_hashes(lock: str) -> None:
+    text = (ROOT / lock).read_text("utf-8")
+    blocks = re.split(r"\n(?=[a-z0-9])", text)
+
+    assert all("--hash=sha256:" in block for block in blocks if "==" in block)
+
+
+def test_the_locks_hold_all_that_the_project_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    groups = project["dependency-groups"].values()
+    needed = [text for group in groups for text in group if isinstance(text, str)]
+    run, develop = (
+        names((ROOT / lock).read_text("utf-8").splitlines())
+        for lock in ("requirements.txt", "requirements-dev.txt")
+    )
+
+    assert names(project["project"]["dependencies"]) <= run
+    assert names(needed) | run <= develop
+
+
+def test_the_check_of_a_change_runs_the_test_command_of_the_readme() -> None:
+    command = "python3 -m venv .venv && .venv/bin/pip install nox && .venv/bin/nox -s tests"
+
+    assert f"\n{command}\n" in (ROOT / "README.md").read_text("utf-8")
+    assert f"\n{command} || exit\n" in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def test_every_nox_session_says_in_one_line_what_it_does() -> None:
+    tree = ast.parse((ROOT / "noxfile.py").read_text("utf-8"))
+    sessions = {
+        node.name: ast.get_docstring(node) or ""
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.decorator_list
+    }
+
+    assert {"tests", "lint", "types", "bench", "browser"} <= sessions.keys()
+    assert all(len(text.splitlines()) == 1 for text in sessions.values())
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a clone")
+def test_no_third_party_file_is_committed() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    tracked = listed.stdout.splitlines()
+
+    assert not [path for path in tracked if ".min." in path or path.startswith("static/vendor/")]
