@@ -1,0 +1,132 @@
+"""Objects out of a JSON file read into pydantic models, their errors told as our problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from webapp.importers.problems import error
+from webapp.records import Problem
+
+LARGEST_INTEGER = 2**31 - 1
+"""What an integer column of every database holds."""
+
+Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, description="number_in_range")]
+"""A count, or the number of a question."""
+
+Words = Annotated[str, Field(pattern=r"\S", description="text")]
+"""A text that is not empty."""
+
+_EXPECTED = {
+    "int_type": "number_in_range",
+    "greater_than_equal": "number_in_range",
+    "less_than_equal": "number_in_range",
+    "float_type": "number",
+    "string_type": "text",
+    "string_pattern_mismatch": "text",
+    "bool_type": "true_or_false",
+    "list_type": "list",
+    "dict_type": "object",
+    "model_type": "object",
+}
+"""Pydantic's type of error to the catalogue's word for what should have stood there."""
+
+
+class FromFile(BaseModel):
+    """An object as a file has it: JSON types as they are, unknown keys kept."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+
+Model = TypeVar("Model", bound=FromFile)
+
+
+def read_object(
+    kind: type[Model],
+    raw: object,
+    *,
+    file: str,
+    place: str,
+    outcomes: Mapping[str, str],
+) -> tuple[Model | None, tuple[Problem, ...]]:
+    """The model in `raw` with every problem met, or no model when a required field is wrong.
+
+    An optional field that is wrong is left out of the model. `outcomes` names, by field,
+    the catalogue's word for what a wrong value costs ("" for the object as a whole and its
+    required fields); any other value is ignored.
+    """
+    wrong = _first_error_by_field(kind, raw)
+    if not wrong:
+        return kind.model_validate(raw), ()
+    required = {name for name, field in kind.model_fields.items() if field.is_required()}
+    lost = "" in wrong or bool(required & set(wrong))
+    problems = tuple(
+        _problem(
+            kind,
+            detail,
+            file=file,
+            place=f"{place}.{field}".strip("."),
+            query_id=query_id_of(raw),
+            outcome=outcomes[""] if lost else outcomes.get(field, "value_ignored"),
+        )
+        for field, detail in wrong.items()
+    )
+    if lost or not isinstance(raw, dict):
+        return None, problems
+    return kind.model_validate({k: v for k, v in raw.items() if k not in wrong}), problems
+
+
+def _first_error_by_field(kind: type[FromFile], raw: object) -> dict[str, ErrorDetails]:
+    """Field name to what pydantic says of it; "" stands for the object as a whole."""
+    try:
+        kind.model_validate(raw)
+    except ValidationError as wrong:
+        details = wrong.errors(include_url=False, include_context=False)
+        return {str(d["loc"][0]) if d["loc"] else "": d for d in reversed(details)}
+    return {}
+
+
+def kind_of(value: object) -> str:
+    """The catalogue's word for a JSON value; a number is told by itself."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true_or_false"
+        case int() | float():
+            return str(value)
+        case str():
+            return "text" if value.strip() else "empty_text"
+        case list():
+            return "list"
+        case _:
+            return "object"
+
+
+def query_id_of(raw: object) -> int | None:
+    """The number of the question an entry is about, where it has one that can be used."""
+    number = raw.get("query_id", raw.get("id")) if isinstance(raw, dict) else None
+    if not isinstance(number, int) or isinstance(number, bool):
+        return None
+    return number if 0 <= number <= LARGEST_INTEGER else None
+
+
+def _problem(
+    kind: type[FromFile],
+    detail: ErrorDetails,
+    *,
+    file: str,
+    place: str,
+    query_id: int | None,
+    outcome: str,
+) -> Problem:
+    words = {"place": place, "outcome": outcome}
+    if detail["type"] == "missing":
+        words["expected"] = kind.model_fields[str(detail["loc"][0])].description or "other_value"
+        return error("value_missing", file, words, query_id=query_id)
+    words["expected"] = _EXPECTED.get(detail["type"], "other_value")
+    words["found"] = kind_of(detail["input"])
+    return error("value_wrong", file, words, query_id=query_id)

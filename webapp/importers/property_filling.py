@@ -1,0 +1,122 @@
+"""Gaps of the cards in an answer filled from the properties a V2 file lists beside it."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from webapp.importers.card_details import LARGEST_AREA
+from webapp.importers.json_values import FromFile
+from webapp.importers.links import slug_of
+from webapp.importers.prices import HIGHEST_PRICE
+from webapp.records import Card
+
+_MOST_ROOMS = 999
+_SOURCES = {"listing": "listing", "resale": "listing", "project": "project", "proyek": "project"}
+_LISTING_TYPES = {
+    **dict.fromkeys(("sale", "jual", "dijual"), "sale"),
+    **dict.fromkeys(("rent", "sewa", "disewa", "disewakan"), "rent"),
+}
+
+Number = int | float | str | None
+
+
+class Property(FromFile):
+    """One entry of ``properties``; what a later check found (``api_data``) is not looked at."""
+
+    name: str | None = None
+    slug: str | None = None
+    url: str | None = None
+    api_id: int | str | None = None
+    source: str | None = None
+    location: str | None = None
+    listing_type: str | None = None
+    certificate: str | None = None
+    price: Number = None
+    bedrooms: Number = None
+    bathrooms: Number = None
+    floors: Number = None
+    land_area: Number = None
+    building_area: Number = None
+    image_url: str | None = None
+
+
+def fill(cards: Sequence[Card], properties: Sequence[Property | None]) -> tuple[Card, ...]:
+    """`cards` with every field that is ``None`` taken from the property that belongs to it.
+
+    A property belongs to the card with its slug, repetitions in order; without one, to the
+    card at its own position if the titles agree. ``None`` stands for a property that could
+    not be read. A card no property belongs to stays as it is.
+    """
+    return tuple(
+        _filled(card, found) if found else card
+        for card, found in zip(cards, _matches(cards, properties), strict=True)
+    )
+
+
+def _matches(
+    cards: Iterable[Card], properties: Sequence[Property | None]
+) -> Iterator[Property | None]:
+    by_slug: defaultdict[str, deque[Property]] = defaultdict(deque)
+    for known in filter(None, properties):
+        by_slug[known.slug or ""].append(known)
+    for position, card in enumerate(cards):
+        same = by_slug.get(card.slug or "") if card.slug else None
+        if same:
+            # The last one stays: a card repeated more often than its property is still it.
+            yield same.popleft() if len(same) > 1 else same[0]
+        else:
+            there = properties[position] if position < len(properties) else None
+            yield there if there and _agree(card, there) else None
+
+
+def _agree(card: Card, there: Property) -> bool:
+    contradicted = card.slug and there.slug and card.slug != there.slug
+    return not contradicted and _plain(card.title) == _plain(there.name or "")
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split()).casefold()
+
+
+def _filled(card: Card, known: Property) -> Card:
+    said = {
+        "url": _address(known.url),
+        "slug": known.slug or (slug_of(known.url) if known.url else None),
+        "listing_id": str(known.api_id) if known.api_id not in (None, "") else None,
+        "price": _whole(known.price, HIGHEST_PRICE),
+        "location": known.location,
+        "bedrooms": _whole(known.bedrooms, _MOST_ROOMS),
+        "bathrooms": _whole(known.bathrooms, _MOST_ROOMS),
+        "land_area": _number(known.land_area, LARGEST_AREA),
+        "building_area": _number(known.building_area, LARGEST_AREA),
+        "floors": _whole(known.floors, _MOST_ROOMS),
+        "certificate": known.certificate,
+        "listing_type": _LISTING_TYPES.get((known.listing_type or "").casefold()),
+        "source": _SOURCES.get((known.source or "").casefold()),
+        "image_url": _address(known.image_url),
+    }
+    gaps: dict[str, Any] = {
+        name: value for name, value in said.items() if value and getattr(card, name) is None
+    }
+    return replace(card, **gaps)
+
+
+def _address(url: str | None) -> str | None:
+    return url if url and url.startswith(("http://", "https://", "/")) else None
+
+
+def _number(value: Number, largest: int) -> float | None:
+    """A number above 0, also written as plain digits; 0 means that it is not known."""
+    try:
+        number = float(value) if value is not None else 0.0
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 < number <= largest else None
+
+
+def _whole(value: Number, largest: int) -> int | None:
+    number = _number(value, largest)
+    return int(number) if number is not None and number == int(number) else None
