@@ -93,24 +93,31 @@ def system_chromium(_session: nox.Session) -> str | None:
 
 
 def playwright_chromium(session: nox.Session) -> str | None:
-    """The Chromium that Playwright downloads for this system."""
+    """The Chromium that Playwright downloads, with the libraries it asks for."""
     session.run("playwright", "install", "--no-shell", "chromium", success_codes=ANY_CODE)
     code = (
         "from playwright.sync_api import sync_playwright as start\n"
         "with start() as playwright: print(playwright.chromium.executable_path)"
     )
     path = str(session.run("python", "-c", code, silent=True)).strip()
+    if Path(path).exists() and not starts(path) and may_install():
+        session.run("playwright", "install-deps", "chromium", success_codes=ANY_CODE)
     return path if starts(path) else None
 
 
 def packaged_chromium(session: nox.Session) -> str | None:
     """The Chromium of the system's package manager, where this process may use it."""
-    may_install = shutil.which("apt-get") and getattr(os, "geteuid", lambda: 1)() == 0
-    if not may_install:
+    if not may_install():
         return None
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-        session.run("apt-get", *command, external=True, success_codes=ANY_CODE)
+        session.run("apt-get", *command, external=True, env=quiet, success_codes=ANY_CODE)
     return system_chromium(session)
+
+
+def may_install() -> bool:
+    """Whether the system's packages come with apt and are ours to install."""
+    return shutil.which("apt-get") is not None and getattr(os, "geteuid", lambda: 1)() == 0
 
 
 def starts(path: str) -> bool:
