@@ -19,14 +19,15 @@ QUERY_FIGURES = (
 )
 """The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
 
-LIST_FIGURES: Mapping[str, Callable[[Sequence[Relevance | None]], float | Undefined]] = {
+_LIST_FIGURES: Mapping[str, Callable[[Sequence[Relevance | None]], float | Undefined]] = {
     "precision_at_5": ranking.precision_at,
     "overall_precision": ranking.precision,
     "reciprocal_rank": ranking.reciprocal_rank,
     "answerable_reciprocal_rank": ranking.reciprocal_rank,
     "success": ranking.success,
 }
-EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
+# A figure that is not here has no results to be made of, whatever the outcome.
+_EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
     "answerable_reciprocal_rank": {
         EmptyOutcome.CORRECT_EMPTY: Undefined.CORRECT_EMPTY,
         EmptyOutcome.FALSE_NEGATIVE: 0.0,
@@ -38,9 +39,10 @@ EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
         None: Undefined.UNCLASSIFIED,
     },
 }
-WORST = (Relevance.NOT_RELEVANT, EmptyOutcome.FALSE_NEGATIVE)
-BEST = (Relevance.RELEVANT, EmptyOutcome.CORRECT_EMPTY)
+_WORST = (Relevance.NOT_RELEVANT, EmptyOutcome.FALSE_NEGATIVE)
+_BEST = (Relevance.RELEVANT, EmptyOutcome.CORRECT_EMPTY)
 BEST_QUALITY = 5
+"""The top of the response quality's scale; its foot is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +187,8 @@ def _span(figure: str, judgments: QueryJudgments) -> Span:
         return _quality_span(judgments)
     return Span(
         value=_number(figure, judgments) if _complete(judgments) else None,
-        lower=_number(figure, _filled(judgments, *WORST)),
-        upper=_number(figure, _filled(judgments, *BEST)),
+        lower=_number(figure, _filled(judgments, *_WORST)),
+        upper=_number(figure, _filled(judgments, *_BEST)),
     )
 
 
@@ -209,7 +211,7 @@ def _filled(judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome
 
 def _number(figure: str, judgments: QueryJudgments) -> float | None:
     if judgments.state is QueryState.RESULTS:
-        value = LIST_FIGURES[figure](judgments.verdicts)
+        value = _LIST_FIGURES[figure](judgments.verdicts)
     else:
         value = _without_results(figure, judgments.state, judgments.empty_outcome)
     return None if isinstance(value, Undefined) else value
@@ -223,4 +225,4 @@ def _without_results(
         return Undefined.UNREADABLE
     if state is QueryState.FAILED:
         return 0.0 if figure == "success" else Undefined.FAILED
-    return EMPTY_FIGURES.get(figure, {}).get(outcome, Undefined.NO_RESULTS)
+    return _EMPTY_FIGURES.get(figure, {}).get(outcome, Undefined.NO_RESULTS)
