@@ -32,10 +32,13 @@ def rated_xlsx(report: RunReport) -> bytes:
     with pd.ExcelWriter(buffer, engine="openpyxl") as writer:
         frame.to_excel(writer, sheet_name=SHEET, index=False, freeze_panes=(1, 0))
         for cell in chain.from_iterable(writer.sheets[SHEET].iter_rows()):
-            if isinstance(cell.value, str):
+            if cell.value == "":
+                cell.value = None  # pandas writes nothing as an empty text
+            elif isinstance(cell.value, str):
                 cell.data_type = "s"  # openpyxl takes the text "#N/A" for an error
     return buffer.getvalue()
 
 
 def _value(cell: Cell) -> Cell:
+    """`cell` without what a workbook cannot hold or would run."""
     return neutralised(_CONTROLS.sub("", cell)) if isinstance(cell, str) else cell

@@ -37,22 +37,34 @@ MESSAGES = {
     **csv_table.MESSAGES,
     **rated_cells.MESSAGES,
     **rated_lists.MESSAGES,
-    "csv_query_repeated": mark("The query number stands in an earlier line too, which counts."),
-    "csv_above_results": mark("%(column)s is %(value)s, above results_count (%(results)s)."),
-    "csv_relevant_without_rank": mark(
-        "relevant_count is %(relevant)s but first_relevant_rank is blank."
+    "csv_query_repeated": mark(
+        "%(file)s, line %(line)s: question number %(query)s stands in an earlier line too, which "
+        "counts, so this one is left out. Keep one of them."
     ),
-    "csv_rank_without_relevant": mark("first_relevant_rank is %(rank)s but relevant_count is 0."),
+    "csv_above_results": mark(
+        "%(file)s, line %(line)s: %(column)s is %(value)s, above results_count (%(results)s), so "
+        "the line is left out. Correct either."
+    ),
+    "csv_relevant_without_rank": mark(
+        "%(file)s, line %(line)s: relevant_count is %(relevant)s but there is no "
+        "first_relevant_rank, so the line is left out. Fill it in."
+    ),
+    "csv_rank_without_relevant": mark(
+        "%(file)s, line %(line)s: first_relevant_rank is %(rank)s but relevant_count is 0, so "
+        "the line is left out. Correct either."
+    ),
     "csv_contradiction": mark(
-        "%(column)s is %(given)s, but the other columns make it %(computed)s, which counts."
+        "%(file)s, line %(line)s: %(column)s is %(given)s, but the other columns make it "
+        "%(computed)s, which is used. Check the line."
     ),
     "csv_figures_without_count": mark(
-        "relevant_count is blank, so the question counts as not rated, although %(columns)s "
-        "is filled in."
+        "%(file)s, line %(line)s: relevant_count is blank, so the question counts as not rated, "
+        "although %(columns)s is filled in. Fill in relevant_count if it was rated."
     ),
     "csv_perhaps_unrated": mark(
-        "Counted as rated, with nothing relevant. The original page writes the same for a "
-        "question that nobody has rated; if it is one, leave relevant_count to success blank."
+        "%(file)s, line %(line)s: counted as rated, with nothing relevant. The original page "
+        "writes the same for a question that nobody has rated; if it is one, leave "
+        "relevant_count to success blank."
     ),
 }
 """The problems of a rated CSV by code, as message ids."""

@@ -15,18 +15,20 @@ DELIMITERS = (",", ";", "\t")
 
 MESSAGES = {
     "csv_not_utf8": mark(
-        "The file is not UTF-8 text. In a spreadsheet, save it as “CSV UTF-8” and try again."
+        "%(file)s, line %(line)s: this is not UTF-8 text. Save the file as “CSV UTF-8” in the "
+        "spreadsheet and try again."
     ),
     "csv_columns_missing": mark(
-        "This is not a rated CSV: the columns %(columns)s are missing from its first line."
+        "%(file)s is no rated CSV: its first line lacks the columns %(columns)s. Choose the "
+        "exported CSV, with its first line."
     ),
     "csv_broken_record": mark(
-        "The line cannot be read, probably because of a quotation mark that is not closed: "
-        "%(reason)s."
+        "%(file)s, line %(line)s cannot be read (%(reason)s) and is left out. Close the "
+        "quotation mark that is open there."
     ),
     "csv_cell_count": mark(
-        "The line has %(found)s cells and the first line %(expected)s; a text with a comma, "
-        "semicolon or line break must stand in quotation marks."
+        "%(file)s, line %(line)s has %(cells)s cells instead of %(columns)s and is left out. "
+        "Put a text that holds a comma, a semicolon or a line break in quotation marks."
     ),
 }
 
@@ -121,7 +123,7 @@ def _table(
         if isinstance(cells, csv.Error):
             problems.append(_problem(name, line, "csv_broken_record", reason=str(cells)))
         elif len(cells) != len(columns):
-            counts = {"found": len(cells), "expected": len(columns)}
+            counts = {"cells": len(cells), "columns": len(columns)}
             problems.append(_problem(name, line, "csv_cell_count", **counts))
         else:
             texts = [original_text(cell) for cell in cells]

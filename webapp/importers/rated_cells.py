@@ -13,10 +13,21 @@ MOST_RESULTS = 10_000
 """More results than any answer has; a row that claims more is refused, not built."""
 
 MESSAGES = {
-    "csv_value_missing": mark("%(column)s is blank."),
-    "csv_not_a_number": mark("%(column)s is “%(value)s”, which is no number."),
-    "csv_not_whole": mark("%(column)s is %(value)s, which is no whole number."),
-    "csv_out_of_range": mark("%(column)s is %(value)s, outside %(lowest)s to %(highest)s."),
+    "csv_value_missing": mark(
+        "%(file)s, line %(line)s: %(column)s is blank, so the line is left out. Fill it in."
+    ),
+    "csv_not_a_number": mark(
+        "%(file)s, line %(line)s: %(column)s is “%(value)s”, which is no number, so the line is "
+        "left out. Write a number or leave it blank."
+    ),
+    "csv_not_whole": mark(
+        "%(file)s, line %(line)s: %(column)s is %(value)s, so the line is left out. Write a "
+        "whole number."
+    ),
+    "csv_out_of_range": mark(
+        "%(file)s, line %(line)s: %(column)s is %(value)s, so the line is left out. It must lie "
+        "between %(lowest)s and %(highest)s."
+    ),
 }
 
 _LIMITS = {

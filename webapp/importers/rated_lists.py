@@ -10,12 +10,13 @@ TOP = 5
 
 MESSAGES = {
     "csv_top_unknown": mark(
-        "precision_at_5 is blank, and the other columns leave open how many of the first 5 "
-        "results are relevant."
+        "%(file)s, line %(line)s: precision_at_5 is blank and the other columns leave it open, "
+        "so the line is left out. Fill it in."
     ),
     "csv_impossible_list": mark(
-        "No list has these numbers: %(results)s results, %(relevant)s relevant, the first at "
-        "rank %(rank)s, %(top)s in the first 5."
+        "%(file)s, line %(line)s: no list of %(results)s results has %(relevant)s relevant ones, "
+        "the first at rank %(rank)s and %(top)s in the first 5, so the line is left out. Check "
+        "relevant_count, first_relevant_rank and precision_at_5."
     ),
 }
 

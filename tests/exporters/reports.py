@@ -1,0 +1,27 @@
+"""Reports written the way one reads them: a row's verdicts are letters, see ``verdicts``."""
+
+from __future__ import annotations
+
+from tests.metrics.verdicts import empty, failed, listed, unreadable, verdicts
+from webapp.metrics.summaries import QueryRow, QuerySummary, RunReport
+from webapp.records import EmptyOutcome
+
+CORRECT_EMPTY = empty(EmptyOutcome.CORRECT_EMPTY, 0)
+FALSE_NEGATIVE = empty(EmptyOutcome.FALSE_NEGATIVE, 0)
+UNCLASSIFIED = empty()
+FAILED = failed(0)
+UNREADABLE = unreadable()
+
+
+def row(
+    judged: str | QuerySummary, query_id: int = 1, notes: str = "", quality: float | None = None
+) -> QueryRow:
+    """A row about "cari rumah" with the results that letters judge, or without results."""
+    letters = judged if isinstance(judged, str) else ""
+    summary = listed(judged, quality) if isinstance(judged, str) else judged
+    return QueryRow(query_id, "cari rumah", "location", notes, summary, verdicts(letters))
+
+
+def report(*rows: QueryRow) -> RunReport:
+    """The report of run "r1" as rater Ani judged it."""
+    return RunReport("r1", "rater Ani", rows, "hybrid", "openai")
