@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.db.models import Query, Rater, Result, Run, RunFile, Study
 from webapp.importers import json_runs
@@ -141,15 +141,10 @@ def counts(queries: Sequence[ReadQuery]) -> Counts:
 
 def stored_counts(session: Session, run_id: str) -> Counts:
     """Return what a stored run holds."""
-    states = Counter[str](
-        dict(
-            session.execute(
-                select(Query.state, func.count())
-                .where(Query.run_id == run_id)
-                .group_by(Query.state)
-            ).tuples()
-        )
+    rows = session.execute(
+        select(Query.state, func.count()).where(Query.run_id == run_id).group_by(Query.state)
     )
+    states = Counter({state: count for state, count in rows})
     cards = session.scalar(
         select(func.count()).select_from(Result).join(Query).where(Query.run_id == run_id)
     )
@@ -166,12 +161,21 @@ def stored_counts(session: Session, run_id: str) -> Counts:
 def _holding(session: Session, study: Study, read: ReadRun) -> Run | None:
     """Return the study's run that came from this file or from the same session."""
     by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
-    by_session = select(Run).where(Run.session_key == json_runs.session_key(read))
+    by_session = select(Run).where(
+        Run.session_key == json_runs.session_key(read),
+        _agrees(Run.stated_search_method, read.search_method),
+        _agrees(Run.timestamp, read.timestamp),
+    )
     for wanted in (by_file, by_session):
         run = session.scalars(wanted.where(Run.study_id == study.id).limit(1)).first()
         if run is not None:
             return run
     return None
+
+
+def _agrees(column: InstrumentedAttribute[str | None], stated: str | None) -> ColumnElement[bool]:
+    """Return the condition that a run's label is not contradicted by the file's."""
+    return true() if stated is None else or_(column.is_(None), column == stated)
 
 
 def _has_file(run: Run, read: ReadRun) -> bool:
@@ -239,6 +243,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
     run.llm = run.llm or labels.llm or read.llm
     run.stated_search_method = run.stated_search_method or read.search_method
     run.stated_llm = run.stated_llm or read.llm
+    run.timestamp = run.timestamp or read.timestamp
     run.extra = {**read.extra, **run.extra}
     by_id = {query.query_id: query for query in read.queries}
     cards = (card for query in read.queries for card in query.cards)
@@ -254,7 +259,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
         for result, card in zip(query.results, entry.cards, strict=False):
             fuller = fullest(from_row(result.card), card)
             result.card = to_row(fuller)
-            result.judged_thing = pool.place(query, query.question, fuller)
+            result.judged_thing = pool.place_again(result, query, fuller)
 
 
 def _imported(

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, Property, Query, Question, QuestionSet
+from webapp.db.models import JudgedThing, Property, Query, Question, QuestionSet, Result
 from webapp.importers.property_identity import fullest, identity, same_content
 from webapp.records import Card
 
@@ -48,9 +48,7 @@ class Pool:
         name = identity(card)
         versions = self._things[question.id, scope, name]
         for thing in versions:
-            stored = from_row(thing.card or {"title": card.title})
-            if same_content(stored, card):
-                thing.card = to_row(fullest(stored, card))
+            if _joins(thing, card):
                 return thing
         thing = JudgedThing(
             question_id=question.id,
@@ -62,6 +60,15 @@ class Pool:
         self._session.add(thing)
         versions.append(thing)
         return thing
+
+    def place_again(self, result: Result, query: Query, card: Card) -> JudgedThing:
+        """Return the judged thing of a result of which more is known now.
+
+        It stays where it was judged unless what is new contradicts that.
+        """
+        if _joins(result.judged_thing, card):
+            return result.judged_thing
+        return self.place(query, query.question, card)
 
     def place_emptiness(self, query: Query, question: Question) -> JudgedThing:
         """Return the judged thing that stands for "there is nothing" of the question."""
@@ -77,6 +84,15 @@ class Pool:
         if name not in self._properties:
             self._properties[name] = Property(identity=name)
         return self._properties[name]
+
+
+def _joins(thing: JudgedThing, card: Card) -> bool:
+    """Whether `card` shows the content of `thing`, which then keeps the fuller version."""
+    stored = from_row(thing.card or {"title": card.title})
+    if not same_content(stored, card):
+        return False
+    thing.card = to_row(fullest(stored, card))
+    return True
 
 
 def _scope(query: Query, question: Question) -> str | None:

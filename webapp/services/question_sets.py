@@ -104,14 +104,17 @@ def _grow_or_make(
         absorbed.append(smaller)
     question_set = grown or QuestionSet(study_id=study.id, created_at=now)
     session.add(question_set)
+    session.flush()
     questions = [
         kept.get(place) or _question(query, key)
         for place, (query, key) in enumerate(zip(queries, keys, strict=True))
     ]
     for position, question in enumerate(questions, start=1):
         question.position = position
-        question.question_set = question_set
+        question.question_set_id = question_set.id
+    session.add_all(questions)
     session.flush()
+    session.expire_all()
     for smaller in absorbed[1:]:
         session.execute(
             update(Run)

@@ -138,6 +138,17 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_judged_things_run_id_runs"),
         sa.PrimaryKeyConstraint("id", name="pk_judged_things"),
     )
+    op.create_index(
+        "uq_judged_things",
+        "judged_things",
+        [
+            "question_id",
+            sa.text("coalesce(run_id, '')"),
+            sa.text("coalesce(property_id, 0)"),
+            "content",
+        ],
+        unique=True,
+    )
     op.create_index("ix_judged_things_property_id", "judged_things", ["property_id"], unique=False)
     op.create_index("ix_judged_things_run_id", "judged_things", ["run_id"], unique=False)
     op.create_table(

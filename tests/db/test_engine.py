@@ -1,0 +1,74 @@
+"""What the database keeps, and how its writers queue."""
+
+from __future__ import annotations
+
+from threading import Thread
+
+import pytest
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import IntegrityError
+
+from tests.conftest import NOW
+from webapp.db.engine import Database
+from webapp.db.models import Property, Rater, Study
+
+WRITERS, EACH = 6, 8
+
+
+def test_sqlite_syncs_every_commit_and_holds_foreign_keys(database: Database) -> None:
+    if not database.is_sqlite:
+        pytest.skip("settings of SQLite")
+    with database.reading() as session:
+        settings = {
+            name: session.scalar(text(f"PRAGMA {name}"))
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+
+    assert settings == {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "busy_timeout": 10_000,
+    }
+
+
+def test_a_row_without_its_parent_is_refused(database: Database) -> None:
+    with database.writing() as session:
+        session.add(Rater(study_id=99, name="nobody's", created_at=NOW))
+        with pytest.raises(IntegrityError):
+            session.commit()
+
+
+def test_what_is_not_committed_is_gone(database: Database) -> None:
+    with database.writing() as session:
+        session.add(Study(name="lost", created_at=NOW))
+        session.flush()
+
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Study)) == 0
+
+
+def test_times_come_back_aware_and_equal(database: Database) -> None:
+    with database.writing() as session:
+        session.add(Study(name="one", created_at=NOW))
+        session.commit()
+
+    with database.reading() as session:
+        assert session.scalars(select(Study.created_at)).one() == NOW
+
+
+def test_many_writers_at_once_all_get_through(database: Database) -> None:
+    def write(writer: int) -> None:
+        for number in range(EACH):
+            with database.writing() as session:
+                session.add(Property(identity=f"{writer}/{number}"))
+                session.commit()
+
+    threads = [Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Property)) == WRITERS * EACH

@@ -1,0 +1,75 @@
+"""The migrations make exactly the tables of the models, on every database."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+
+from webapp.config import sqlite_url
+from webapp.db.engine import Database, DatabaseOutOfDate, _alembic
+from webapp.db.migrations import HEAD
+from webapp.db.models import Base
+
+
+@pytest.mark.filterwarnings("ignore:autogenerate skipping", "ignore:Skipped unsupported reflection")
+def test_upgraded_tables_are_those_of_the_models(database: Database) -> None:
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differences = compare_metadata(context, Base.metadata)
+
+    assert differences == []
+
+
+def test_upgraded_sqlite_is_made_of_the_same_statements_as_the_models(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    upgraded = Database(sqlite_url(sqlite_template))
+    modelled = Database(sqlite_url(tmp_path / "modelled.sqlite"))
+    Base.metadata.create_all(modelled.engine)
+
+    assert _statements(upgraded) == _statements(modelled)
+
+    upgraded.close()
+    modelled.close()
+
+
+def test_the_version_this_program_names_is_that_of_the_last_migration(database: Database) -> None:
+    with database.engine.connect() as connection:
+        heads = ScriptDirectory.from_config(_alembic(connection)).get_heads()
+
+    assert heads == [HEAD]
+    assert database.version() == HEAD
+
+
+def test_tables_of_another_version_are_refused(database: Database) -> None:
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    try:
+        with pytest.raises(DatabaseOutOfDate):
+            database.prepare()
+    finally:
+        with database.engine.begin() as connection:
+            connection.execute(text(f"UPDATE alembic_version SET version_num = '{HEAD}'"))
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection")
+def test_every_constraint_has_a_name(database: Database) -> None:
+    found = inspect(database.engine)
+    for table in found.get_table_names():
+        for constraint in [*found.get_foreign_keys(table), *found.get_unique_constraints(table)]:
+            assert constraint["name"], (table, constraint)
+
+
+def _statements(database: Database) -> set[tuple[str, ...]]:
+    """Return what made the database, without blanks and order of the constraints."""
+    with database.engine.connect() as connection:
+        rows = connection.execute(
+            text("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name != 'alembic_version'")
+        )
+        return {tuple(sorted(re.split("[(),]+", "".join(sql.split())))) for (sql,) in rows}
