@@ -262,6 +262,12 @@ def test_results_that_cannot_be_told_are_no_part_of_a_precision() -> None:
     assert row.summary.overall_precision.value == pytest.approx(2 / 3)
 
 
+def test_there_is_no_rank_0_that_cannot_be_told() -> None:
+    row, _ = one("2,1,1,,,,,,cannot tell: rank 0")
+
+    assert (row.summary.unsure_count, row.notes) == (0, "cannot tell: rank 0")
+
+
 def test_success_is_undefined_while_the_only_hope_cannot_be_told() -> None:
     row, problems = one("2,0,,0.0,0.0,0.0,,,cannot tell: rank 2")
 

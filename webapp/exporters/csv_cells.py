@@ -20,7 +20,8 @@ class CsvStyle(StrEnum):
     """How a CSV file is written; the columns and the decimal point are the same in both.
 
     ``PLAIN`` has commas and no byte order mark. ``EXCEL`` has ``;`` and the mark, by which
-    an Indonesian Excel opens it with its columns apart and its letters right.
+    an Indonesian Excel opens it with its columns apart and its letters right. Set to decimal
+    commas, Excel does not take ``0.8000`` for a number; the workbook has true numbers.
     """
 
     PLAIN = "plain"

@@ -90,10 +90,8 @@ def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
     problems = list(table.problems)
     for record in table.records:
         row, faults = _row(record)
-        if row and row.query_id in rows:
-            row, faults = None, [Fault("csv_query_repeated")]
-        if row:
-            rows[row.query_id] = row
+        if row and rows.setdefault(row.query_id, row) is not row:
+            faults = [Fault("csv_query_repeated", {"query": row.query_id})]
         problems += [_problem(name, record, fault) for fault in faults]
     problems.sort(key=lambda problem: problem.line or 0)
     return RatedFile(RunReport(name, rule, tuple(rows.values())), tuple(problems))
@@ -161,7 +159,7 @@ def _faults(cells: RatedCells, state: QueryState) -> Iterator[Fault]:
         ("relevant_count", relevant),
         ("relevant_in_top5", cells.relevant_in_top5),
         ("first_relevant_rank", cells.first_relevant_rank),
-        ("notes: cannot tell: rank", ranks),
+        ("notes (cannot tell: rank)", ranks),
     ):
         if value is not None and value > results:
             yield Fault("csv_above_results", {"column": column, "value": value, "results": results})
@@ -174,7 +172,8 @@ def _faults(cells: RatedCells, state: QueryState) -> Iterator[Fault]:
 def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
     """What does not fit in a row that is kept."""
     if summary.state is QueryState.RESULTS and not summary.complete:
-        filled = [*cells.figures, *(["success"] if cells.success is not None else [])]
+        others = {"first_relevant_rank": cells.first_relevant_rank, "success": cells.success}
+        filled = [*cells.figures, *(name for name, value in others.items() if value is not None)]
         if filled:
             details = {"columns": ", ".join(filled)}
             yield Fault("csv_figures_without_count", details, Severity.WARNING)

@@ -108,11 +108,16 @@ def _raw_records(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[s
         except csv.Error as error:
             yield start + 1, error
             start += 1
-            reader = csv.reader(lines[start:], delimiter=delimiter, strict=True)
+            reader = csv.reader(_from(lines, start), delimiter=delimiter, strict=True)
             continue
         if any(cell.strip() for cell in cells):
             yield start + 1, cells
         start += reader.line_num - before
+
+
+def _from(lines: list[str], start: int) -> Iterator[str]:
+    """The lines from the one at `start` on; no copy of them, since many may be broken."""
+    return (lines[i] for i in range(start, len(lines)))
 
 
 def _table(

@@ -48,8 +48,9 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:[.,]([0-9]{1,20}))?")
 
 # What the exporter puts before the rater's own words; see `exporters.rated_rows`.
 _STATES = {"call failed": QueryState.FAILED, "unreadable answer": QueryState.UNREADABLE}
+_RANK = "[1-9][0-9]{0,4}"
 _MARK = re.compile(
-    r"(?:(call failed|unreadable answer)|cannot tell: rank ([0-9]{1,5}(?:, ?[0-9]{1,5})*))(?:; )?",
+    rf"(?:(call failed|unreadable answer)|cannot tell: rank ({_RANK}(?:, ?{_RANK})*))(?:; )?",
     re.IGNORECASE,
 )
 _OWN_WORDS = re.compile(
