@@ -32,6 +32,15 @@ def _project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def files(folder: str) -> set[str]:
+    """The files of the project's top-level `folder`, told from the project's root."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and not CACHE.search(path.as_posix())
+    }
+
+
 def names(requirements: list[str]) -> set[str]:
     """The normalised distribution names of `requirements`."""
     found = [re.match(r"[\w.-]+", text) for text in requirements]
@@ -45,13 +54,8 @@ def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> Non
 
     (wheel,) = tmp_path.glob("relevansi-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
-    beside = {
-        f"webapp/{path.relative_to(ROOT).as_posix()}"
-        for folder in ("templates", "static", "seeds")
-        for path in (ROOT / folder).rglob("*")
-        if path.is_file() and not CACHE.search(path.as_posix())
-    }
-    assert beside <= inside
+    beside = {f"webapp/{name}" for top in ("templates", "static", "seeds") for name in files(top)}
+    assert beside | files("webapp") <= inside
     assert {f"webapp/static/vendor/{name}" for name in hatch_build.FILES} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "instance/"))]
 
