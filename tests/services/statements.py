@@ -1,0 +1,25 @@
+"""What a piece of code asks of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import event
+
+from webapp.db.engine import Database
+
+
+@contextmanager
+def counted(database: Database) -> Iterator[list[str]]:
+    """Yield a list that collects every statement sent while the block runs."""
+    statements: list[str] = []
+
+    def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:
+        statements.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    try:
+        yield statements
+    finally:
+        event.remove(database.engine, "before_cursor_execute", note)
