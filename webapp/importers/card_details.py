@@ -21,6 +21,9 @@ Fields = dict[str, Any]
 LARGEST_AREA = 10**9
 """Square metres."""
 
+_MOST_PARTS = 20
+"""Markers on one line that are told apart; no card has more."""
+
 _CERTIFICATES = re.compile(
     r"\b(?:SHM(?:SRS)?|SHGB|HGB|HGU|AJB|PPJB|SKT|SK Camat|Girik|Strata Title"
     r"|Hak Milik|Hak Guna Bangunan|Hak Pakai)\b"
@@ -54,7 +57,7 @@ def read_details(line: str) -> Fields | None:
     Several markers on one line each begin their own part; the first saying of a field stands.
     """
     line = line.replace("**", "")
-    before, *marked = MARKER.split(line)
+    before, *marked = MARKER.split(line, _MOST_PARTS)
     found = [READERS[marker](text.strip(" |;")) for marker, text in _pairs(marked)]
     reader = _unmarked_reader(before)
     if reader:

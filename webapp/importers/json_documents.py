@@ -88,9 +88,9 @@ def _other_than_json(text: str) -> str | None:
     first_line = start.partition("\n")[0]
     if start.startswith("<"):
         return "html"
-    if start[0] not in "{[":
+    if not start.startswith(("{", "[")):
         return "csv" if re.search(r"[,;\t]", first_line) else "plain_text"
-    return "json_lines" if start[0] == "{" and _is_object(first_line) else None
+    return "json_lines" if _is_object(first_line) else None
 
 
 def _is_object(line: str) -> bool:

@@ -5,7 +5,8 @@ least one detail line (place, price, rooms, ...). A bold item that has neither i
 nothing but a title when the bold title is all there is on its line (``1. **Rumah Cemara**``);
 with words behind it or a colon at its end it is a remark (``1. **Saran:** naikkan anggaran``).
 A plain item without either is a remark, and so is a numbered heading. An item that only holds
-deeper items is a heading over them. Bulleted bold remarks are never cards.
+deeper items is a heading over them; a remark listed inside an item leaves the item as it is.
+Bulleted bold remarks are never cards.
 
 An item ends at the next item, at a heading, and at words that start at the margin behind an
 empty line. The rank of a card is its position in the whole answer, whatever number is printed.
@@ -44,7 +45,6 @@ class _Item:
     title: str
     indent: int
     stands_alone: bool
-    plain: bool
     fields: Fields = field(default_factory=dict)
     detailed: bool = False
 
@@ -54,7 +54,8 @@ class _Item:
         self.fields = fields | self.fields
 
     @property
-    def is_card(self) -> bool:
+    def speaks_for_itself(self) -> bool:
+        """Whether what was read so far already makes it a card."""
         return (self.detailed or self.stands_alone) and bool(self.title or "url" in self.fields)
 
     def card(self) -> Card:
@@ -70,7 +71,7 @@ def parse(response: str) -> tuple[Card, ...]:
 
     Any text at all is read without error; one without cards gives an empty tuple.
     """
-    return tuple(item.card() for item in _items(response) if item.is_card)
+    return tuple(item.card() for item in _items(response) if item.speaks_for_itself)
 
 
 def _items(response: str) -> Iterator[_Item]:
@@ -81,7 +82,7 @@ def _items(response: str) -> Iterator[_Item]:
             after_blank = True
             continue
         new = _read_item(line, indent)
-        if new and not (item and new.plain and indent >= item.indent + 2):
+        if new and (not item or new.speaks_for_itself or indent < item.indent + 2):
             if item and (item.detailed or indent <= item.indent):
                 yield item
             item = new
@@ -141,16 +142,16 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
     body = text.lstrip("*_")
     link = find_link(body)
     if link and not link.before:
-        item = _Item(_clean(link.label), indent, stands_alone=False, plain=False)
+        item = _Item(_clean(link.label), indent, stands_alone=False)
         item.add({"url": link.url})
         return item, link.after.lstrip("*_")
     bold = _BOLD.match(text)
     if bold:
         title, tail = bold["title"], text[bold.end() :]
         alone = not tail.strip(_SEPARATORS + "*_") and not title.rstrip().endswith(":")
-        return _Item(_clean(title), indent, alone and ":" not in tail, plain=False), tail
+        return _Item(_clean(title), indent, alone and ":" not in tail), tail
     title, tail = _split_plain(text)
-    return _Item(_clean(title), indent, stands_alone=False, plain=True), tail
+    return _Item(_clean(title), indent, stands_alone=False), tail
 
 
 def _split_plain(text: str) -> tuple[str, str]:
