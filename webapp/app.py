@@ -1,0 +1,43 @@
+"""The parts joined: the Flask application, and the command ``relevansi`` around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from webapp.config import Settings
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """Return the application on the database of `settings`, which is made if it is new.
+
+    Without `settings` the environment decides. Raises ``DatabaseOutOfDate``.
+    """
+    from flask import Flask
+
+    from webapp.config import Settings, resource, secret_key
+    from webapp.web import setup
+
+    settings = settings or Settings.from_environment()
+    app = Flask(
+        "webapp",
+        template_folder=str(resource("templates")),
+        static_folder=str(resource("static")),
+        instance_path=str(settings.instance),
+    )
+    app.config.update(
+        SECRET_KEY=secret_key(settings.instance),
+        MAX_CONTENT_LENGTH=settings.max_upload_bytes,
+        MAX_UPLOAD_FILES=settings.max_upload_files,
+    )
+    setup.join(app, settings.database_url)
+    return app
+
+
+def main() -> None:
+    """Run the command line; it ends the process with its exit code."""
+    from webapp.cli import run
+
+    run(create_app)

@@ -1,0 +1,1 @@
+"""The pages: each view reads the request, calls one service and answers."""

@@ -1,0 +1,124 @@
+"""What a reader is told when a request cannot be answered: one table, both languages.
+
+With htmx every status is swapped, so an error is a part (a notice) where a part was wanted.
+Nobody is shown a traceback.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException
+
+from webapp.i18n import gettext, mark
+from webapp.services.judgments import EventIdTaken, NotToJudge, UnknownQuery
+from webapp.services.reports import UnknownRater, UnknownRule
+from webapp.services.runs import NotUnreadable, UnknownRun
+from webapp.services.uploads import UnknownUpload
+from webapp.web import htmx
+from webapp.web.access import FromElsewhere, NotFromHere
+from webapp.web.forms import UnusableForm
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A status with what it means to the reader and what can be done, as message ids."""
+
+    status: int
+    title: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPage:
+    """What the error page shows; ``details`` are already in the reader's language."""
+
+    status: int
+    title: str
+    advice: str
+    details: tuple[str, ...] = ()
+
+
+GONE = mark("Go back to the first page: every run of this study is listed there.")
+REPEAT = mark("Reload the page and try again.")
+NOT_FOUND = Said(404, mark("There is nothing at this address"), GONE)
+FAULT = Said(
+    500,
+    mark("Something went wrong on our side"),
+    mark("What was called saved is saved. Reload the page; if it happens again, see the log."),
+)
+OTHER = Said(400, mark("This request cannot be answered"), REPEAT)
+
+BY_STATUS = {
+    404: NOT_FOUND,
+    405: Said(405, mark("This address does not take that kind of request"), GONE),
+    413: Said(
+        413,
+        mark("The file is too large"),
+        mark("Choose a smaller file, or import it on the command line: relevansi import FILE."),
+    ),
+    400: OTHER,
+    500: FAULT,
+}
+BY_KIND: dict[type[Exception], Said] = {
+    UnknownRun: Said(404, mark("This study has no such run"), GONE),
+    UnknownQuery: Said(404, mark("This run has no such question or card"), GONE),
+    UnknownRater: Said(404, mark("This study has no rater of that name"), GONE),
+    UnknownRule: Said(400, mark("There is no such rule for merging raters"), REPEAT),
+    UnknownUpload: Said(
+        404,
+        mark("This file is no longer waiting"),
+        mark("It was stored, given up, or kept for longer than a day. Choose the file again."),
+    ),
+    EventIdTaken: Said(409, mark("This click was stored before as something else"), REPEAT),
+    NotToJudge: Said(400, mark("There is nothing of that kind to judge here"), REPEAT),
+    NotUnreadable: Said(409, mark("This answer has its cards already"), REPEAT),
+    UnusableForm: OTHER,
+    FromElsewhere: Said(
+        403,
+        mark("This request came from another site"),
+        mark("Nothing was changed. Open the page here and try again."),
+    ),
+    NotFromHere: Said(
+        403,
+        mark("Only this computer may open these pages"),
+        mark(
+            "There is no password yet, so only the computer that runs Relevansi is answered. "
+            "Open it there at its localhost address, without a proxy in between."
+        ),
+    ),
+}
+
+
+def explain(app: Flask) -> None:
+    """Answer every error of `app` with a page or a part that says what to do."""
+    for kind in BY_KIND:
+        app.register_error_handler(kind, _known)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(Exception, _fault)
+
+
+def _known(error: Exception) -> Response:
+    details = tuple(error.messages.values()) if isinstance(error, UnusableForm) else ()
+    return _answer(BY_KIND[type(error)], details)
+
+
+def _http(error: HTTPException) -> Response:
+    status = error.code or 500
+    if status < 400:
+        return error.get_response()  # type: ignore[return-value]
+    said = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
+    return _answer(Said(status, said.title, said.advice))
+
+
+def _fault(error: Exception) -> Response:
+    from flask import current_app
+
+    current_app.logger.error("request failed", exc_info=error)
+    return _answer(FAULT)
+
+
+def _answer(said: Said, details: tuple[str, ...] = ()) -> Response:
+    context = ErrorPage(said.status, gettext(said.title), gettext(said.advice), details)
+    return htmx.respond("errors/page.html", "errors/_error.html", context, said.status)

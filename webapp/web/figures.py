@@ -1,0 +1,123 @@
+"""The figures panel: what each figure is, here, in its category and in the whole run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.figures import HEADLINES, Figure, figures
+from webapp.metrics.queries import QuerySummary, why_undefined
+from webapp.metrics.ranking import EXPLANATIONS, Undefined
+from webapp.metrics.registry import MEASURES, Measure
+from webapp.metrics.totals import Totals
+from webapp.web import formatting
+
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure in one column: in words, and why it has none.
+
+    ``bounds`` is short ("0,71–0,94"), ``sentence`` the same in words; both are empty where
+    nothing is open. ``applies`` is false where the column has no such figure at all.
+    """
+
+    value: str
+    bounds: str = ""
+    sentence: str = ""
+    n: int | None = None
+    why: Undefined | None = None
+    applies: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure across the columns of a panel."""
+
+    name: str
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a figure has no value, as the page explains it."""
+
+    name: str
+    text: str
+
+
+def rows(*columns: dict[str, Cell]) -> tuple[Row, ...]:
+    """Return a panel of all headline figures, one column for each of `columns`."""
+    return tuple(
+        Row(name, gettext(MEASURES[name].label), tuple(column[name] for column in columns))
+        for name in HEADLINES
+    )
+
+
+def of_totals(totals: Totals) -> dict[str, Cell]:
+    """Return the column of a run or a category."""
+    return {name: _figure_cell(name, figure, totals) for name, figure in figures(totals).items()}
+
+
+def of_query(summary: QuerySummary) -> dict[str, Cell]:
+    """Return the column of a single question; coverage and the composite have no place in it."""
+    return {name: _query_cell(MEASURES[name], summary) for name in HEADLINES}
+
+
+def measures() -> tuple[Measure, ...]:
+    """Return what explains the rows of every panel."""
+    return tuple(MEASURES[name] for name in HEADLINES)
+
+
+def reasons() -> tuple[Reason, ...]:
+    """Return what explains a figure without a value."""
+    return tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items())
+
+
+def _figure_cell(name: str, figure: Figure, totals: Totals) -> Cell:
+    bounds, sentence = _bounds(figure.lower, figure.upper, _open(name, totals))
+    return Cell(
+        value=formatting.figure(figure.value),
+        bounds=bounds,
+        sentence=sentence,
+        n=figure.n,
+        why=figure.why_undefined,
+    )
+
+
+def _query_cell(measure: Measure, summary: QuerySummary) -> Cell:
+    if measure.query_name is None:
+        return Cell("", applies=False)
+    span = summary.span(measure.query_name)
+    bounds, sentence = _bounds(span.lower, span.upper, _open(measure.name, Totals.of([summary])))
+    value = formatting.figure(span.value)
+    if measure.name == "mean_response_quality" and span.value is not None:
+        value = formatting.number(span.value)
+    return Cell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
+
+
+def _bounds(lower: float | None, upper: float | None, still_open: str) -> tuple[str, str]:
+    """Return the two bounds in short and in a sentence; both empty once they are one."""
+    if lower is None or upper is None or (lower == upper and not still_open):
+        return "", ""
+    low, high = formatting.figure(lower), formatting.figure(upper)
+    if low == high:
+        return "", ""
+    sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
+    return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence
+
+
+def _open(name: str, totals: Totals) -> str:
+    """Return in words what is still open for a figure."""
+    if name == "mean_response_quality":
+        left = totals.n_counted - totals.sums["response_quality"].n
+        return ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else ""
+    cards, lists = totals.n_unjudged, totals.n_unclassified
+    parts = [
+        ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
+        ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists)
+        if lists
+        else "",
+    ]
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,102 @@
+"""Numbers, money, sizes and times as the reader's language writes them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from babel.dates import format_datetime
+from babel.numbers import format_decimal
+
+from webapp.i18n import gettext, language
+from webapp.records import Card
+
+UNDEFINED = "-"
+BILLION = 10**9
+MILLION = 10**6
+UNITS = {"id": ("M", "jt"), "en": ("bn", "m")}
+
+
+def figure(value: float | None) -> str:
+    """Return a figure with two decimals; undefined is "-", never 0.
+
+    >>> figure(0.9375), figure(None)
+    ('0,94', '-')
+    """
+    if value is None:
+        return UNDEFINED
+    return format_decimal(value, format="0.00", locale=language())
+
+
+def number(value: float) -> str:
+    """Return a count or a size with its thousands apart and no needless decimals.
+
+    >>> number(1670000000), number(105.5)
+    ('1.670.000.000', '105,5')
+    """
+    return format_decimal(value, locale=language())
+
+
+def rupiah(amount: int) -> str:
+    """Return an amount in full.
+
+    >>> rupiah(1670000000)
+    'Rp 1.670.000.000'
+    """
+    return f"Rp {number(amount)}"
+
+
+def short_rupiah(amount: int) -> str:
+    """Return an amount as a card shows it, to two decimals of its unit.
+
+    >>> short_rupiah(1670000000), short_rupiah(650000000), short_rupiah(999999999)
+    ('Rp 1,67 M', 'Rp 650 jt', 'Rp 1 M')
+    """
+    billions, millions = UNITS[language()]
+    if round(amount / MILLION, 2) >= BILLION / MILLION:
+        return f"Rp {_two_decimals(amount / BILLION)} {billions}"
+    if amount >= MILLION:
+        return f"Rp {_two_decimals(amount / MILLION)} {millions}"
+    return rupiah(amount)
+
+
+def price(card: Card) -> str:
+    """Return the price of a card in short, with its range and period; empty if unknown."""
+    return _price(card, short=True)
+
+
+def full_price(card: Card) -> str:
+    """Return the price of a card with every digit; empty if unknown."""
+    return _price(card, short=False)
+
+
+def size(square_metres: float) -> str:
+    """Return an area.
+
+    >>> size(105.0)
+    '105 m²'
+    """
+    return f"{number(square_metres)} m²"
+
+
+def moment(when: datetime) -> str:
+    """Return a time in the machine's own zone, to the minute."""
+    return format_datetime(when.astimezone(), "d MMM y, HH:mm", locale=language())
+
+
+def _price(card: Card, *, short: bool) -> str:
+    if not card.price:
+        return ""
+    write = short_rupiah if short else rupiah
+    text = write(card.price)
+    if card.price_max and card.price_max != card.price:
+        text = f"{text} – {write(card.price_max)}"
+    return f"{text} {_period(card)}".strip()
+
+
+def _period(card: Card) -> str:
+    periods = {"year": gettext("a year"), "month": gettext("a month")}
+    return periods.get(card.price_period or "", "")
+
+
+def _two_decimals(value: float) -> str:
+    return format_decimal(value, format="#,##0.##", locale=language())

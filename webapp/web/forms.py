@@ -1,0 +1,183 @@
+"""What the pages' forms may say, with messages in the reader's language."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from flask import request
+from werkzeug.datastructures import MultiDict
+from wtforms import BooleanField, Field, Form, IntegerField, StringField
+from wtforms.validators import AnyOf, Length, NumberRange, Optional, ValidationError
+
+from webapp.i18n import gettext, mark
+from webapp.records import Click, EmptyOutcome, Relevance
+from webapp.services.judgments import KEEP, MOST_NOTES, Rating
+from webapp.web.access import now
+
+FormT = TypeVar("FormT", bound=Form)
+
+LONGEST_ID = 64
+LONGEST_LABEL = 200
+LONGEST_ANSWER = 200_000
+LAST_SEQUENCE = 2**31 - 1
+UNUSABLE = mark("This value cannot be used here.")
+TOO_LONG = mark("This text is too long.")
+REQUIRED = mark("Please fill this in.")
+
+
+class UnusableForm(ValueError):
+    """A form said what it cannot say; ``messages`` name each field, in words."""
+
+    def __init__(self, messages: Mapping[str, str]) -> None:
+        super().__init__(", ".join(messages))
+        self.messages = messages
+
+
+class Message:
+    """A message id that is translated when it is shown, as WTForms takes its messages."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return gettext(self.text)
+
+    def __mod__(self, values: object) -> str:
+        return str(self)
+
+
+def _clean(value: str | None) -> str:
+    """Return what was typed without NUL, which no database keeps, and with plain line ends."""
+    return (value or "").replace("\x00", "").replace("\r\n", "\n")
+
+
+def _line(value: str | None) -> str:
+    return _clean(value).strip()
+
+
+def _one_of(values: list[str]) -> list[Any]:
+    return [AnyOf(values, message=Message(UNUSABLE))]
+
+
+def _at_most(length: int) -> Length:
+    return Length(max=length, message=Message(TOO_LONG))
+
+
+class EventForm(Form):
+    """What tells one click from every other; a page without a script leaves it out."""
+
+    event_id = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    client_time = StringField(filters=[_line])
+    device = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    sequence = IntegerField(
+        validators=[
+            Optional(),
+            NumberRange(min=0, max=LAST_SEQUENCE, message=Message(UNUSABLE)),
+        ]
+    )
+
+    def validate_client_time(self, field: Field) -> None:
+        """Accept a time with its zone, or milliseconds since 1970."""
+        try:
+            _time(field.data)
+        except (ValueError, OverflowError, OSError) as error:
+            raise ValidationError(gettext(UNUSABLE)) from error
+
+    def click(self) -> Click:
+        """Return when and where the event was made; the server names it if nobody did."""
+        return Click(
+            event_id=self.event_id.data or secrets.token_hex(16),
+            received_at=now(),
+            client_time=_time(self.client_time.data),
+            device=self.device.data or None,
+            sequence=self.sequence.data,
+        )
+
+
+class VerdictForm(EventForm):
+    """A verdict on one card; empty takes it back."""
+
+    relevance = StringField(filters=[_line], validators=_one_of(["", *Relevance]))
+
+    @property
+    def verdict(self) -> Relevance | None:
+        """Return the verdict, ``None`` to clear it."""
+        return Relevance(self.relevance.data) if self.relevance.data else None
+
+
+class RatingForm(EventForm):
+    """What is said of a whole answer; an absent field is left as it is."""
+
+    quality = StringField(filters=[_line], validators=_one_of(["", *"012345"]))
+    notes = StringField(filters=[_clean], validators=[_at_most(MOST_NOTES)])
+    empty_outcome = StringField(filters=[_line], validators=_one_of(["", *EmptyOutcome]))
+    onward = BooleanField()
+
+    @property
+    def rating(self) -> Rating:
+        """Return what the form says, with ``KEEP`` where it says nothing."""
+        quality, outcome = self.quality, self.empty_outcome
+        return Rating(
+            quality=_said(quality, int(quality.data) if quality.data else None),
+            notes=_said(self.notes, self.notes.data),
+            empty_outcome=_said(outcome, EmptyOutcome(outcome.data) if outcome.data else None),
+        )
+
+
+class CardsForm(Form):
+    """Cards written by hand, as the chatbot would have listed them."""
+
+    text = StringField(filters=[_clean], validators=[_at_most(LONGEST_ANSWER)])
+
+
+class LabelsForm(Form):
+    """What a run is called."""
+
+    search_method = StringField(filters=[_line], validators=[_at_most(LONGEST_LABEL)])
+    llm = StringField(filters=[_line], validators=[_at_most(LONGEST_LABEL)])
+
+
+class SettingsForm(Form):
+    """The study's name, its rater's name and its switches."""
+
+    study_name = StringField(
+        filters=[_line],
+        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=Message(REQUIRED))],
+    )
+    rater_name = StringField(
+        filters=[_line],
+        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=Message(REQUIRED))],
+    )
+    allow_bulk = BooleanField()
+    show_pictures = BooleanField()
+
+
+def checked(kind: type[FormT], values: MultiDict[str, str] | None = None) -> FormT:
+    """Return the request's form if it says what it can; raises ``UnusableForm``."""
+    form = kind(request.form if values is None else values)
+    if not form.validate():
+        raise UnusableForm(messages(form))
+    return form
+
+
+def messages(form: Form) -> dict[str, str]:
+    """Return one message for each field that cannot stand."""
+    return {name: str(found[0]) for name, found in form.errors.items() if name and found}
+
+
+def _said(field: Field, value: object) -> Any:  # noqa: ANN401 - a Keep or the value
+    return value if field.name in request.form else KEEP
+
+
+def _time(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    if text.isdecimal():
+        return datetime.fromtimestamp(int(text) / 1000, UTC)
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError("a time needs its zone")
+    return found.astimezone(UTC)

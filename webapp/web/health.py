@@ -1,0 +1,22 @@
+"""Whether the server answers and its database does."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.web import access
+
+blueprint = Blueprint("health", __name__)
+
+
+@blueprint.get("/healthz")
+def healthz() -> Response:
+    """Return 200 and "ok" when the database answers, else 503."""
+    try:
+        with access.database().reading() as session:
+            session.execute(text("SELECT 1"))
+    except SQLAlchemyError:
+        return Response("no database\n", 503, mimetype="text/plain")
+    return Response("ok\n", mimetype="text/plain")

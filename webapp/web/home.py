@@ -1,0 +1,38 @@
+"""The first page: what needs doing, or how to begin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, redirect, render_template, url_for
+
+from webapp.config import resource
+from webapp.services import runs, samples
+from webapp.services.runs import RunOverview
+from webapp.web import access, htmx
+
+blueprint = Blueprint("home", __name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The study's runs, the newest first, as the rater stands in them."""
+
+    runs: tuple[RunOverview, ...]
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show what needs doing."""
+    with access.reading() as (session, rater):
+        context = Home(tuple(runs.overviews(session, rater)))
+    return render_template("home/page.html", **htmx.names(context))
+
+
+@blueprint.post("/sample")
+def sample() -> Response:
+    """Add the sample study's runs to this study."""
+    with access.writing() as (session, _):
+        samples.load(session, resource("seeds"), access.now())
+        session.commit()
+    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]

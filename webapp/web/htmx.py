@@ -1,0 +1,35 @@
+"""Whether a request wants a page or a part of it, and the answer in that form.
+
+The only module that knows htmx's headers. Version 4 says ``HX-Request-Type: partial`` when
+it will swap the answer into a place on the page, ``full`` for everything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from flask import Response, make_response, render_template, request
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+REQUEST_TYPE = "HX-Request-Type"
+
+
+def wants_part() -> bool:
+    """Whether the answer will be swapped into the page that asked."""
+    return request.headers.get(REQUEST_TYPE) == "partial"
+
+
+def respond(page: str, part: str, context: DataclassInstance, status: int = 200) -> Response:
+    """Return the template `page`, or `part` where a part is wanted, filled from `context`."""
+    template = part if wants_part() else page
+    response = make_response(render_template(template, **names(context)), status)
+    response.vary.add(REQUEST_TYPE)
+    return response
+
+
+def names(context: DataclassInstance) -> dict[str, Any]:
+    """Return what a template may use: the fields of `context`, one level deep."""
+    return {field.name: getattr(context, field.name) for field in fields(context)}

@@ -1,0 +1,174 @@
+"""The rating page and every click on it.
+
+A click answers with the parts it changed; a form sent without a script is sent back to its
+card. Both read the page anew after the commit, so what is shown is what is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, g, redirect, request, url_for
+
+from webapp.i18n import gettext
+from webapp.metrics.registry import Measure
+from webapp.services import judgments, rating_page, runs
+from webapp.services.rating_page import Filter, JudgedCard, RatingPage
+from webapp.web import access, figures, htmx
+from webapp.web.figures import Reason, Row
+from webapp.web.forms import CardsForm, EventForm, RatingForm, VerdictForm, checked
+
+blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
+
+ADDRESS = "/queries/<int:query_id>"
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What the rating page and its parts show.
+
+    ``query`` are the arguments that keep the filter in every address; ``whole`` says that a
+    long answer is shown in full; ``changed`` are the cards a click touched.
+    """
+
+    page: RatingPage
+    rows: tuple[Row, ...]
+    measures: tuple[Measure, ...]
+    reasons: tuple[Reason, ...]
+    query: dict[str, Any]
+    whole: bool
+    changed: tuple[JudgedCard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence for the reader."""
+
+    text: str
+
+
+@blueprint.get(ADDRESS)
+def show(run_id: str, query_id: int) -> Response:
+    """Show one question of a run, to be rated."""
+    page = _page(run_id, query_id)
+    return htmx.respond("judgments/page.html", "judgments/_shown.html", _rating(page))
+
+
+@blueprint.post(ADDRESS + "/results/<int:rank>/judgment")
+def judge(run_id: str, query_id: int, rank: int) -> Response:
+    """Store a verdict on one card."""
+    form = checked(VerdictForm)
+    with access.writing() as (session, rater):
+        judgments.judge(session, rater, run_id, query_id, rank, form.verdict, form.click())
+        session.commit()
+    page = _page(run_id, query_id)
+    if not htmx.wants_part():
+        return _back(page, f"rank-{rank}")
+    return _clicked(page, tuple(card for card in page.cards if rank in (card.rank, *card.repeats)))
+
+
+@blueprint.post(ADDRESS + "/rating")
+def rate(run_id: str, query_id: int) -> Response:
+    """Store what is said of the whole answer; ``onward`` answers for the next open question."""
+    form = checked(RatingForm)
+    with access.writing() as (session, rater):
+        judgments.rate(session, rater, run_id, query_id, form.rating, form.click())
+        session.commit()
+    page = _page(run_id, query_id)
+    if not htmx.wants_part():
+        return _back(page, "rating")
+    if form.onward.data and page.place.next_open is not None:
+        page = _page(run_id, page.place.next_open)
+    return _clicked(page, ())
+
+
+@blueprint.post(ADDRESS + "/judgments")
+def judge_open(run_id: str, query_id: int) -> Response:
+    """Store one verdict on every card that is still unjudged, where the owner allows it."""
+    form = checked(VerdictForm)
+    with access.writing() as (session, rater):
+        if form.verdict is None:
+            raise judgments.NotToJudge
+        judgments.judge_open(session, rater, run_id, query_id, form.verdict, form.click())
+        session.commit()
+    return _to(run_id, query_id, "rating")
+
+
+@blueprint.post("/undo")
+def undo(run_id: str) -> Response:
+    """Take back the latest change in the run and show where it was."""
+    form = checked(EventForm)
+    with access.writing() as (session, rater):
+        runs.find(session, rater.study, run_id)
+        query_id = judgments.undo(session, rater, run_id, form.click())
+        session.commit()
+    if query_id is not None:
+        return _to(run_id, query_id)
+    if htmx.wants_part():
+        notice = Notice(gettext("There is nothing left to undo."))
+        return htmx.respond("judgments/_notice.html", "judgments/_notice.html", notice)
+    return redirect(url_for("runs.show", run_id=run_id), 303)  # type: ignore[return-value]
+
+
+@blueprint.post(ADDRESS + "/cards")
+def add_cards(run_id: str, query_id: int) -> Response:
+    """Give an unreadable answer the cards its owner wrote by hand."""
+    form = checked(CardsForm)
+    with access.writing() as (session, rater):
+        text, now = form.text.data or "", access.now()
+        found = runs.add_cards(session, rater.study, run_id, query_id, text, now)
+        session.commit()
+    return _to(run_id, query_id, None if found else "by-hand")
+
+
+def _page(run_id: str, query_id: int) -> RatingPage:
+    with access.reading() as (session, rater):
+        page = rating_page.rating_page(session, rater, run_id, query_id, _wanted())
+    g.pictures = page.show_pictures
+    return page
+
+
+def _wanted() -> Filter:
+    """Return which questions the rater walks through, as the address says."""
+    return Filter("open" in request.args, request.args.get("category") or None)
+
+
+def _rating(page: RatingPage, changed: tuple[JudgedCard, ...] = ()) -> Rating:
+    columns = (
+        figures.of_query(page.summary),
+        figures.of_totals(page.category_standing.totals),
+        figures.of_totals(page.whole.totals),
+    )
+    return Rating(
+        page=page,
+        rows=figures.rows(*columns),
+        measures=figures.measures(),
+        reasons=figures.reasons(),
+        query=_query(),
+        whole="whole" in request.args,
+        changed=changed,
+    )
+
+
+def _query() -> dict[str, Any]:
+    wanted = _wanted()
+    open_only = {"open": 1} if wanted.only_open else {}
+    return open_only | ({"category": wanted.category} if wanted.category else {})
+
+
+def _clicked(page: RatingPage, changed: tuple[JudgedCard, ...]) -> Response:
+    part = "judgments/_clicked.html"
+    return htmx.respond(part, part, _rating(page, changed))
+
+
+def _back(page: RatingPage, anchor: str) -> Response:
+    return _to(page.run_id, page.query_id, anchor)
+
+
+def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
+    """Send the browser to a question; one with a script gets its parts from there."""
+    address = url_for(
+        "judgments.show", run_id=run_id, query_id=query_id, _anchor=anchor, **_query()
+    )
+    return redirect(address, 303)  # type: ignore[return-value]

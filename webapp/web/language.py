@@ -1,0 +1,60 @@
+"""The reader's language: what they chose, else what their browser prefers, else Indonesian."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Flask, Response, g, redirect, request, url_for
+from werkzeug.exceptions import BadRequest
+
+from webapp import i18n
+
+COOKIE = "language"
+YEAR = 365 * 24 * 3600
+
+blueprint = Blueprint("language", __name__)
+
+
+def speak(app: Flask) -> None:
+    """Put the reader's language in force for the length of every request."""
+    app.before_request(_begin)
+    app.teardown_request(_end)
+
+
+def chosen() -> str:
+    """Return the language to answer in."""
+    wanted = request.cookies.get(COOKIE)
+    if wanted in i18n.LANGUAGES:
+        return wanted
+    return request.accept_languages.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
+
+
+@blueprint.route("/language", methods=["GET", "POST"])
+def switch() -> Response:
+    """Set the language and go back to where the reader was."""
+    wanted = request.values.get("to", "")
+    if wanted not in i18n.LANGUAGES:
+        raise BadRequest
+    response = redirect(_back(), 303)
+    response.set_cookie(COOKIE, wanted, max_age=YEAR, httponly=True, samesite="Lax")
+    return response  # type: ignore[return-value]
+
+
+def _back() -> str:
+    """Return the page the reader came from, if it is one of ours, else the first page."""
+    came_from = urlsplit(request.referrer or "")
+    if came_from.netloc != request.host or not came_from.path.startswith("/"):
+        return url_for("home.show")
+    path = "/" + came_from.path.lstrip("/\\")  # "//host" would lead away from here
+    return f"{path}?{came_from.query}" if came_from.query else path
+
+
+def _begin() -> None:
+    g.speech = ExitStack()
+    g.speech.enter_context(i18n.speaking(chosen()))
+
+
+def _end(_error: BaseException | None) -> None:
+    if "speech" in g:
+        g.speech.close()

@@ -1,0 +1,102 @@
+"""What a chatbot wrote, made fit to be shown: safe, calm, and no longer than it need be."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from urllib.parse import urlsplit
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+MOST_SHOWN = 20_000
+MOST_IN_A_LINE = 300
+TAGS = {
+    *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote"),
+    *("ul", "ol", "li", "h3", "h4", "h5", "h6", "a"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+LINK = {"a": {"href", "title"}}
+PICTURE = {"img": {"src", "alt", "title"}}
+REL = "noopener noreferrer nofollow ugc"
+# Marks that reorder the text around them, and control characters no text needs.
+_UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def plain(text: str | None) -> str:
+    """Return `text` without control characters and marks that reorder what stands beside.
+
+    >>> plain("rumah\\u202e murah\\x00")
+    'rumah murah'
+    """
+    return _UNSEEN.sub("", text or "")
+
+
+def line(text: str | None) -> str:
+    """Return `text` as one line that fits a card: plain, blanks squeezed, cut when endless."""
+    words = " ".join(plain((text or "")[: MOST_IN_A_LINE * 4]).split())
+    return words if len(words) <= MOST_IN_A_LINE else words[:MOST_IN_A_LINE] + "…"
+
+
+def is_long(text: str) -> bool:
+    """Whether `text` is cut unless all of it is asked for."""
+    return len(text) > MOST_SHOWN
+
+
+def render(text: str, *, pictures: bool = False, whole: bool = False) -> Markup:
+    """Return chatbot markdown as HTML without scripts, styles or anything that loads.
+
+    Links open apart and tell nobody where they came from. Pictures load only where the
+    study's owner wants them, over https.
+    """
+    shown = plain(text if whole else text[:MOST_SHOWN])
+    html = _parser(pictures=pictures).render(shown)
+    return Markup(_cleaned(html, pictures=pictures))  # noqa: S704 - cleaned by nh3
+
+
+def link(url: str | None) -> str | None:
+    """Return `url` if it leads to a web page, else ``None``.
+
+    >>> link("https://example.org/a"), link("javascript:alert(1)")
+    ('https://example.org/a', None)
+    """
+    text = plain(url).strip()
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
+    return text if parts.scheme in {"http", "https"} and parts.netloc else None
+
+
+def picture(url: str | None) -> str | None:
+    """Return `url` if a picture may be loaded from it, else ``None``."""
+    found = link(url)
+    return found if found and found.startswith("https:") else None
+
+
+@cache
+def _parser(*, pictures: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
+    return parser if pictures else parser.disable("image")
+
+
+def _cleaned(html: str, *, pictures: bool) -> str:
+    return nh3.clean(
+        _lowered_headings(html),
+        tags=TAGS | {"img"} if pictures else TAGS,
+        attributes=LINK | PICTURE if pictures else LINK,
+        url_schemes={"http", "https"},
+        link_rel=REL,
+        set_tag_attribute_values={
+            "a": {"target": "_blank"},
+            "img": {"loading": "lazy", "referrerpolicy": "no-referrer"},
+        }
+        if pictures
+        else {"a": {"target": "_blank"}},
+    )
+
+
+def _lowered_headings(html: str) -> str:
+    """Return `html` with its headings below those of the page."""
+    return re.sub(r"(</?h)([1-4])>", lambda m: f"{m[1]}{min(int(m[2]) + 3, 6)}>", html)

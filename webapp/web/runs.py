@@ -1,0 +1,187 @@
+"""Runs: their list, one run with its figures, its labels, its exports, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+
+from webapp.importers.problems import message
+from webapp.metrics.figures import Confusion, confusion
+from webapp.metrics.registry import Measure
+from webapp.records import Problem, Severity
+from webapp.services import reports, runs
+from webapp.services.live_metrics import Standing
+from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
+from webapp.web import access, figures, htmx
+from webapp.web.figures import Cell, Reason, Row
+from webapp.web.forms import LabelsForm, checked
+
+blueprint = Blueprint("runs", __name__, url_prefix="/runs")
+
+FORMATS = {
+    "csv": "export.csv",
+    "xlsx": "export.xlsx",
+    "long-csv": "judgments.csv",
+    "qrels": "qrels.txt",
+    "run": "run.txt",
+    "json": "export.json",
+}
+"""Each format of an export with the last part of its address."""
+
+FILE = f"any({','.join(map(repr, FORMATS.values()))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The study's runs, the newest first."""
+
+    runs: tuple[RunOverview, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of the run and what its import reported, in the reader's language."""
+
+    file: SourceFile
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One category of a run with its figures, in the order of the panel's rows."""
+
+    name: str
+    queries: int
+    left: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunShown:
+    """One run in full. ``next_run`` is another one with open work, once this is finished."""
+
+    run: RunPage
+    rows: tuple[Row, ...]
+    measures: tuple[Measure, ...]
+    reasons: tuple[Reason, ...]
+    categories: tuple[Category, ...]
+    confusion: Confusion
+    sources: tuple[Source, ...]
+    next_run: RunOverview | None
+    formats: dict[str, str]
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A run that is about to go, and what goes with it."""
+
+    run: RunOverview
+    cost: DeletionCost
+
+
+@blueprint.get("/")
+def index() -> str:
+    """List the study's runs."""
+    with access.reading() as (session, rater):
+        context = Runs(tuple(runs.overviews(session, rater)))
+    return render_template("runs/index.html", **htmx.names(context))
+
+
+@blueprint.get("/<run_id>")
+def show(run_id: str) -> str:
+    """Show a run: its figures, what is open, its questions, its files."""
+    with access.reading() as (session, rater):
+        run = runs.run_page(session, rater, run_id)
+        others = runs.overviews(session, rater) if run.overview.first_open is None else []
+    return render_template("runs/page.html", **htmx.names(_shown(run, others)))
+
+
+@blueprint.post("/<run_id>/labels")
+def relabel(run_id: str) -> Response:
+    """Give a run other labels."""
+    form = checked(LabelsForm)
+    with access.writing() as (session, rater):
+        method, llm = form.search_method.data or None, form.llm.data or None
+        runs.relabel(session, rater.study, run_id, method, llm, access.now())
+        session.commit()
+    return redirect(url_for("runs.show", run_id=run_id, _anchor="labels"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<run_id>/delete")
+def ask_to_delete(run_id: str) -> str:
+    """Say what goes with a run and what stays."""
+    with access.reading() as (session, rater):
+        run = runs.run_page(session, rater, run_id).overview
+        context = Deletion(run, runs.deletion_cost(session, rater.study, run_id))
+    return render_template("runs/delete.html", **htmx.names(context))
+
+
+@blueprint.post("/<run_id>/delete")
+def delete(run_id: str) -> Response:
+    """Delete a run with the judgments that belong to it alone."""
+    with access.writing() as (session, rater):
+        runs.delete_run(session, rater.study, run_id, access.now())
+        session.commit()
+    return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<run_id>/metrics.json")
+def metrics(run_id: str) -> Response:
+    """Return the same numbers as the page and the command line, as JSON."""
+    from flask import jsonify
+
+    from webapp.exporters.metrics_tables import metrics_json
+
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, request.args.get("rule"))
+        report = reports.report(session, rater.study, run_id, rule)
+    return jsonify(metrics_json(report))
+
+
+@blueprint.get(f"/<run_id>/<{FILE}:name>")
+def export(run_id: str, name: str) -> Response:
+    """Return a run as a file to take away."""
+    from webapp.services import exports  # brings pandas and openpyxl, which no page needs
+
+    file_format = next(key for key, value in FORMATS.items() if value == name)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, request.args.get("rule"))
+        file = exports.export(session, rater.study, run_id, rule, file_format)
+    response = Response(file.data, content_type=file.media_type)
+    response.headers.set("Content-Disposition", "attachment", filename=file.name)
+    return response
+
+
+def _shown(run: RunPage, others: list[RunOverview]) -> RunShown:
+    whole = run.overview.standing.totals
+    open_runs = (other for other in others if other.first_open is not None)
+    return RunShown(
+        run=run,
+        rows=figures.rows(figures.of_totals(whole)),
+        measures=figures.measures(),
+        reasons=figures.reasons(),
+        categories=tuple(_category(name, standing) for name, standing in run.categories.items()),
+        confusion=confusion(whole),
+        sources=tuple(_source(file) for file in run.files),
+        next_run=next(open_runs, None),
+        formats=FORMATS,
+        finished=run.overview.first_open is None,
+    )
+
+
+def _category(name: str, standing: Standing) -> Category:
+    cells = figures.of_totals(standing.totals)
+    return Category(name, standing.totals.n_queries, standing.open_queries, tuple(cells.values()))
+
+
+def _source(file: SourceFile) -> Source:
+    return Source(file, tuple(message(_problem(stored)) for stored in file.problems))
+
+
+def _problem(stored: Mapping[str, Any]) -> Problem:
+    """Return a problem as it was before it was stored."""
+    return Problem(**{**stored, "severity": Severity(stored["severity"])})

@@ -1,0 +1,62 @@
+"""The pages put into an application: database, blueprints, templates, errors, headers."""
+
+from __future__ import annotations
+
+from flask import Flask
+from jinja2 import StrictUndefined
+
+from webapp.db.engine import Database
+from webapp.i18n import gettext, ngettext
+from webapp.services import studies
+from webapp.web import (
+    access,
+    errors,
+    formatting,
+    health,
+    home,
+    imports,
+    judgments,
+    language,
+    markdown,
+    runs,
+    settings,
+    site,
+)
+
+PAGES = (health, language, home, imports, runs, judgments, settings)
+
+
+def join(app: Flask, database_url: str) -> None:
+    """Make `app` answer with every page, on the database at `database_url`."""
+    app.extensions["database"] = _opened(database_url)
+    language.speak(app)
+    access.guard(app)
+    errors.explain(app)
+    _set_up_templates(app)
+    for module in PAGES:
+        app.register_blueprint(module.blueprint)
+
+
+def _opened(database_url: str) -> Database:
+    """Return the database, ready, with the study that pages are about."""
+    database = Database(database_url)
+    database.prepare()
+    with database.writing() as session:
+        studies.open_or_make(session, access.now())
+        session.commit()
+    return database
+
+
+def _set_up_templates(app: Flask) -> None:
+    """Give templates our words, our way to write values, and no tolerance for missing ones."""
+    environment = app.jinja_env
+    environment.undefined = StrictUndefined
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.globals.update(
+        _=gettext, ngettext=ngettext, site=site.site, static=site.static_address
+    )
+    for name in ("figure", "number", "rupiah", "price", "full_price", "size", "moment"):
+        environment.filters[name] = getattr(formatting, name)
+    for name in ("plain", "line", "link", "picture", "render", "is_long"):
+        environment.filters[name] = getattr(markdown, name)
+    environment.filters["translated"] = gettext

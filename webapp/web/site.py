@@ -1,0 +1,74 @@
+"""What stands around every page: names, languages, the database in use, where files lie."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from flask import current_app, request, url_for
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.i18n import LANGUAGES, language
+from webapp.web import access
+
+LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The frame of a page; the names are empty when the database does not answer."""
+
+    study: str
+    rater: str
+    language: str
+    languages: dict[str, str]
+    database: str
+    version: str
+    section: str
+
+
+def site() -> Site:
+    """Return the frame of the page that is being rendered."""
+    study, rater = _names()
+    return Site(
+        study=study,
+        rater=rater,
+        language=language(),
+        languages={code: LANGUAGE_NAMES[code] for code in LANGUAGES},
+        database=access.database().description,
+        version=_version(),
+        section=request.blueprint or "",
+    )
+
+
+def static_address(name: str) -> str:
+    """Return where the static file `name` is, with its content's hash: cached for good."""
+    folder = current_app.static_folder
+    assert folder is not None
+    path = Path(folder, name)
+    changed = path.stat().st_mtime_ns if path.is_file() else 0
+    return url_for("static", filename=name, v=_digest(path, changed))
+
+
+def _names() -> tuple[str, str]:
+    try:
+        with access.reading() as (_, rater):
+            return rater.study.name, rater.name
+    except SQLAlchemyError:
+        return "", ""
+
+
+@cache
+def _digest(path: Path, changed: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:10] if changed else "missing"
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("relevansi")
+    except PackageNotFoundError:
+        return ""
