@@ -267,7 +267,7 @@ def test_a_broken_property_value_is_reported_and_the_others_used() -> None:
         (entry(2, question=...), "results[1].question", "missing"),
         (entry(2, question="  "), "results[1].question", "an empty text"),
         (entry(2, question=["a"]), "results[1].question", "a list"),
-        (None, "results[1]", "null"),
+        (None, "results[1]", "nothing (null)"),
         ("x", "results[1]", "a text"),
         ([], "results[1]", "a list"),
     ],

@@ -40,7 +40,7 @@ def test_questions_come_in_the_order_of_the_file() -> None:
         ([GOOD, {**GOOD, "id": -1}], "[1].id", "-1"),
         ([GOOD, {**GOOD, "id": True}], "[1].id", "true or false"),
         ([{**GOOD, "question": " "}], "[0].question", "an empty text"),
-        ([{**GOOD, "question": None}], "[0].question", "null"),
+        ([{**GOOD, "question": None}], "[0].question", "nothing (null)"),
         ([{**GOOD, "context_dependent": "ya"}], "[0].context_dependent", "a text"),
         ([{**GOOD, "category": 4}], "[0].category", "4"),
         (["Carikan rumah"], "[0]", "a text"),

@@ -17,7 +17,7 @@ from webapp.importers import property_cards
 from webapp.importers.json_documents import load
 from webapp.importers.json_values import FromFile, Whole, Words, read_object
 from webapp.importers.problems import NoReadableQuery, UnknownRunFormat, error
-from webapp.importers.property_filling import Property, fill
+from webapp.importers.property_filling import fill, read_properties
 from webapp.importers.questions import context_dependent, looks_like
 from webapp.importers.run_checks import check_labels, check_query, check_total
 from webapp.records import Card, Problem, QueryState, ReadQuery, ReadRun
@@ -176,7 +176,7 @@ def _query(
         return None, problems
     if entry.response is None and not entry.failed and not _is_broken(problems):
         problems.append(_no_response(name, place, entry.query_id))
-    properties, wrong_properties = _properties(name, place, entry)
+    properties, wrong_properties = read_properties(name, place, entry.properties or ())
     problems.extend(wrong_properties)
     cards = fill(property_cards.parse(entry.response or ""), properties)
     claim = _claim(entry, file_format)
@@ -221,19 +221,6 @@ def _claim(entry: Entry, file_format: str) -> int | None:
     if file_format == "v2" and entry.properties is not None:
         counts.append(len(entry.properties))
     return next((count for count in counts if count is not None), None)
-
-
-def _properties(name: str, place: str, entry: Entry) -> tuple[list[Property | None], list[Problem]]:
-    read_ones: list[Property | None] = []
-    problems: list[Problem] = []
-    for position, raw in enumerate(entry.properties or ()):
-        inner = f"{place}.properties[{position}]"
-        known, wrong = read_object(
-            Property, raw, file=name, place=inner, outcomes={"": "value_ignored"}
-        )
-        read_ones.append(known)
-        problems.extend(wrong)
-    return read_ones, problems
 
 
 def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:

@@ -58,9 +58,10 @@ def read_object(
     the catalogue's word for what a wrong value costs ("" for the object as a whole and its
     required fields); any other value is ignored.
     """
-    wrong = _first_error_by_field(kind, raw)
-    if not wrong:
+    try:
         return kind.model_validate(raw), ()
+    except ValidationError as refusal:
+        wrong = _first_error_by_field(refusal)
     required = {name for name, field in kind.model_fields.items() if field.is_required()}
     lost = "" in wrong or bool(required & set(wrong))
     problems = tuple(
@@ -79,14 +80,10 @@ def read_object(
     return kind.model_validate({k: v for k, v in raw.items() if k not in wrong}), problems
 
 
-def _first_error_by_field(kind: type[FromFile], raw: object) -> dict[str, ErrorDetails]:
+def _first_error_by_field(refusal: ValidationError) -> dict[str, ErrorDetails]:
     """Field name to what pydantic says of it; "" stands for the object as a whole."""
-    try:
-        kind.model_validate(raw)
-    except ValidationError as wrong:
-        details = wrong.errors(include_url=False, include_context=False)
-        return {str(d["loc"][0]) if d["loc"] else "": d for d in reversed(details)}
-    return {}
+    details = refusal.errors(include_url=False, include_context=False)
+    return {str(d["loc"][0]) if d["loc"] else "": d for d in reversed(details)}
 
 
 def kind_of(value: object) -> str:

@@ -129,7 +129,7 @@ WORDS = {
     "true_or_false": mark("true or false"),
     "list": mark("a list"),
     "object": mark("an object in curly brackets"),
-    "null": mark("null"),
+    "null": mark("nothing (null)"),
     "other_value": mark("another kind of value"),
     "binary": mark("binary data"),
     "utf16": mark("text in UTF-16"),

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.importers.card_details import LARGEST_AREA
-from webapp.importers.json_values import FromFile
+from webapp.importers.json_values import FromFile, read_object
 from webapp.importers.links import slug_of
 from webapp.importers.prices import HIGHEST_PRICE
-from webapp.records import Card
+from webapp.records import Card, Problem
 
 _MOST_ROOMS = 999
 _SOURCES = {"listing": "listing", "resale": "listing", "project": "project", "proyek": "project"}
@@ -41,6 +41,25 @@ class Property(FromFile):
     land_area: Number = None
     building_area: Number = None
     image_url: str | None = None
+
+
+def read_properties(
+    name: str, place: str, listed: Iterable[object]
+) -> tuple[list[Property | None], list[Problem]]:
+    """The properties of one entry in their order, ``None`` for each that is no object.
+
+    A value that is wrong is left out and reported; `place` is the entry's in file `name`.
+    """
+    properties: list[Property | None] = []
+    problems: list[Problem] = []
+    for position, raw in enumerate(listed):
+        inner = f"{place}.properties[{position}]"
+        known, wrong = read_object(
+            Property, raw, file=name, place=inner, outcomes={"": "value_ignored"}
+        )
+        properties.append(known)
+        problems.extend(wrong)
+    return properties, problems
 
 
 def fill(cards: Sequence[Card], properties: Sequence[Property | None]) -> tuple[Card, ...]:

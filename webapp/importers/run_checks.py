@@ -19,6 +19,9 @@ _LLM = re.compile(rf"(?<![a-z])(?:{'|'.join(_LLM_NAMES)})(?![a-z])")
 _MOST_GAPS = 10_000
 """A total beyond this is told as a number; no list of missing questions is made of it."""
 
+_LONGEST_REASON = 200
+"""Characters of an error that a message repeats; the query keeps all of it."""
+
 
 def check_labels(name: str, search_method: str | None, llm: str | None) -> Iterator[Problem]:
     """Warnings where the file's labels contradict its own name or the folders it lies in."""
@@ -55,7 +58,7 @@ def check_query(name: str, query: ReadQuery) -> Iterator[Problem]:
         yield warning("category_missing", name, query_id=number)
     if query.state is QueryState.FAILED:
         code = "call_failed" if query.error else "call_failed_unexplained"
-        yield warning(code, name, {"error": query.error or ""}, query_id=number)
+        yield warning(code, name, {"error": (query.error or "")[:_LONGEST_REASON]}, query_id=number)
     elif query.state is QueryState.UNREADABLE and query.claimed_count:
         claimed = {"claimed": query.claimed_count}
         yield warning("answer_unreadable", name, claimed, query_id=number)
