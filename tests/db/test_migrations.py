@@ -70,6 +70,8 @@ def _statements(database: Database) -> set[tuple[str, ...]]:
     """Return what made the database, without blanks and order of the constraints."""
     with database.engine.connect() as connection:
         rows = connection.execute(
-            text("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name != 'alembic_version'")
+            text(
+                "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name != 'alembic_version'"
+            )
         )
         return {tuple(sorted(re.split("[(),]+", "".join(sql.split())))) for (sql,) in rows}

@@ -47,8 +47,14 @@ def run(*queries: ReadQuery, method: str = "hybrid", name: str = "test_results.j
     )
 
 
-def click(event_id: str, *, minute: int = 0, device: str | None = None, sequence: int | None = None,
-          client_minute: int | None = None) -> Click:
+def click(
+    event_id: str,
+    *,
+    minute: int = 0,
+    device: str | None = None,
+    sequence: int | None = None,
+    client_minute: int | None = None,
+) -> Click:
     """Return a click received `minute` minutes after the tests' moment."""
     client_time = None if client_minute is None else NOW + timedelta(minutes=client_minute)
     return Click(event_id, NOW + timedelta(minutes=minute), client_time, device, sequence)

@@ -186,9 +186,19 @@ def test_a_rater_finds_summary_rows_for_every_query(
 
 def test_nothing_is_stored_by_looking(session: Session, study: Study) -> None:
     data = json.dumps(
-        {"search_method": "hybrid", "results": [{"query_id": 1, "question": "A", "category": "c",
-          "success": True, "response": "1. **[T](https://x.example/properti/t)**",
-          "results_count": 1}]}
+        {
+            "search_method": "hybrid",
+            "results": [
+                {
+                    "query_id": 1,
+                    "question": "A",
+                    "category": "c",
+                    "success": True,
+                    "response": "1. **[T](https://x.example/properti/t)**",
+                    "results_count": 1,
+                }
+            ],
+        }
     ).encode()
     report = imports.examine(session, study, "hybrid/test_results.json", data)
 

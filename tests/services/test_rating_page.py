@@ -120,9 +120,7 @@ def test_correct_empty_is_doubted_where_another_run_found_something(
     assert page(session, rater, empty, 1).found_elsewhere
 
 
-def test_a_query_of_another_study_is_not_found(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -> None:
     other = Study(name="other", created_at=NOW)
     session.add(other)
     session.flush()
@@ -148,7 +146,9 @@ def test_a_click_costs_the_same_statements_in_a_long_run_as_in_a_short_one(
             study = studies.open_or_make(session, NOW)
             rater = studies.raters(session, study)[0]
             cards = [card(f"{length}-{number}") for number in range(5)]
-            queries = [query(number, *cards, text=f"{length}/{number}") for number in range(1, length)]
+            queries = [
+                query(number, *cards, text=f"{length}/{number}") for number in range(1, length)
+            ]
             run_id = stored(session, study, *queries, method=str(length))
             _click_and_show(session, rater, run_id, length)
             session.expire_all()

@@ -16,7 +16,9 @@ from webapp.services.judgments import Rating
 from webapp.services.runs import NotUnreadable, UnknownRun
 
 YES = Relevance.RELEVANT
-CARDS = "1. **[Rumah A](https://x.example/properti/rumah-a)**\n   💰 Rp 500.000.000\n2. **Rumah B**\n"
+CARDS = (
+    "1. **[Rumah A](https://x.example/properti/rumah-a)**\n   💰 Rp 500.000.000\n2. **Rumah B**\n"
+)
 
 
 @pytest.fixture(name="run_id")

@@ -104,7 +104,7 @@ def _formatted(report: RunReport, file_format: str, found: Sequence[Problem]) ->
         return metrics_tables.metrics_markdown(report).encode()
     if file_format == "table":
         return _table(report).encode()
-    document = metrics_tables.metrics_json(report)
+    document: dict[str, object] = {**metrics_tables.metrics_json(report)}
     if found:
         document["problems"] = [problems.to_dict(problem) for problem in found]
     return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()

@@ -13,10 +13,9 @@ from webapp.cli import database
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers import problems
-from webapp.importers.problems import UnknownRunFormat
 from webapp.records import Problem, Severity
 from webapp.services import imports, runs, studies
-from webapp.services.imports import Counts, ImportedRun, Labels
+from webapp.services.imports import Counts, ImportedRun, ImportReport, Labels
 
 
 @click.command("import")
@@ -36,8 +35,8 @@ def import_command(
             outcome = _import(opened, path, labels)
             if isinstance(outcome, ImportedRun):
                 imported.append(outcome)
-            elif path in paths or outcome.code != UnknownRunFormat.code:
-                refused.append(outcome)
+            elif path in paths or not outcome.is_something_else:
+                refused.extend(outcome.problems)
     if as_json:
         document = {
             "runs": [_run_json(run) for run in imported],
@@ -95,14 +94,14 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _import(opened: Database, path: Path, labels: Labels) -> ImportedRun | Problem:
-    """Import one file in a transaction of its own."""
+def _import(opened: Database, path: Path, labels: Labels) -> ImportedRun | ImportReport:
+    """Import one file in a transaction of its own; return why not, where it cannot be."""
     with opened.writing() as session:
         study = studies.open_or_make(session, database.now())
         name = "/".join(path.absolute().parts[-2:])
         report = imports.examine(session, study, name, path.read_bytes())
         if report.read is None:
-            return report.problems[0]
+            return report
         run = imports.store(session, study, report.read, labels, database.now())
         session.commit()
         return run

@@ -91,9 +91,7 @@ def _load_sample(demo: Database) -> None:
             session.commit()
 
 
-def _serve(
-    app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool
-) -> None:
+def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
     from waitress.server import create_server
 
     listener = _listen(host, port)

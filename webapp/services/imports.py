@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.db.models import Query, Rater, Result, Run, RunFile, Study
 from webapp.importers import json_runs
-from webapp.importers.problems import ImportRefused
+from webapp.importers.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.property_identity import fullest
 from webapp.records import Problem, QueryState, ReadQuery, ReadRun
 from webapp.services import live_metrics, question_sets
@@ -54,7 +54,8 @@ class ImportReport:
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
     session (``enriches``), ``None`` for a new run. ``undecided`` are the questions of which
     nobody said whether they depend on their conversation. ``read`` is ``None`` for a file
-    that cannot be imported; its problem says why.
+    that cannot be imported; its problem says why, and ``is_something_else`` that it is in
+    order but no run file.
     """
 
     name: str
@@ -65,6 +66,7 @@ class ImportReport:
     already_imported: bool = False
     enriches: bool = False
     undecided: tuple[ReadQuery, ...] = ()
+    is_something_else: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ def examine(session: Session, study: Study, name: str, data: bytes) -> ImportRep
     try:
         read = json_runs.read(name, data)
     except ImportRefused as refused:
-        return ImportReport(name, None, (refused.problem,))
+        other = isinstance(refused, UnknownRunFormat)
+        return ImportReport(name, None, (refused.problem,), is_something_else=other)
     run = _holding(session, study, read)
     already = run is not None and _has_file(run, read)
     return ImportReport(
@@ -144,7 +147,7 @@ def stored_counts(session: Session, run_id: str) -> Counts:
     rows = session.execute(
         select(Query.state, func.count()).where(Query.run_id == run_id).group_by(Query.state)
     )
-    states = Counter({state: count for state, count in rows})
+    states = Counter(dict(rows.all()))
     cards = session.scalar(
         select(func.count()).select_from(Result).join(Query).where(Query.run_id == run_id)
     )

@@ -102,19 +102,23 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Stand
 
 def summary(row: QuerySummary) -> Summary:
     """Return a stored summary row as the metrics know it."""
-    spans = {
-        figure: Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
-        for figure in QUERY_FIGURES
-    }
     return Summary(
         state=QueryState(row.state),
-        **{name: getattr(row, name) for name in RESULT_COUNTS},
+        results_count=row.results_count,
+        judged_count=row.judged_count,
+        relevant_count=row.relevant_count,
+        not_relevant_count=row.not_relevant_count,
+        unsure_count=row.unsure_count,
         first_relevant_rank=row.first_relevant_rank,
         complete=row.complete,
         empty_outcome=EmptyOutcome(row.empty_outcome) if row.empty_outcome else None,
         quality=row.quality,
-        **spans,
+        **{figure: _span(row, figure) for figure in QUERY_FIGURES},
     )
+
+
+def _span(row: QuerySummary, figure: str) -> Span:
+    return Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
 
 
 @dataclass(frozen=True, slots=True)

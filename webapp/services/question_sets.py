@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, selectinload
@@ -60,7 +61,7 @@ def _positions(
 
 def _ascending(places: Sequence[int], length: int) -> bool:
     within = all(0 <= place < length for place in places)
-    return within and all(a < b for a, b in zip(places, places[1:], strict=False))
+    return within and all(a < b for a, b in pairwise(places))
 
 
 def subsequence(whole: Sequence[str], part: Sequence[str]) -> list[int] | None:

@@ -256,7 +256,7 @@ def _earlier_verdicts(
     found: dict[int, tuple[str, Card]] = {}
     for other, verdict in rows:
         thing_id = wanted.get((other.question_id, other.run_id, other.property_id))
-        if thing_id is not None and other.card is not None:
+        if thing_id is not None and other.card is not None and verdict is not None:
             found[thing_id] = (verdict, from_row(other.card))
     return found
 

@@ -1,0 +1,255 @@
+"""What scripts rely on: exit codes, one JSON document on stdout, one line on stderr."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.services.runs import click
+from webapp.cli.commands import COMMANDS
+from webapp.config import resource, sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services import judgments, reports, studies
+
+HYBRID = resource("seeds") / "runs" / "hybrid"
+RUN_KEYS = {
+    "id", "search_method", "llm", "queries", "cards", "with_results", "empty", "failed",
+    "unreadable", "already_imported", "enriched", "problems",
+}  # fmt: skip
+FIGURE_KEYS = [
+    "mean_precision_at_5", "mean_overall_precision", "mrr", "mrr_answerable", "success_rate",
+    "coverage", "mean_response_quality", "composite",
+]  # fmt: skip
+METRICS_KEYS = [
+    "run", "rule", "n_queries", "n_complete", "n_with_results", "n_failed", "n_unreadable",
+    "figures", "categories", "queries",
+]  # fmt: skip
+QUERY_KEYS = [
+    "query_id", "question", "category", "results_count", "judged_count", "relevant_count",
+    "first_relevant_rank", "overall_precision", "precision_at_5", "mrr", "success",
+    "response_quality", "empty_outcome", "notes", "complete",
+]  # fmt: skip
+
+
+@pytest.fixture(name="run_id")
+def _run_id(tmp_path: Path) -> str:
+    """The sample's hybrid run, its first question judged: two of ten cards relevant."""
+    imported = document(relevansi(tmp_path, "import", HYBRID / "test_results.json", "--json"))
+    run_id: str = imported["runs"][0]["id"]
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    with database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        rater = studies.raters(session, study)[0]
+        rows = reports.report(session, study, run_id, reports.of_rater(rater)).rows
+        for rank in range(1, rows[0].summary.results_count + 1):
+            verdict = Relevance.RELEVANT if rank in {2, 7} else Relevance.NOT_RELEVANT
+            judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
+        session.commit()
+    database.close()
+    return run_id
+
+
+def test_import_prints_one_document_of_the_agreed_shape(tmp_path: Path) -> None:
+    (run,) = document(relevansi(tmp_path, "import", HYBRID / "test_results.json", "--json"))["runs"]
+
+    assert set(run) == RUN_KEYS
+    assert (run["search_method"], run["queries"], run["already_imported"]) == ("hybrid", 30, False)
+    assert all(
+        {"severity", "file", "query_id", "message"} <= set(entry) for entry in run["problems"]
+    )
+
+
+def test_a_repeated_file_and_its_other_form_are_recognised(tmp_path: Path) -> None:
+    first, *_ = document(relevansi(tmp_path, "import", HYBRID / "test_results.json", "--json"))[
+        "runs"
+    ]
+    again, other = document(
+        relevansi(
+            tmp_path, "import", HYBRID / "test_results.json", HYBRID / "results.json", "--json"
+        )
+    )["runs"]
+
+    assert again["already_imported"]
+    assert other["enriched"]
+    assert {first["id"], again["id"], other["id"]} == {first["id"]}
+    listed = document(relevansi(tmp_path, "runs", "--json"))["runs"]
+    assert [run["id"] for run in listed] == [first["id"]]
+
+
+def test_a_folder_is_searched_for_run_files(tmp_path: Path) -> None:
+    done = relevansi(tmp_path, "import", HYBRID.parent, "--json")
+
+    assert len({run["id"] for run in document(done)["runs"]}) == 3
+
+
+def test_a_wrong_file_is_refused_in_one_line_in_the_user_s_language(tmp_path: Path) -> None:
+    wrong = tmp_path / "catatan.json"
+    wrong.write_text('{"a": 1}', "utf-8")
+    for language in ("id", "en"):
+        done = relevansi(tmp_path, "import", wrong, language=language)
+
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1
+        assert "catatan.json" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_metrics_prints_the_agreed_shape_and_the_figures_of_the_judgments(
+    tmp_path: Path, run_id: str
+) -> None:
+    found = document(relevansi(tmp_path, "metrics", "--run", run_id, "--format", "json"))
+
+    assert list(found) == METRICS_KEYS
+    assert list(found["figures"]) == FIGURE_KEYS
+    assert all(
+        list(figure) == ["value", "lower", "upper", "n"] for figure in found["figures"].values()
+    )
+    first = found["queries"][0]
+    assert list(first) == QUERY_KEYS
+    n = first["results_count"]
+    assert first["mrr"] == 0.5
+    assert first["precision_at_5"] == pytest.approx(1 / min(n, 5))
+    assert first["overall_precision"] == pytest.approx(2 / n)
+    assert found["figures"]["mrr"] == {
+        "value": 0.5, "n": 1, "lower": pytest.approx(0.5 / found["n_with_results"]),
+        "upper": pytest.approx((0.5 + found["n_with_results"] - 1) / found["n_with_results"]),
+    }  # fmt: skip
+
+
+def test_the_exported_csv_read_again_gives_the_same_figures(tmp_path: Path, run_id: str) -> None:
+    rated = tmp_path / "rated.csv"
+    assert relevansi(tmp_path, "export", run_id, "-o", rated).returncode == 0
+    of_run = document(relevansi(tmp_path, "metrics", "--run", run_id, "--format", "json"))
+    of_file = document(relevansi(tmp_path, "metrics", "--input", rated, "--format", "json"))
+
+    for name in FIGURE_KEYS:
+        assert of_file["figures"][name]["value"] == pytest.approx(
+            of_run["figures"][name]["value"], abs=5e-5
+        )
+
+
+@pytest.mark.parametrize("file_format", ["csv", "long-csv", "qrels", "run", "json"])
+def test_export_writes_to_the_standard_output(
+    tmp_path: Path, run_id: str, file_format: str
+) -> None:
+    done = relevansi(tmp_path, "export", run_id, "--format", file_format)
+
+    assert done.returncode == 0
+    assert done.stdout
+
+
+def test_exported_json_holds_every_card_with_its_verdict(tmp_path: Path, run_id: str) -> None:
+    found = document(relevansi(tmp_path, "export", run_id, "--format", "json"))
+
+    first = found["queries"][0]
+    assert [shown["relevance"] for shown in first["results"]][:3] == [0, 1, 0]
+    assert {"rank", "title", "url", "slug", "price", "price_note", "location", "bedrooms",
+            "bathrooms", "land_area", "building_area", "floors", "certificate", "listing_type",
+            "source", "relevance"} <= set(first["results"][0])  # fmt: skip
+    assert {"query_id", "question", "category", "response", "state", "empty_outcome"} <= set(first)
+
+
+def test_a_table_is_printed_for_people(tmp_path: Path, run_id: str) -> None:
+    done = relevansi(tmp_path, "metrics", "--run", run_id)
+
+    assert "Precision@5" in done.stdout
+    assert "0.5000" in done.stdout
+
+
+def test_a_bad_row_of_a_rated_csv_is_named_and_the_good_ones_kept(tmp_path: Path) -> None:
+    rated = tmp_path / "rated.csv"
+    header = (
+        "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
+        "overall_precision,precision_at_5,mrr,success,response_quality,notes"
+    )
+    good, bad = "1,A,c,5,4,1,0.80,0.80,1.00,1,4,", "2,B,c,5,6,1,1.20,1.00,1.00,1,4,"
+    rated.write_text("\n".join([header, good, bad, ""]), "utf-8")
+    done = relevansi(tmp_path, "metrics", "--input", rated, "--format", "json")
+
+    found = document(done)
+    assert [row["query_id"] for row in found["queries"]] == [1]
+    assert "rated.csv" in done.stderr
+    assert "3" in done.stderr
+
+
+def test_check_says_equal(tmp_path: Path, run_id: str) -> None:  # noqa: ARG001 (fills the database)
+    done = relevansi(tmp_path, "check")
+
+    assert done.returncode == 0
+    assert "Equal" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["metrics"], 2),
+        (["metrics", "--run", "x", "--input", __file__], 2),
+        (["import"], 2),
+        (["nonsense"], 2),
+        (["export", "nothing"], 1),
+        (["metrics", "--run", "nothing"], 1),
+        (["import", "/nowhere/at/all.json"], 2),
+    ],
+)
+def test_failures_take_one_line_and_their_exit_code(
+    tmp_path: Path, arguments: list[str], code: int
+) -> None:
+    done = relevansi(tmp_path, *arguments)
+
+    assert done.returncode == code
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("relevansi: ")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(tmp_path: Path, name: str) -> None:
+    done = relevansi(tmp_path, name, "--help")
+
+    assert done.returncode == 0
+    assert name in done.stdout
+
+
+def test_help_and_the_web_app_load_neither_pandas_nor_scipy() -> None:
+    code = (
+        "import sys; from webapp.cli.commands import relevansi; import webapp.cli.serving; "
+        "relevansi(['--help'], standalone_mode=False); "
+        "from webapp.app import create_app; import webapp.web; "
+        "print(sorted({'pandas', 'numpy', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_xlsx_holds_the_cells_of_the_csv(tmp_path: Path, run_id: str) -> None:
+    from openpyxl import load_workbook
+
+    assert (
+        relevansi(
+            tmp_path, "export", run_id, "--format", "xlsx", "-o", tmp_path / "r.xlsx"
+        ).returncode
+        == 0
+    )
+    rated = relevansi(tmp_path, "export", run_id).stdout
+
+    sheet = load_workbook(tmp_path / "r.xlsx").active
+    assert sheet is not None
+    header, first, *_ = csv.reader(io.StringIO(rated))
+    assert [cell.value for cell in sheet[1]] == header
+    assert str(sheet[2][1].value) == first[1]
+
+
+def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:
+    done = relevansi(tmp_path, "import", HYBRID, "--json")
+
+    assert json.loads(done.stdout)["problems"] == []
