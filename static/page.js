@@ -1,0 +1,97 @@
+// What every page does beyond its forms: the theme, explanations, notices, the drop zone.
+
+const one = (selector) => document.querySelector(selector);
+const THEMES = ["auto", "light", "dark"];
+const SIGNS = { auto: "◐", light: "○", dark: "●" };
+const HOVER = 250;
+
+// ---- light or dark ----------------------------------------------------------------------
+
+const button = one("#theme");
+showTheme(localStorage.getItem("theme") ?? "auto");
+button.hidden = false;
+button.addEventListener("click", () => {
+  const now = document.documentElement.dataset.theme ?? "auto";
+  showTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+});
+
+function showTheme(theme) {
+  const root = document.documentElement;
+  if (theme === "auto") {
+    localStorage.removeItem("theme");
+    delete root.dataset.theme;
+  } else {
+    localStorage.setItem("theme", theme);
+    root.dataset.theme = theme;
+  }
+  button.children[0].textContent = SIGNS[theme];
+  button.children[1].textContent = button.title = button.dataset[theme];
+}
+
+// ---- explanations, on hover, focus and tap ----------------------------------------------
+
+let timer = 0;
+
+function explain(trigger) {
+  const about = document.getElementById(trigger.getAttribute("popovertarget"));
+  if (!about || about.matches(":popover-open")) return;
+  about.classList.add("placed");
+  about.showPopover();
+  const box = trigger.getBoundingClientRect();
+  const below = box.bottom + 6;
+  const fits = below + about.offsetHeight <= innerHeight;
+  const top = fits ? below : Math.max(8, box.top - about.offsetHeight - 6);
+  const left = Math.min(box.left, innerWidth - about.offsetWidth - 16);
+  Object.assign(about.style, { top: `${top}px`, left: `${Math.max(8, left)}px` });
+}
+
+function later(trigger) {
+  clearTimeout(timer);
+  timer = setTimeout(() => explain(trigger), HOVER);
+}
+
+document.addEventListener("pointerover", ({ target, pointerType }) => {
+  const trigger = target.closest("[popovertarget]");
+  if (pointerType === "mouse" && trigger) later(trigger);
+  else if (pointerType === "mouse" && !target.closest("[popover]")) {
+    clearTimeout(timer);
+    timer = setTimeout(hide, HOVER);
+  } else clearTimeout(timer);
+});
+
+document.addEventListener("focusin", ({ target }) => {
+  if (target.matches("[popovertarget]:focus-visible")) explain(target);
+  else if (!target.closest("[popover]")) hide();
+});
+
+document.addEventListener("click", (event) => {
+  const trigger = event.target.closest("[popovertarget]");
+  if (trigger) {
+    event.preventDefault();
+    clearTimeout(timer);
+    explain(trigger);
+  }
+  if (event.target.closest("[data-dismiss]")) event.target.closest(".notice").remove();
+});
+
+function hide() {
+  one("[popover]:popover-open")?.hidePopover();
+}
+
+// ---- files dropped on the page ----------------------------------------------------------
+
+const drop = one("[data-drop]");
+if (drop) {
+  const files = drop.querySelector("input[type=file]");
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", name === "dragover");
+    });
+  }
+  drop.addEventListener("drop", (event) => {
+    files.files = event.dataTransfer.files;
+    if (files.files.length) drop.requestSubmit();
+  });
+  files.addEventListener("change", () => files.files.length && drop.requestSubmit());
+}
