@@ -11,8 +11,9 @@ from tests.services.runs import card, click, query, run
 from webapp.db.models import Event, Judgment, Query, QuerySummary, Rater, Study
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services import imports, judgments, live_metrics, studies
+from webapp.services.events import EventIdTaken
 from webapp.services.imports import Labels
-from webapp.services.judgments import EventIdTaken, NotToJudge, Rating, UnknownQuery
+from webapp.services.judgments import NotToJudge, Rating, UnknownQuery
 from webapp.services.studies import Switches
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE

@@ -7,6 +7,7 @@ that depends on its conversation the run belongs to it as well.
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -72,8 +73,20 @@ class Base(DeclarativeBase):
     }
 
 
+def _seed() -> int:
+    """Return a seed for a new study; it is stored, so that every order can be made again."""
+    return secrets.randbelow(2**31)
+
+
 class Study(Base):
-    """The runs, raters and switches that belong together."""
+    """The runs, raters and switches that belong together.
+
+    ``blind`` is the owner's word; null means blind as soon as two runs share a question set.
+    ``order_seed`` shuffles what blind raters see. ``pool_depth`` limits the ranks that are
+    pooled, ``overlap`` how many raters judge one question; null means all. ``figures`` says
+    what invited raters see while rating: "progress" or "all". ``repeat_percent`` of a blind
+    rater's verdicts are asked again, unannounced. ``password`` is the owner's, hashed.
+    """
 
     __tablename__ = "studies"
 
@@ -81,11 +94,23 @@ class Study(Base):
     name: Mapped[str] = mapped_column(Text)
     allow_bulk: Mapped[bool] = mapped_column(default=False)
     show_pictures: Mapped[bool] = mapped_column(default=False)
+    blind: Mapped[bool | None]
+    order_seed: Mapped[int] = mapped_column(BigInteger, default=_seed)
+    shuffle_questions: Mapped[bool] = mapped_column(default=False)
+    pool_depth: Mapped[int | None]
+    overlap: Mapped[int | None]
+    figures: Mapped[str] = mapped_column(String(16), default="progress")
+    repeat_percent: Mapped[int] = mapped_column(default=5)
+    guidelines: Mapped[str] = mapped_column(Text, default="")
+    password: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime]
 
 
 class Rater(Base):
-    """Somebody who judges. Locally one exists without any login."""
+    """Somebody who judges. Locally one exists without any login, and owns the study.
+
+    A removed rater judges no more; the judgments stay unless they were deleted too.
+    """
 
     __tablename__ = "raters"
     __table_args__ = (UniqueConstraint("study_id", "name"),)
@@ -93,9 +118,37 @@ class Rater(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
     name: Mapped[str] = mapped_column(Text)
+    is_owner: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime]
+    removed_at: Mapped[datetime | None]
 
     study: Mapped[Study] = relationship()
+
+
+class Invitation(Base):
+    """A link that signs a rater in, on any number of devices; only its hash is kept."""
+
+    __tablename__ = "invitations"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    withdrawn_at: Mapped[datetime | None]
+
+    rater: Mapped[Rater] = relationship()
+
+
+class Attempt(Base):
+    """One failed try at a password or an invitation, to limit how many follow."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (Index(None, "source", "at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    source: Mapped[str] = mapped_column(String(128))
+    at: Mapped[datetime]
 
 
 class QuestionSet(Base):
@@ -263,6 +316,65 @@ class Result(Base):
     judged_thing: Mapped[JudgedThing] = relationship()
 
 
+class Task(Base):
+    """One question given to one blind rater: everything to judge about it, whatever run.
+
+    The id is random and says nothing. ``run_id`` is set where the question depends on its
+    conversation. A task of kind "repeat" asks some verdicts again.
+    """
+
+    __tablename__ = "tasks"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), index=True)
+    run_id: Mapped[str | None] = mapped_column(
+        ForeignKey("runs.id", ondelete="CASCADE"), index=True
+    )
+    kind: Mapped[str] = mapped_column(String(8), default="pool")
+    claimed_at: Mapped[datetime]
+
+    rater: Mapped[Rater] = relationship()
+    question: Mapped[Question] = relationship()
+
+
+Index(
+    "uq_tasks",
+    Task.rater_id,
+    Task.question_id,
+    func.coalesce(Task.run_id, text("''")),
+    Task.kind,
+    unique=True,
+)
+
+
+class Repeat(Base):
+    """A rater's second verdict on a judged thing: for their consistency, never the verdict."""
+
+    __tablename__ = "repeats"
+
+    task_id: Mapped[str] = mapped_column(
+        ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True
+    )
+    judged_thing_id: Mapped[int] = mapped_column(
+        ForeignKey("judged_things.id"), primary_key=True, index=True
+    )
+    verdict: Mapped[str | None] = mapped_column(String(16))
+    changed_at: Mapped[datetime | None]
+
+
+class Adjudication(Base):
+    """The verdict that settles a disputed judged thing, by whom and why."""
+
+    __tablename__ = "adjudications"
+
+    judged_thing_id: Mapped[int] = mapped_column(ForeignKey("judged_things.id"), primary_key=True)
+    verdict: Mapped[str] = mapped_column(String(16))
+    reason: Mapped[str] = mapped_column(Text)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    at: Mapped[datetime]
+
+
 class Judgment(Base):
     """One rater's standing verdict on one judged thing; null once it was cleared.
 
@@ -296,9 +408,10 @@ class QueryRating(Base):
 class Event(Base):
     """One change a rater asked for, never altered: old, new, who, when, from where.
 
-    ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
-    which for a verdict tells where it was clicked). ``cause`` is "click", "bulk", "undo" or
-    "sample". An event that lost to a later one is here all the same.
+    ``field`` is "verdict" or "repeat" (of ``judged_thing_id``), "quality" or "notes" (of
+    ``query_key``, which for a verdict tells where it was clicked; a blind rater's clicks name
+    their ``task_id`` instead). ``cause`` is "click", "bulk" or "undo". An event that lost to
+    a later one is here all the same.
     """
 
     __tablename__ = "events"
@@ -306,17 +419,21 @@ class Event(Base):
         UniqueConstraint("rater_id", "event_id", "field"),
         Index(None, "rater_id", "judged_thing_id"),
         Index(None, "rater_id", "query_key", "field"),
+        Index(None, "rater_id", "task_id"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"))
-    event_id: Mapped[str] = mapped_column(String(64))
+    event_id: Mapped[str] = mapped_column(String(80))
     field: Mapped[str] = mapped_column(String(16))
     judged_thing_id: Mapped[int | None] = mapped_column(
         ForeignKey("judged_things.id", ondelete="SET NULL"), index=True
     )
     query_key: Mapped[int | None] = mapped_column(
         ForeignKey("queries.id", ondelete="SET NULL"), index=True
+    )
+    task_id: Mapped[str | None] = mapped_column(
+        ForeignKey("tasks.id", ondelete="SET NULL"), index=True
     )
     old: Mapped[str | None] = mapped_column(Text)
     new: Mapped[str | None] = mapped_column(Text)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Event, Judgment, Query, QueryRating, Rater, Result, Run
+from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
+from webapp.metrics.queries import BEST_QUALITY
 from webapp.records import Click, EmptyOutcome, QueryState, Relevance
-from webapp.services import live_metrics
-from webapp.services.event_order import standing
+from webapp.services import events
+from webapp.services.events import Target
 
 MOST_NOTES = 10_000
-BEST_QUALITY = 5
 
 
 class UnknownQuery(LookupError):
     """The study has no such run, query or rank."""
-
-
-class EventIdTaken(Exception):
-    """An event id was used before for something else."""
 
 
 class NotToJudge(Exception):
@@ -51,26 +46,6 @@ class Rating:
     empty_outcome: EmptyOutcome | Keep | None = KEEP
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """What one event changes: the verdict on a judged thing, or a field of a query rating."""
-
-    query: Query
-    field: str
-    thing_id: int | None = None
-
-    @property
-    def condition(self) -> ColumnElement[bool]:
-        if self.thing_id is not None:
-            return Event.judged_thing_id == self.thing_id
-        return (Event.query_key == self.query.id) & (Event.field == self.field)
-
-    def has(self, event: Event) -> bool:
-        if self.thing_id is not None:
-            return event.judged_thing_id == self.thing_id
-        return event.query_key == self.query.id and event.field == self.field
-
-
 def judge(
     session: Session,
     rater: Rater,
@@ -91,9 +66,9 @@ def judge(
     )
     if thing_id is None:
         raise UnknownQuery(rank)
-    target = _Target(query, "verdict", thing_id)
-    _record(session, rater, target, relevance, click)
-    _refresh(session, rater, [target])
+    target = Target.verdict(thing_id, query=query)
+    events.record(session, rater, target, relevance, click)
+    events.refresh(session, rater, [target])
 
 
 def judge_open(
@@ -120,11 +95,11 @@ def judge_open(
         .group_by(Result.judged_thing_id)
         .order_by(Result.judged_thing_id)
     )
-    targets = [_Target(query, "verdict", thing_id) for thing_id in open_things]
+    targets = [Target.verdict(thing_id, query=query) for thing_id in open_things]
     for number, target in enumerate(targets):
         part = Click(f"{click.event_id}:{number}", click.received_at, click.client_time)
-        _record(session, rater, target, relevance, part, cause="bulk")
-    _refresh(session, rater, targets)
+        events.record(session, rater, target, relevance, part, cause="bulk")
+    events.refresh(session, rater, targets)
 
 
 def rate(
@@ -136,19 +111,19 @@ def rate(
     for a quality outside 0 to 5, ``UnknownQuery`` and ``EventIdTaken``.
     """
     query = lock_query(session, rater, run_id, query_id)
-    targets: list[_Target] = []
+    targets: list[Target] = []
     if not isinstance(rating.quality, Keep):
         targets.append(_rate_quality(session, rater, query, rating.quality, click))
     if not isinstance(rating.notes, Keep):
-        target = _Target(query, "notes")
-        _record(session, rater, target, rating.notes[:MOST_NOTES], click)
+        target = Target.rating(query, "notes")
+        events.record(session, rater, target, rating.notes[:MOST_NOTES], click)
     if not isinstance(rating.empty_outcome, Keep):
         if query.state != QueryState.EMPTY:
             raise NotToJudge
-        target = _Target(query, "verdict", query.emptiness_id)
-        _record(session, rater, target, rating.empty_outcome, click)
+        target = Target.verdict(query.emptiness_id, query=query)
+        events.record(session, rater, target, rating.empty_outcome, click)
         targets.append(target)
-    _refresh(session, rater, targets)
+    events.refresh(session, rater, targets)
 
 
 def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | None:
@@ -157,7 +132,7 @@ def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | Non
     Each further undo goes one change further back. Returns ``None`` when nothing is left.
     Sending the same undo twice changes nothing.
     """
-    _lock(session, rater)
+    events.lock(session, rater)
     repeated = session.scalar(
         select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
     )
@@ -166,9 +141,9 @@ def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | Non
         return None
     query = session.get_one(Query, last.query_key)
     if repeated is None:
-        target = _Target(query, last.field, last.judged_thing_id)
-        _record(session, rater, target, last.old, click, cause="undo", undoes=last)
-        _refresh(session, rater, [target])
+        target = Target.of(last)
+        events.record(session, rater, target, last.old, click, cause="undo", undoes=last)
+        events.refresh(session, rater, [target])
     return query.query_id
 
 
@@ -177,7 +152,7 @@ def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Qu
 
     Raises ``UnknownQuery`` if the rater's study has none.
     """
-    _lock(session, rater)
+    events.lock(session, rater)
     query = session.scalar(
         select(Query)
         .join(Run)
@@ -188,112 +163,14 @@ def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Qu
     return query
 
 
-def _lock(session: Session, rater: Rater) -> None:
-    """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
-    session.execute(select(Rater.id).where(Rater.id == rater.id).with_for_update())
-
-
 def _rate_quality(
     session: Session, rater: Rater, query: Query, quality: int | None, click: Click
-) -> _Target:
+) -> Target:
     if quality is not None and not 0 <= quality <= BEST_QUALITY:
         raise ValueError(f"response quality {quality} is not within 0 to 5")
-    target = _Target(query, "quality")
-    _record(session, rater, target, None if quality is None else str(quality), click)
+    target = Target.rating(query, "quality")
+    events.record(session, rater, target, None if quality is None else str(quality), click)
     return target
-
-
-def _record(
-    session: Session,
-    rater: Rater,
-    target: _Target,
-    new: str | None,
-    click: Click,
-    *,
-    cause: str = "click",
-    undoes: Event | None = None,
-) -> None:
-    """Store one event and let the event that stands decide the rater's row."""
-    mine = Event.rater_id == rater.id
-    known = session.scalars(
-        select(Event).where(mine, or_(target.condition, Event.event_id == click.event_id))
-    ).all()
-    if _is_repeated(known, target, new, click):
-        return
-    history = [event for event in known if target.has(event)]
-    before = standing(history)
-    event = Event(
-        rater_id=rater.id,
-        event_id=click.event_id,
-        field=target.field,
-        judged_thing_id=target.thing_id,
-        query_key=target.query.id,
-        old=before.new if before else None,
-        new=None if new is None else str(new),
-        cause=cause,
-        undoes_id=undoes.id if undoes else None,
-        client_time=click.client_time,
-        received_at=click.received_at,
-        **_place(click, history),
-    )
-    session.add(event)
-    last = standing([*history, event])
-    assert last is not None
-    _settle(session, rater, target, last)
-
-
-def _is_repeated(known: Sequence[Event], target: _Target, new: str | None, click: Click) -> bool:
-    """Whether this very event is stored; ``EventIdTaken`` if its id means something else."""
-    for event in known:
-        if event.event_id == click.event_id and event.field == target.field:
-            if target.has(event) and event.new == (None if new is None else str(new)):
-                return True
-            raise EventIdTaken(click.event_id)
-    return False
-
-
-def _place(click: Click, history: Sequence[Event]) -> dict[str, str | int]:
-    """Return the event's device and sequence; without a script the server counts."""
-    if click.device and click.sequence is not None:
-        return {"device": click.device, "sequence": click.sequence}
-    counted = (event.sequence for event in history if event.device == "")
-    return {"device": "", "sequence": max(counted, default=0) + 1}
-
-
-def _settle(session: Session, rater: Rater, target: _Target, last: Event) -> None:
-    """Make the rater's row say what the standing event says."""
-    if target.thing_id is not None:
-        key = (rater.id, target.thing_id)
-        judgment = session.get(Judgment, key)
-        if judgment is None:
-            judgment = Judgment(rater_id=rater.id, judged_thing_id=target.thing_id)
-            session.add(judgment)
-        judgment.verdict = last.new
-        judgment.changed_at = last.received_at
-        return
-    rating = session.get(QueryRating, (rater.id, target.query.id))
-    if rating is None:
-        rating = QueryRating(rater_id=rater.id, query_key=target.query.id, notes="")
-        session.add(rating)
-    if target.field == "quality":
-        rating.quality = None if last.new is None else int(last.new)
-    else:
-        rating.notes = last.new or ""
-    rating.changed_at = last.received_at
-
-
-def _refresh(session: Session, rater: Rater, targets: Sequence[_Target]) -> None:
-    """Rewrite the summaries of every query that shows one of the targets."""
-    things = [target.thing_id for target in targets if target.thing_id is not None]
-    keys = [target.query.id for target in targets]
-    if not targets:
-        return
-    touched = or_(
-        Query.id.in_(keys),
-        Query.emptiness_id.in_(things),
-        Query.id.in_(select(Result.query_key).where(Result.judged_thing_id.in_(things))),
-    )
-    live_metrics.refresh(session, [rater.id], touched)
 
 
 def _last_change(session: Session, rater: Rater, run_id: str) -> Event | None:

@@ -28,13 +28,15 @@ def open_or_make(session: Session, now: datetime) -> Study:
         study = Study(name=gettext(STUDY_NAME), created_at=now)
         session.add(study)
         session.flush()
-        add_rater(session, study, gettext(OWNER_NAME), now)
+        add_rater(session, study, gettext(OWNER_NAME), now, is_owner=True)
     return study
 
 
-def add_rater(session: Session, study: Study, name: str, now: datetime) -> Rater:
+def add_rater(
+    session: Session, study: Study, name: str, now: datetime, *, is_owner: bool = False
+) -> Rater:
     """Return a new rater, who finds every run of the study unrated."""
-    rater = Rater(study=study, name=name, created_at=now)
+    rater = Rater(study=study, name=name, is_owner=is_owner, created_at=now)
     session.add(rater)
     session.flush()
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))

@@ -12,7 +12,8 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from webapp.i18n import gettext, mark
-from webapp.services.judgments import EventIdTaken, NotToJudge, UnknownQuery
+from webapp.services.events import EventIdTaken
+from webapp.services.judgments import NotToJudge, UnknownQuery
 from webapp.services.reports import UnknownRater, UnknownRule
 from webapp.services.runs import NotUnreadable, UnknownRun
 from webapp.services.uploads import UnknownUpload

@@ -14,6 +14,14 @@ depends_on: str | Sequence[str] | None = None
 def upgrade() -> None:
     """Bring the tables to this version."""
     op.create_table(
+        "attempts",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("source", sa.String(length=128), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_attempts"),
+    )
+    op.create_index("ix_attempts_source_at", "attempts", ["source", "at"], unique=False)
+    op.create_table(
         "properties",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("identity", sa.Text(), nullable=False),
@@ -26,6 +34,15 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("allow_bulk", sa.Boolean(), nullable=False),
         sa.Column("show_pictures", sa.Boolean(), nullable=False),
+        sa.Column("blind", sa.Boolean(), nullable=True),
+        sa.Column("order_seed", sa.BigInteger(), nullable=False),
+        sa.Column("shuffle_questions", sa.Boolean(), nullable=False),
+        sa.Column("pool_depth", sa.Integer(), nullable=True),
+        sa.Column("overlap", sa.Integer(), nullable=True),
+        sa.Column("figures", sa.String(length=16), nullable=False),
+        sa.Column("repeat_percent", sa.Integer(), nullable=False),
+        sa.Column("guidelines", sa.Text(), nullable=False),
+        sa.Column("password", sa.Text(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_studies"),
     )
@@ -60,7 +77,9 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("study_id", sa.Integer(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("is_owner", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("removed_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name="fk_raters_study_id_studies"),
         sa.PrimaryKeyConstraint("id", name="pk_raters"),
         sa.UniqueConstraint("study_id", "name", name="uq_raters_study_id_name"),
@@ -76,6 +95,19 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_uploads"),
     )
     op.create_index("ix_uploads_study_id", "uploads", ["study_id"], unique=False)
+    op.create_table(
+        "invitations",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("rater_id", sa.Integer(), nullable=False),
+        sa.Column("token_hash", sa.String(length=64), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["rater_id"], ["raters.id"], name="fk_invitations_rater_id_raters"),
+        sa.PrimaryKeyConstraint("id", name="pk_invitations"),
+        sa.UniqueConstraint("token_hash", name="uq_invitations_token_hash"),
+    )
+    op.create_index("ix_invitations_rater_id", "invitations", ["rater_id"], unique=False)
     op.create_table(
         "questions",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -138,17 +170,6 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_judged_things_run_id_runs"),
         sa.PrimaryKeyConstraint("id", name="pk_judged_things"),
     )
-    op.create_index(
-        "uq_judged_things",
-        "judged_things",
-        [
-            "question_id",
-            sa.text("coalesce(run_id, '')"),
-            sa.text("coalesce(property_id, 0)"),
-            "content",
-        ],
-        unique=True,
-    )
     op.create_index("ix_judged_things_property_id", "judged_things", ["property_id"], unique=False)
     op.create_index("ix_judged_things_run_id", "judged_things", ["run_id"], unique=False)
     op.create_table(
@@ -167,6 +188,44 @@ def upgrade() -> None:
         sa.UniqueConstraint("run_id", "sha256", name="uq_run_files_run_id_sha256"),
     )
     op.create_index("ix_run_files_sha256", "run_files", ["sha256"], unique=False)
+    op.create_table(
+        "tasks",
+        sa.Column("id", sa.String(length=32), nullable=False),
+        sa.Column("rater_id", sa.Integer(), nullable=False),
+        sa.Column("question_id", sa.Integer(), nullable=False),
+        sa.Column("run_id", sa.String(length=16), nullable=True),
+        sa.Column("kind", sa.String(length=8), nullable=False),
+        sa.Column("claimed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["question_id"], ["questions.id"], name="fk_tasks_question_id_questions"
+        ),
+        sa.ForeignKeyConstraint(["rater_id"], ["raters.id"], name="fk_tasks_rater_id_raters"),
+        sa.ForeignKeyConstraint(
+            ["run_id"], ["runs.id"], name="fk_tasks_run_id_runs", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_tasks"),
+    )
+    op.create_index("ix_tasks_question_id", "tasks", ["question_id"], unique=False)
+    op.create_index("ix_tasks_rater_id", "tasks", ["rater_id"], unique=False)
+    op.create_index("ix_tasks_run_id", "tasks", ["run_id"], unique=False)
+    op.create_table(
+        "adjudications",
+        sa.Column("judged_thing_id", sa.Integer(), nullable=False),
+        sa.Column("verdict", sa.String(length=16), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("rater_id", sa.Integer(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["judged_thing_id"],
+            ["judged_things.id"],
+            name="fk_adjudications_judged_thing_id_judged_things",
+        ),
+        sa.ForeignKeyConstraint(
+            ["rater_id"], ["raters.id"], name="fk_adjudications_rater_id_raters"
+        ),
+        sa.PrimaryKeyConstraint("judged_thing_id", name="pk_adjudications"),
+    )
+    op.create_index("ix_adjudications_rater_id", "adjudications", ["rater_id"], unique=False)
     op.create_table(
         "judgments",
         sa.Column("rater_id", sa.Integer(), nullable=False),
@@ -209,13 +268,31 @@ def upgrade() -> None:
     op.create_index("ix_queries_emptiness_id", "queries", ["emptiness_id"], unique=False)
     op.create_index("ix_queries_question_id", "queries", ["question_id"], unique=False)
     op.create_table(
+        "repeats",
+        sa.Column("task_id", sa.String(length=32), nullable=False),
+        sa.Column("judged_thing_id", sa.Integer(), nullable=False),
+        sa.Column("verdict", sa.String(length=16), nullable=True),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["judged_thing_id"],
+            ["judged_things.id"],
+            name="fk_repeats_judged_thing_id_judged_things",
+        ),
+        sa.ForeignKeyConstraint(
+            ["task_id"], ["tasks.id"], name="fk_repeats_task_id_tasks", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("task_id", "judged_thing_id", name="pk_repeats"),
+    )
+    op.create_index("ix_repeats_judged_thing_id", "repeats", ["judged_thing_id"], unique=False)
+    op.create_table(
         "events",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("rater_id", sa.Integer(), nullable=False),
-        sa.Column("event_id", sa.String(length=64), nullable=False),
+        sa.Column("event_id", sa.String(length=80), nullable=False),
         sa.Column("field", sa.String(length=16), nullable=False),
         sa.Column("judged_thing_id", sa.Integer(), nullable=True),
         sa.Column("query_key", sa.Integer(), nullable=True),
+        sa.Column("task_id", sa.String(length=32), nullable=True),
         sa.Column("old", sa.Text(), nullable=True),
         sa.Column("new", sa.Text(), nullable=True),
         sa.Column("cause", sa.String(length=16), nullable=False),
@@ -234,6 +311,9 @@ def upgrade() -> None:
             ["query_key"], ["queries.id"], name="fk_events_query_key_queries", ondelete="SET NULL"
         ),
         sa.ForeignKeyConstraint(["rater_id"], ["raters.id"], name="fk_events_rater_id_raters"),
+        sa.ForeignKeyConstraint(
+            ["task_id"], ["tasks.id"], name="fk_events_task_id_tasks", ondelete="SET NULL"
+        ),
         sa.ForeignKeyConstraint(["undoes_id"], ["events.id"], name="fk_events_undoes_id_events"),
         sa.PrimaryKeyConstraint("id", name="pk_events"),
         sa.UniqueConstraint(
@@ -255,6 +335,8 @@ def upgrade() -> None:
         ["rater_id", "query_key", "field"],
         unique=False,
     )
+    op.create_index("ix_events_rater_id_task_id", "events", ["rater_id", "task_id"], unique=False)
+    op.create_index("ix_events_task_id", "events", ["task_id"], unique=False)
     op.create_table(
         "query_ratings",
         sa.Column("rater_id", sa.Integer(), nullable=False),
@@ -349,3 +431,20 @@ def upgrade() -> None:
         sa.UniqueConstraint("query_key", "rank", name="uq_results_query_key_rank"),
     )
     op.create_index("ix_results_judged_thing_id", "results", ["judged_thing_id"], unique=False)
+    op.create_index(
+        "uq_judged_things",
+        "judged_things",
+        [
+            "question_id",
+            sa.text("coalesce(run_id, '')"),
+            sa.text("coalesce(property_id, 0)"),
+            "content",
+        ],
+        unique=True,
+    )
+    op.create_index(
+        "uq_tasks",
+        "tasks",
+        ["rater_id", "question_id", sa.text("coalesce(run_id, '')"), "kind"],
+        unique=True,
+    )

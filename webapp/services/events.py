@@ -1,0 +1,185 @@
+"""A rater's events: stored once, put in order, the standing one deciding the rater's row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Event, Judgment, Query, QueryRating, Rater, Repeat, Result
+from webapp.records import Click
+from webapp.services import live_metrics
+from webapp.services.event_order import standing
+
+
+class EventIdTaken(Exception):
+    """An event id was used before for something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What one event changes.
+
+    ``field`` is "verdict" (on a judged thing), "repeat" (the same asked again, in a task),
+    "quality" or "notes" (of a query). For a verdict, ``query_key`` or ``task_id`` tell where
+    it was clicked.
+    """
+
+    field: str
+    thing_id: int | None = None
+    query_key: int | None = None
+    task_id: str | None = None
+
+    @classmethod
+    def verdict(cls, thing_id: int | None, *, query: Query) -> Self:
+        """Return the verdict on a judged thing, given on the page of `query`."""
+        return cls("verdict", thing_id=thing_id, query_key=query.id)
+
+    @classmethod
+    def rating(cls, query: Query, field: str, task_id: str | None = None) -> Self:
+        """Return the quality or the notes of an answer."""
+        return cls(field, query_key=query.id, task_id=task_id)
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        """Return what `event` changed."""
+        return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
+
+    @property
+    def condition(self) -> ColumnElement[bool]:
+        """The condition on ``Event`` that it changed this."""
+        same_field = Event.field == self.field
+        if self.field == "repeat":
+            return and_(same_field, self._same_thing(), Event.task_id == self.task_id)
+        if self.thing_id is not None:
+            return and_(same_field, self._same_thing())
+        return and_(same_field, Event.query_key == self.query_key)
+
+    def has(self, event: Event) -> bool:
+        """Whether `event` changed this."""
+        if event.field != self.field or event.judged_thing_id != self.thing_id:
+            return False
+        if self.field == "repeat":
+            return event.task_id == self.task_id
+        return self.thing_id is not None or event.query_key == self.query_key
+
+    def _same_thing(self) -> ColumnElement[bool]:
+        return Event.judged_thing_id == self.thing_id
+
+
+def lock(session: Session, rater: Rater) -> None:
+    """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
+    session.execute(select(Rater.id).where(Rater.id == rater.id).with_for_update())
+
+
+def record(
+    session: Session,
+    rater: Rater,
+    target: Target,
+    new: str | None,
+    click: Click,
+    *,
+    cause: str = "click",
+    undoes: Event | None = None,
+) -> None:
+    """Store one event and let the event that stands decide the rater's row.
+
+    The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
+    something else already.
+    """
+    known = session.scalars(
+        select(Event).where(
+            Event.rater_id == rater.id,
+            or_(target.condition, Event.event_id == click.event_id),
+        )
+    ).all()
+    wanted = None if new is None else str(new)
+    if _is_repeated(known, target, wanted, click):
+        return
+    history = [event for event in known if target.has(event)]
+    before = standing(history)
+    event = Event(
+        rater_id=rater.id,
+        event_id=click.event_id,
+        field=target.field,
+        judged_thing_id=target.thing_id,
+        query_key=target.query_key,
+        task_id=target.task_id,
+        old=before.new if before else None,
+        new=wanted,
+        cause=cause,
+        undoes_id=undoes.id if undoes else None,
+        client_time=click.client_time,
+        received_at=click.received_at,
+        **_place(click, history),
+    )
+    session.add(event)
+    last = standing([*history, event])
+    assert last is not None
+    _settle(session, rater, target, last)
+
+
+def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
+    """Rewrite the rater's summaries of every query that shows or is one of the targets."""
+    things = [target.thing_id for target in targets if target.thing_id is not None]
+    keys = [target.query_key for target in targets if target.query_key is not None]
+    if not targets:
+        return
+    touched = or_(
+        Query.id.in_(keys),
+        Query.emptiness_id.in_(things),
+        Query.id.in_(select(Result.query_key).where(Result.judged_thing_id.in_(things))),
+    )
+    live_metrics.refresh(session, [rater.id], touched)
+
+
+def _is_repeated(known: Sequence[Event], target: Target, new: str | None, click: Click) -> bool:
+    """Whether this very event is stored; ``EventIdTaken`` if its id means something else."""
+    for event in known:
+        if event.event_id == click.event_id and event.field == target.field:
+            if target.has(event) and event.new == new:
+                return True
+            raise EventIdTaken(click.event_id)
+    return False
+
+
+def _place(click: Click, history: Sequence[Event]) -> dict[str, str | int]:
+    """Return the event's device and sequence; without a script the server counts."""
+    if click.device and click.sequence is not None:
+        return {"device": click.device, "sequence": click.sequence}
+    counted = (event.sequence for event in history if event.device == "")
+    return {"device": "", "sequence": max(counted, default=0) + 1}
+
+
+def _settle(session: Session, rater: Rater, target: Target, last: Event) -> None:
+    """Make the rater's row say what the standing event says."""
+    if target.field == "repeat":
+        repeat = session.get_one(Repeat, (target.task_id, target.thing_id))
+        repeat.verdict, repeat.changed_at = last.new, last.received_at
+    elif target.thing_id is not None:
+        _settle_judgment(session, rater, target.thing_id, last)
+    else:
+        _settle_rating(session, rater, target, last)
+
+
+def _settle_judgment(session: Session, rater: Rater, thing_id: int, last: Event) -> None:
+    judgment = session.get(Judgment, (rater.id, thing_id))
+    if judgment is None:
+        judgment = Judgment(rater_id=rater.id, judged_thing_id=thing_id)
+        session.add(judgment)
+    judgment.verdict, judgment.changed_at = last.new, last.received_at
+
+
+def _settle_rating(session: Session, rater: Rater, target: Target, last: Event) -> None:
+    rating = session.get(QueryRating, (rater.id, target.query_key))
+    if rating is None:
+        rating = QueryRating(rater_id=rater.id, query_key=target.query_key, notes="")
+        session.add(rating)
+    if target.field == "quality":
+        rating.quality = None if last.new is None else int(last.new)
+    else:
+        rating.notes = last.new or ""
+    rating.changed_at = last.received_at
