@@ -134,6 +134,7 @@ async function show(text) {
 /** Begin with a question: focus, what is next, and what was typed too early. */
 function arrive({ tell = true } = {}) {
   moving = false;
+  if (tell) scrollTo(0, 0);
   foldFigures();
   focusFirst();
   if (tell) announce(one("#walk strong").textContent);
@@ -162,8 +163,8 @@ function focusFirst() {
   const outcome = one("#outcome");
   const first = marked || cards().find(isOpen) || (outcome && isOpen(outcome) && outcome);
   if (first) focus(first);
-  else if (question().dataset.state === "results") focusGrades();
-  else focus(question());
+  else if (cards().length && !one("#grades :checked")) focusGrades();
+  else question().focus({ preventScroll: true });
 }
 
 function focusGrades() {

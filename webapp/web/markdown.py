@@ -20,6 +20,7 @@ TAGS = {
 LINK = {"a": {"href", "title"}}
 PICTURE = {"img": {"src", "alt", "title"}}
 REL = "noopener noreferrer nofollow ugc"
+_FIRST_ITEM = re.compile(r"^\s*(?:\d+[.)]|[-*#]+)\s", re.MULTILINE)
 # Marks that reorder the text around them, and control characters no text needs.
 _UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -53,6 +54,16 @@ def render(text: str, *, pictures: bool = False, whole: bool = False) -> Markup:
     shown = plain(text if whole else text[:MOST_SHOWN])
     html = _parser(pictures=pictures).render(shown)
     return Markup(_cleaned(html, pictures=pictures))  # noqa: S704 - cleaned by nh3
+
+
+def intro(text: str) -> str:
+    """Return what the chatbot says before its list, in one plain line; empty if nothing.
+
+    >>> intro("Berikut **dua** rumah:\\n\\n1. **Rumah A**")
+    'Berikut dua rumah:'
+    """
+    before = _FIRST_ITEM.split(text[:MOST_SHOWN], maxsplit=1)[0]
+    return line(re.sub(r"[*_#`]+", "", before))
 
 
 def link(url: str | None) -> str | None:

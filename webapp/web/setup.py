@@ -57,6 +57,6 @@ def _set_up_templates(app: Flask) -> None:
     )
     for name in ("figure", "number", "rupiah", "price", "full_price", "size", "moment"):
         environment.filters[name] = getattr(formatting, name)
-    for name in ("plain", "line", "link", "picture", "render", "is_long"):
+    for name in ("plain", "line", "link", "picture", "render", "is_long", "intro"):
         environment.filters[name] = getattr(markdown, name)
     environment.filters["translated"] = gettext
