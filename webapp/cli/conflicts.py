@@ -1,0 +1,191 @@
+"""``relevansi conflicts``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from webapp.cli.output import write
+from webapp.i18n import gettext, ngettext
+from webapp.importers import json_runs, manual_input, problems
+from webapp.importers.problems import ImportRefused
+from webapp.metrics.contradictions import ConflictReport, Verdict, conflicts
+
+RUN_FILE = "results.json"
+MANUAL_FILE = "manual_input.json"
+
+
+@click.command("conflicts")
+@click.argument(
+    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | None) -> None:
+    """Show where verdicts by hand on the same property differ from run to run.
+
+    Each DIR holds a run's results.json (V2) and its manual_input.json.
+    """
+    names = run_names(folders)
+    verdicts = [
+        verdict
+        for folder, name in zip(folders, names, strict=True)
+        for verdict in _verdicts(folder, name)
+    ]
+    report = conflicts(verdicts, names)
+    for both in report.self_contradictions:
+        _warn(
+            gettext(
+                "%(run)s passes and fails the same property of question %(query)s (%(property)s); "
+                "it is left out of this comparison.",
+                run=both.run,
+                query=both.query_id,
+                property=both.property_id,
+            )
+        )
+    text = _json(report) if file_format == "json" else _table(report)
+    write(text.encode(), output)
+
+
+def run_names(folders: Sequence[Path]) -> list[str]:
+    """Each folder's own name, with as many of its parents' as tell it from the others."""
+    parts = [folder.resolve().parts for folder in folders]
+    if len(set(parts)) < len(parts):
+        raise click.UsageError(gettext("The same folder is named twice."))
+    return [_shortest_tail(own, [other for other in parts if other != own]) for own in parts]
+
+
+def _shortest_tail(own: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> str:
+    depth = 1
+    while any(other[-depth:] == own[-depth:] for other in others):
+        depth += 1
+    return "/".join(own[-depth:])
+
+
+def _verdicts(folder: Path, name: str) -> tuple[Verdict, ...]:
+    """The verdicts by hand in `folder`; what is wrong with its files is told on the way."""
+    run_file, manual_file = _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE)
+    try:
+        run = json_runs.read(f"{name}/{RUN_FILE}", run_file)
+        manual = manual_input.read(f"{name}/{MANUAL_FILE}", manual_file)
+    except ImportRefused as refused:
+        raise click.ClickException(str(refused)) from refused
+    for problem in (*manual.problems, *manual_input.check_places(manual, run)):
+        _warn(problems.message(problem))
+    return manual_input.verdicts(manual, run, name)
+
+
+def _bytes(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as failure:
+        raise click.ClickException(
+            gettext(
+                "%(folder)s is no folder of a judged run: %(name)s cannot be read (%(why)s). "
+                "Name folders that hold results.json and manual_input.json.",
+                folder=folder,
+                name=name,
+                why=failure.strerror,
+            )
+        ) from failure
+
+
+def _warn(message: str) -> None:
+    click.echo(f"relevansi: {message}", err=True)
+
+
+def _json(report: ConflictReport) -> str:
+    document: dict[str, Any] = {
+        "pairs_judged_more_than_once": report.pairs_judged_more_than_once,
+        "contradictions": [
+            {
+                "query_id": found.query_id,
+                "property": found.property_id,
+                "verdicts": {run: _word(passed) for run, passed in found.verdicts.items()},
+            }
+            for found in report.contradictions
+        ],
+        "favours": dict(report.favours),
+        "sign_tests": [
+            {
+                "runs": list(test.runs),
+                "favours_a": test.favours_a,
+                "favours_b": test.favours_b,
+                "p": test.p,
+            }
+            for test in report.sign_tests
+        ],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _word(passed: bool) -> str:
+    return "pass" if passed else "fail"
+
+
+def _table(report: ConflictReport) -> str:
+    """The contradictions, what they favour and the sign tests, for the terminal."""
+    from rich.console import Console
+
+    console = Console(width=100, no_color=True)
+    shared, found = report.pairs_judged_more_than_once, len(report.contradictions)
+    with console.capture() as captured:
+        console.print(
+            ngettext(
+                "%(n)s property of a question was judged in more than one run.",
+                "%(n)s properties of a question were judged in more than one run.",
+                shared,
+            ),
+            ngettext(
+                "On %(n)s of them the verdicts differ.",
+                "On %(n)s of them the verdicts differ.",
+                found,
+            ),
+            markup=False,
+        )
+        if found:
+            console.print(_contradictions(report))
+        console.print(_leaning(report))
+    return captured.get()
+
+
+def _contradictions(report: ConflictReport) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    words = {True: gettext("Relevant"), False: gettext("Not relevant"), None: "-"}
+    table = Table(title=gettext("Contradictions"), title_justify="left")
+    for heading in (gettext("Question"), gettext("Property"), *report.favours):
+        table.add_column(escape(heading), overflow="fold")
+    for found in report.contradictions:
+        verdicts = (words[found.verdicts.get(run)] for run in report.favours)
+        table.add_row(str(found.query_id), escape(found.property_id), *verdicts)
+    favours = (str(count) for count in report.favours.values())
+    table.add_section()
+    table.add_row("", gettext("Verdicts in favour of the run"), *favours)
+    return table
+
+
+def _leaning(report: ConflictReport) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=gettext("Sign test, exact and two-sided"), title_justify="left")
+    for heading in ("A", "B"):
+        table.add_column(heading, overflow="fold")
+    for heading in (gettext("Favour A"), gettext("Favour B"), "p"):
+        table.add_column(heading, justify="right")
+    for test in report.sign_tests:
+        counts = (str(test.favours_a), str(test.favours_b))
+        table.add_row(*map(escape, test.runs), *counts, f"{test.p:.4g}")
+    return table
