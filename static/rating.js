@@ -47,9 +47,9 @@ async function told(event, state, text, address) {
     await show(text);
     if (text.includes('id="question"')) visit(address); // an undo shows where it happened
   }
-  if (state === "saving") apply(event);
+  event.state = state;
   mark(event, state);
-  for (const later of pending()) (apply(later), mark(later, "saving"));
+  for (const other of pending()) (apply(other), mark(other, other.state));
   if (state === "unsaved") announce(words.unsaved);
   if (state === "saved" && !pending().length) announce(words.saved);
 }

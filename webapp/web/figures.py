@@ -13,7 +13,6 @@ from webapp.metrics.totals import Totals
 from webapp.web import formatting
 
 
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One figure in one column: in words, and why it has none.
@@ -116,8 +115,6 @@ def _open(name: str, totals: Totals) -> str:
     cards, lists = totals.n_unjudged, totals.n_unclassified
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
-        ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists)
-        if lists
-        else "",
+        ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
     ]
     return ", ".join(part for part in parts if part)

@@ -26,6 +26,7 @@ LAST_SEQUENCE = 2**31 - 1
 UNUSABLE = mark("This value cannot be used here.")
 TOO_LONG = mark("This text is too long.")
 REQUIRED = mark("Please fill this in.")
+OURS = {UNUSABLE, TOO_LONG, REQUIRED}
 
 
 class UnusableForm(ValueError):
@@ -34,19 +35,6 @@ class UnusableForm(ValueError):
     def __init__(self, messages: Mapping[str, str]) -> None:
         super().__init__(", ".join(messages))
         self.messages = messages
-
-
-class Message:
-    """A message id that is translated when it is shown, as WTForms takes its messages."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return gettext(self.text)
-
-    def __mod__(self, values: object) -> str:
-        return str(self)
 
 
 def _clean(value: str | None) -> str:
@@ -59,11 +47,11 @@ def _line(value: str | None) -> str:
 
 
 def _one_of(values: list[str]) -> list[Any]:
-    return [AnyOf(values, message=Message(UNUSABLE))]
+    return [AnyOf(values, message=UNUSABLE)]
 
 
 def _at_most(length: int) -> Length:
-    return Length(max=length, message=Message(TOO_LONG))
+    return Length(max=length, message=TOO_LONG)
 
 
 class EventForm(Form):
@@ -75,7 +63,7 @@ class EventForm(Form):
     sequence = IntegerField(
         validators=[
             Optional(),
-            NumberRange(min=0, max=LAST_SEQUENCE, message=Message(UNUSABLE)),
+            NumberRange(min=0, max=LAST_SEQUENCE, message=UNUSABLE),
         ]
     )
 
@@ -84,7 +72,7 @@ class EventForm(Form):
         try:
             _time(field.data)
         except (ValueError, OverflowError, OSError) as error:
-            raise ValidationError(gettext(UNUSABLE)) from error
+            raise ValidationError(UNUSABLE) from error
 
     def click(self) -> Click:
         """Return when and where the event was made; the server names it if nobody did."""
@@ -145,11 +133,11 @@ class SettingsForm(Form):
 
     study_name = StringField(
         filters=[_line],
-        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=Message(REQUIRED))],
+        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=REQUIRED)],
     )
     rater_name = StringField(
         filters=[_line],
-        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=Message(REQUIRED))],
+        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=REQUIRED)],
     )
     allow_bulk = BooleanField()
     show_pictures = BooleanField()
@@ -164,11 +152,18 @@ def checked(kind: type[FormT], values: MultiDict[str, str] | None = None) -> For
 
 
 def messages(form: Form) -> dict[str, str]:
-    """Return one message for each field that cannot stand."""
-    return {name: str(found[0]) for name, found in form.errors.items() if name and found}
+    """Return one message for each field that cannot stand, in the reader's language.
+
+    WTForms speaks no Indonesian, so what it says of its own accord is said in our words.
+    """
+    return {
+        field.name: gettext(first if (first := field.errors[0]) in OURS else UNUSABLE)
+        for field in form
+        if field.errors
+    }
 
 
-def _said(field: Field, value: object) -> Any:  # noqa: ANN401 - a Keep or the value
+def _said(field: Field, value: object) -> Any:
     return value if field.name in request.form else KEEP
 
 

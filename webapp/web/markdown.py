@@ -26,9 +26,9 @@ _UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0b
 
 
 def plain(text: str | None) -> str:
-    """Return `text` without control characters and marks that reorder what stands beside.
+    r"""Return `text` without control characters and marks that reorder what stands beside.
 
-    >>> plain("rumah\\u202e murah\\x00")
+    >>> plain("rumah\u202e murah\x00")
     'rumah murah'
     """
     return _UNSEEN.sub("", text or "")
@@ -57,9 +57,9 @@ def render(text: str, *, pictures: bool = False, whole: bool = False) -> Markup:
 
 
 def intro(text: str) -> str:
-    """Return what the chatbot says before its list, in one plain line; empty if nothing.
+    r"""Return what the chatbot says before its list, in one plain line; empty if nothing.
 
-    >>> intro("Berikut **dua** rumah:\\n\\n1. **Rumah A**")
+    >>> intro("Berikut **dua** rumah:\n\n1. **Rumah A**")
     'Berikut dua rumah:'
     """
     before = _FIRST_ITEM.split(text[:MOST_SHOWN], maxsplit=1)[0]

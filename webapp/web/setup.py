@@ -10,6 +10,7 @@ from webapp.i18n import gettext, ngettext
 from webapp.services import studies
 from webapp.web import (
     access,
+    compression,
     errors,
     formatting,
     health,
@@ -31,6 +32,7 @@ def join(app: Flask, database_url: str) -> None:
     app.extensions["database"] = _opened(database_url)
     language.speak(app)
     access.guard(app)
+    app.after_request(compression.compress)
     errors.explain(app)
     _set_up_templates(app)
     for module in PAGES:
