@@ -136,6 +136,27 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
     live_metrics.refresh(session, [rater.id], touched)
 
 
+def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
+    """Return the rater's latest event that changed something and was not undone.
+
+    `where` is a condition on ``Event`` and, where it was clicked on a run, its ``Query``.
+    """
+    undone = select(Event.undoes_id).where(Event.rater_id == rater.id, Event.undoes_id.is_not(None))
+    return session.scalar(
+        select(Event)
+        .outerjoin(Query, Query.id == Event.query_key)
+        .where(
+            Event.rater_id == rater.id,
+            Event.cause != "undo",
+            Event.old.is_distinct_from(Event.new),
+            Event.id.not_in(undone),
+            where,
+        )
+        .order_by(Event.id.desc())
+        .limit(1)
+    )
+
+
 def _is_repeated(known: Sequence[Event], target: Target, new: str | None, click: Click) -> bool:
     """Whether this very event is stored; ``EventIdTaken`` if its id means something else."""
     for event in known:

@@ -88,7 +88,7 @@ def examine(session: Session, study: Study, name: str, data: bytes) -> ImportRep
         read = json_runs.read(name, data)
     except ImportRefused as refused:
         other = isinstance(refused, UnknownRunFormat)
-        return ImportReport(name, None, refused.problems, is_something_else=other)
+        return ImportReport(name, None, tuple(refused.problems), is_something_else=other)
     run = _holding(session, study, read)
     already = run is not None and _has_file(run, read)
     return ImportReport(

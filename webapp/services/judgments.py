@@ -113,7 +113,9 @@ def rate(
     query = lock_query(session, rater, run_id, query_id)
     targets: list[Target] = []
     if not isinstance(rating.quality, Keep):
-        targets.append(_rate_quality(session, rater, query, rating.quality, click))
+        target = Target.rating(query, "quality")
+        events.record(session, rater, target, quality_text(rating.quality), click)
+        targets.append(target)
     if not isinstance(rating.notes, Keep):
         target = Target.rating(query, "notes")
         events.record(session, rater, target, rating.notes[:MOST_NOTES], click)
@@ -136,7 +138,7 @@ def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | Non
     repeated = session.scalar(
         select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
     )
-    last = repeated or _last_change(session, rater, run_id)
+    last = repeated or events.last_change(session, rater, Query.run_id == run_id)
     if last is None:
         return None
     query = session.get_one(Query, last.query_key)
@@ -163,29 +165,8 @@ def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Qu
     return query
 
 
-def _rate_quality(
-    session: Session, rater: Rater, query: Query, quality: int | None, click: Click
-) -> Target:
+def quality_text(quality: int | None) -> str | None:
+    """Return a quality as an event keeps it; raises ``ValueError`` outside 0 to 5."""
     if quality is not None and not 0 <= quality <= BEST_QUALITY:
         raise ValueError(f"response quality {quality} is not within 0 to 5")
-    target = Target.rating(query, "quality")
-    events.record(session, rater, target, None if quality is None else str(quality), click)
-    return target
-
-
-def _last_change(session: Session, rater: Rater, run_id: str) -> Event | None:
-    """Return the rater's latest change in the run that changed something and still stands."""
-    undone = select(Event.undoes_id).where(Event.rater_id == rater.id, Event.cause == "undo")
-    return session.scalar(
-        select(Event)
-        .join(Query, Query.id == Event.query_key)
-        .where(
-            Event.rater_id == rater.id,
-            Query.run_id == run_id,
-            Event.cause != "undo",
-            Event.old.is_distinct_from(Event.new),
-            Event.id.not_in(undone.where(Event.undoes_id.is_not(None))),
-        )
-        .order_by(Event.id.desc())
-        .limit(1)
-    )
+    return None if quality is None else str(quality)

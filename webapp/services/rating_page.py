@@ -144,7 +144,7 @@ def rating_page(
         response=query.response,
         error=query.error,
         claimed_count=query.claimed_count,
-        earlier_turns=_earlier_turns(session, query),
+        earlier_turns=earlier_turns(session, query),
         cards=cards,
         quality=rating.quality if rating else None,
         suggested_quality=suggested_quality(summary.state, [card.relevance for card in cards]),
@@ -189,7 +189,7 @@ def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
     return query
 
 
-def _earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:
+def earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:
     """Return the conversation back to the last question that stood on its own."""
     if not query.question.context_dependent:
         return ()
@@ -222,7 +222,7 @@ def _cards(session: Session, rater: Rater, query: Query) -> tuple[JudgedCard, ..
     ranks: dict[int, list[int]] = defaultdict(list)
     for rank, _, thing, _ in rows:
         ranks[thing.id].append(rank)
-    earlier = _earlier_verdicts(session, rater, [thing for _, _, thing, _ in rows])
+    earlier = earlier_verdicts(session, rater, [thing for _, _, thing, _ in rows])
     return tuple(
         JudgedCard(
             rank=rank,
@@ -235,7 +235,7 @@ def _cards(session: Session, rater: Rater, query: Query) -> tuple[JudgedCard, ..
     )
 
 
-def _earlier_verdicts(
+def earlier_verdicts(
     session: Session, rater: Rater, things: Sequence[JudgedThing]
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the rater's latest verdict on another content of the property."""

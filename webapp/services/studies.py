@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import LogEntry, Query, Rater, Run, Study
@@ -50,18 +50,41 @@ def raters(session: Session, study: Study) -> list[Rater]:
     return list(session.scalars(found))
 
 
+def is_blind(session: Session, study: Study) -> bool:
+    """Whether raters see neither run nor method: the owner's word, else once runs compete.
+
+    Two runs of one question set are enough.
+    """
+    if study.blind is not None:
+        return study.blind
+    runs_per_set = (
+        select(func.count())
+        .where(Run.study_id == study.id)
+        .group_by(Run.question_set_id)
+        .order_by(func.count().desc())
+    )
+    return (session.scalar(runs_per_set.limit(1)) or 0) > 1
+
+
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What the owner decides for a study."""
+    """What the owner decides for a study; see ``db.models.Study``. Every change is logged."""
 
     name: str
-    allow_bulk: bool
-    show_pictures: bool
+    allow_bulk: bool = False
+    show_pictures: bool = False
+    blind: bool | None = None
+    shuffle_questions: bool = False
+    pool_depth: int | None = None
+    overlap: int | None = None
+    figures: str = "progress"
+    repeat_percent: int = 5
+    guidelines: str = ""
 
 
 def switches(study: Study) -> Switches:
     """Return how the study is set."""
-    return Switches(study.name, study.allow_bulk, study.show_pictures)
+    return Switches(**{name: getattr(study, name) for name in Switches.__dataclass_fields__})
 
 
 def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:

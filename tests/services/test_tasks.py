@@ -1,0 +1,319 @@
+"""Blind raters judge each distinct thing once, whichever runs showed it, and never too often."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Thread
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs import card, click, query, run
+from webapp.db.engine import Database
+from webapp.db.models import Event, Judgment, Rater, Repeat, Study, Task
+from webapp.records import EmptyOutcome, ReadQuery, Relevance
+from webapp.services import blind_page, imports, live_metrics, studies, tasks
+from webapp.services.blind_page import BlindPage, Stage
+from webapp.services.imports import Labels
+from webapp.services.judgments import NotToJudge, Rating
+from webapp.services.tasks import UnknownTask
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+METHODS = ("hybrid", "api_only", "vector_only")
+
+
+@pytest.fixture(name="runs")
+def _runs(session: Session, study: Study) -> list[str]:
+    """Three runs: shared and own cards, an emptiness, a follow-up, a changed price."""
+    lists = {
+        "hybrid": [query(1, card("a", price=1), card("b")), query(2, card("x")), query(3)],
+        "api_only": [query(1, card("b"), card("c")), query(2), query(3)],
+        "vector_only": [query(1, card("a", price=2)), query(2, card("x")), query(3, card("y"))],
+    }
+    return [
+        stored(session, study, method, *lists[method], query(4, card("z"), context_dependent=True))
+        for method in METHODS
+    ]
+
+
+def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> str:
+    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
+
+
+def set_study(session: Session, study: Study, **wanted: object) -> None:
+    studies.set_switches(
+        session,
+        study,
+        replace(studies.switches(study), **wanted),  # type: ignore[arg-type]
+        NOW,
+    )
+    session.flush()
+
+
+class Robot:
+    """A rater who judges whatever is asked, and counts it."""
+
+    def __init__(self, session: Session, rater: Rater) -> None:
+        self.session, self.rater, self.clicks, self.pages = session, rater, 0, 0
+
+    def rate_all(self, most: int = 100) -> None:
+        for _ in range(most):
+            task = tasks.next_task(self.session, self.rater, NOW)
+            if task is None:
+                return
+            self.rate(blind_page.blind_page(self.session, self.rater, task.id))
+        raise AssertionError("it never ends")
+
+    def rate(self, page: BlindPage) -> None:
+        self.pages += 1
+        for shown in page.cards:
+            if shown.relevance is None:
+                tasks.judge(self.session, self.rater, page.task_id, shown.key, YES, self.click())
+        if page.asks_emptiness and page.empty_outcome is None:
+            said = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+            tasks.rate(self.session, self.rater, page.task_id, None, said, self.click())
+        for answer in blind_page.blind_page(self.session, self.rater, page.task_id).answers:
+            tasks.rate(
+                self.session, self.rater, page.task_id, answer.key, Rating(quality=4), self.click()
+            )
+
+    def click(self):  # type: ignore[no-untyped-def]
+        self.clicks += 1
+        return click(f"{self.rater.id}-{self.clicks}", minute=self.clicks)
+
+
+def judged(session: Session, rater: Rater) -> int:
+    rows = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater.id)
+    return session.scalar(rows) or 0
+
+
+def test_the_verdicts_asked_are_the_distinct_judged_things(
+    session: Session, study: Study, rater: Rater, runs: list[str]
+) -> None:
+    set_study(session, study, repeat_percent=0)
+    Robot(session, rater).rate_all()
+
+    # Question 1: a (two prices), b, c; 2: x and its emptiness; 3: y and its emptiness;
+    # 4 depends on its conversation: z once for each of the three runs.
+    assert judged(session, rater) == 4 + 2 + 2 + 3
+    for run_id in runs:
+        standings = live_metrics.by_category(session, rater.id, run_id)
+        assert all(standing.open_queries == 0 for standing in standings.values())
+    assert live_metrics.check(session) == []
+    assert tasks.next_task(session, rater, NOW) is None
+
+
+def test_a_page_names_no_run_no_method_and_no_rank(
+    session: Session, rater: Rater, runs: list[str]
+) -> None:
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    text = repr(blind_page.blind_page(session, rater, task.id))
+
+    for word in (*runs, *METHODS, "rank", "test_results"):
+        assert word not in text
+
+
+def test_answers_are_asked_for_only_once_every_card_is_judged(
+    session: Session,
+    rater: Rater,
+    runs: list[str],  # noqa: ARG001
+) -> None:
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    page = blind_page.blind_page(session, rater, task.id)
+    assert (page.stage, page.answers) == (Stage.CARDS, ())
+    for shown in page.cards:
+        tasks.judge(session, rater, task.id, shown.key, NO, click(shown.key))
+
+    page = blind_page.blind_page(session, rater, task.id)
+    assert page.stage is Stage.ANSWERS
+    assert [answer.letter for answer in page.answers] == ["A", "B", "C"]
+
+
+def test_the_order_is_shuffled_for_each_rater_and_stays_when_a_run_is_added(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    many = [card(f"c{number}") for number in range(12)]
+    stored(session, study, "hybrid", query(1, *many))
+    other = studies.add_rater(session, study, "Budi", NOW)
+    pages = []
+    for one in (rater, other):
+        task = tasks.next_task(session, one, NOW)
+        assert task is not None
+        pages.append(blind_page.blind_page(session, one, task.id))
+    orders = [[shown.card.slug for shown in page.cards] for page in pages]
+
+    assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
+    assert orders[0] != orders[1]
+    assert orders[0] != [shown.slug for shown in many]
+    stored(session, study, "api_only", query(1, card("new"), *many))
+    again = blind_page.blind_page(session, rater, pages[0].task_id)
+    assert [shown.card.slug for shown in again.cards if shown.card.slug != "new"] == orders[0]
+
+
+def test_the_pool_s_depth_leaves_deeper_cards_unjudged_and_counted(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, "hybrid", query(1, card("a"), card("b"), card("c")))
+    set_study(session, study, pool_depth=2, repeat_percent=0)
+    Robot(session, rater).rate_all()
+
+    standing = live_metrics.by_category(session, rater.id, run_id)["location"]
+    assert (standing.totals.n_judged, standing.open_judgments) == (2, 1)
+
+
+def test_a_question_goes_to_no_more_raters_than_the_overlap(
+    session: Session,
+    study: Study,
+    rater: Rater,
+    runs: list[str],  # noqa: ARG001
+) -> None:
+    set_study(session, study, overlap=2, repeat_percent=0)
+    everybody = [rater, *(studies.add_rater(session, study, name, NOW) for name in "ABC")]
+    for one in everybody:
+        Robot(session, one).rate_all()
+
+    given = session.execute(
+        select(Task.question_id, Task.run_id, func.count()).group_by(Task.question_id, Task.run_id)
+    )
+    assert [count for _, _, count in given] == [2] * 6
+
+
+def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Database) -> None:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        set_study(session, study, overlap=1)
+        stored(session, study, "hybrid", *(query(number, card("a")) for number in range(1, 9)))
+        ids = [studies.add_rater(session, study, name, NOW).id for name in "ABCD"]
+        session.commit()
+
+    def ask(rater_id: int) -> None:
+        for number in range(3):
+            with database.writing() as session:
+                one = session.get_one(Rater, rater_id)
+                task = tasks.next_task(session, one, NOW)
+                if task is not None:
+                    page = blind_page.blind_page(session, one, task.id)
+                    said = click(f"{rater_id}-{number}")
+                    tasks.judge(session, one, task.id, page.cards[0].key, YES, said)
+                    (answer,) = blind_page.blind_page(session, one, task.id).answers
+                    rated = click(f"{rater_id}-{number}q")
+                    tasks.rate(session, one, task.id, answer.key, Rating(quality=1), rated)
+                session.commit()
+
+    threads = [Thread(target=ask, args=(rater_id,)) for rater_id in ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with database.reading() as session:
+        counts = session.scalars(select(func.count()).select_from(Task).group_by(Task.question_id))
+        assert list(counts) == [1] * 8
+        assert session.scalar(select(func.count()).select_from(Judgment)) == 8
+
+
+def test_some_verdicts_are_asked_again_and_never_become_the_verdict(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    queries = [query(number, card("a"), card("b")) for number in range(1, 21)]
+    run_id = stored(session, study, "hybrid", *queries)
+    set_study(session, study, repeat_percent=10)
+    robot = Robot(session, rater)
+    robot.rate_all()
+
+    assert session.scalar(select(func.count()).select_from(Repeat)) == 4  # 10 % of 40
+    assert set(session.scalars(select(Repeat.verdict))) == {"1"}
+    assert (
+        session.scalar(select(func.count()).select_from(Event).where(Event.field == "repeat")) == 4
+    )
+    assert live_metrics.by_category(session, rater.id, run_id)["location"].totals.n_judged == 40
+    assert live_metrics.check(session) == []
+
+
+def test_a_repetition_says_nothing_of_the_first_verdict(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    stored(session, study, "hybrid", *(query(number, card("a")) for number in range(1, 6)))
+    set_study(session, study, repeat_percent=34)
+    robot = Robot(session, rater)
+    for _ in range(4):
+        task = tasks.next_task(session, rater, NOW)
+        assert task is not None
+        if task.kind == tasks.REPEAT:
+            break
+        robot.rate(blind_page.blind_page(session, rater, task.id))
+    page = blind_page.blind_page(session, rater, task.id)
+
+    assert task.kind == tasks.REPEAT
+    assert [shown.relevance for shown in page.cards] == [None]
+    assert not page.asks_emptiness
+
+
+def test_undo_takes_back_the_latest_change_of_any_task(
+    session: Session,
+    rater: Rater,
+    runs: list[str],  # noqa: ARG001
+) -> None:
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    first, second, *_ = blind_page.blind_page(session, rater, task.id).cards
+    tasks.judge(session, rater, task.id, first.key, YES, click("e1"))
+    tasks.judge(session, rater, task.id, second.key, NO, click("e2", minute=1))
+
+    assert tasks.undo(session, rater, click("u1", minute=2)) == task.id
+    shown = blind_page.blind_page(session, rater, task.id).cards
+    assert [entry.relevance for entry in shown[:2]] == [YES, None]
+    tasks.undo(session, rater, click("u2", minute=3))
+    assert tasks.undo(session, rater, click("u3", minute=4)) is None
+
+
+def test_nobody_opens_a_task_of_somebody_else(
+    session: Session,
+    study: Study,
+    rater: Rater,
+    runs: list[str],  # noqa: ARG001
+) -> None:
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    other = studies.add_rater(session, study, "Budi", NOW)
+
+    with pytest.raises(UnknownTask):
+        blind_page.blind_page(session, other, task.id)
+    with pytest.raises(UnknownTask):
+        tasks.judge(session, other, task.id, "x", YES, click("e1"))
+    with pytest.raises(UnknownTask):
+        tasks.judge(session, rater, task.id, "no such card", YES, click("e1"))
+    with pytest.raises(NotToJudge):
+        said = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+        tasks.rate(session, rater, task.id, None, said, click("e2"))
+
+
+def test_progress_counts_what_is_still_to_be_given(
+    session: Session,
+    study: Study,
+    rater: Rater,
+    runs: list[str],  # noqa: ARG001
+) -> None:
+    set_study(session, study, repeat_percent=0)
+    before = blind_page.progress(session, rater)
+    assert (before.done, before.of, before.open_judgments) == (0, 6, 11)
+    Robot(session, rater).rate_all()
+
+    after = blind_page.progress(session, rater)
+    assert (after.done, after.of, after.open_judgments) == (6, 6, 0)
+
+
+def test_a_study_is_blind_once_two_runs_compete_unless_the_owner_says_otherwise(
+    session: Session, study: Study
+) -> None:
+    assert not studies.is_blind(session, study)
+    stored(session, study, "hybrid", query(1))
+    assert not studies.is_blind(session, study)
+    stored(session, study, "api_only", query(1, card("a")))
+    assert studies.is_blind(session, study)
+    set_study(session, study, blind=False)
+    assert not studies.is_blind(session, study)
