@@ -11,6 +11,7 @@ import click
 from webapp.cli import database
 from webapp.cli.output import write
 from webapp.exporters import metrics_tables
+from webapp.exporters.measures import measures_markdown
 from webapp.i18n import gettext, ngettext
 from webapp.importers import csv_ratings, problems
 from webapp.metrics.registry import MEASURES
@@ -39,6 +40,7 @@ RULES = click.Choice(["majority", "adjudicated"])
     show_default=True,
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--explain", is_flag=True, help="Print what each figure and column means.")
 def metrics_command(
     run_id: str | None,
     rated_file: Path | None,
@@ -46,8 +48,13 @@ def metrics_command(
     rule: str | None,
     file_format: str,
     output: Path | None,
+    *,
+    explain: bool,
 ) -> None:
     """Print the figures of a run, or recompute those of a rated CSV."""
+    if explain:
+        write(measures_markdown().encode(), output)
+        return
     if (run_id is None) == (rated_file is None):
         raise click.UsageError(gettext("Say either --run or --input."))
     if rated_file is not None and (rater or rule):

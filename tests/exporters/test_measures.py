@@ -1,0 +1,27 @@
+"""docs/figures.md is what the registry of measures says, and leaves none out."""
+
+from __future__ import annotations
+
+import pytest
+
+from webapp.config import checkout
+from webapp.exporters.measures import measures_markdown
+from webapp.i18n import gettext, speaking
+from webapp.metrics.registry import MEASURES
+
+
+def test_the_committed_page_is_the_registry_s() -> None:
+    home = checkout()
+    if home is None:
+        pytest.skip("docs/ lies in a checkout only")
+    with speaking("en"):
+        assert (home / "docs" / "figures.md").read_text("utf-8") == measures_markdown()
+
+
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_every_measure_is_explained_in_both_languages(language: str) -> None:
+    with speaking(language):
+        page = measures_markdown()
+        for measure in MEASURES.values():
+            assert f"## {gettext(measure.label)}\n" in page
+            assert gettext(measure.meaning) in page
