@@ -51,6 +51,13 @@ class ImportPage:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the import templates take."""
+
+    imports: ImportPage
+
+
 @blueprint.get("/runs/import")
 def show() -> Response:
     """Show the drop zone and the report of each file that waits."""
@@ -130,10 +137,5 @@ def _waiting(session: Session, study: Study, token: str) -> Waiting:
 
 
 def _answer(page: ImportPage, status: int = 200) -> Response:
-    context = _Shown(page)
+    context = Shown(page)
     return htmx.respond("imports/page.html", "imports/_imports.html", context, status)
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    imports: ImportPage

@@ -1,0 +1,69 @@
+"""An application on a new database, a client that speaks English, and a small made-up run."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.conftest import NOW
+from tests.services.runs import card, query, run
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
+from webapp.db.engine import Database
+from webapp.records import QueryState, ReadQuery
+from webapp.services import imports, studies
+from webapp.services.imports import Labels
+
+PART = {"HX-Request": "true", "HX-Request-Type": "partial"}
+WAYS = [pytest.param({}, id="page"), pytest.param(PART, id="part")]
+
+QUERIES = (
+    query(1, card("a", price=1_670_000_000, bedrooms=3), card("b"), card("c"), category="area"),
+    query(2, card("d"), card("e"), card("d"), category="area"),
+    query(3, category="price"),
+    query(4, state=QueryState.FAILED, category="price"),
+    query(5, state=QueryState.UNREADABLE, category="price"),
+    query(6, card("f"), category="context_followup", context_dependent=True),
+)
+
+
+@pytest.fixture(name="app")
+def _app(tmp_path: Path, sqlite_template: Path) -> Iterator[Flask]:
+    path = tmp_path / "web.sqlite"
+    shutil.copy(sqlite_template, path)
+    app = create_app(Settings(sqlite_url(path), tmp_path))
+    yield app
+    app.extensions["database"].close()
+
+
+@pytest.fixture(name="client")
+def _client(app: Flask) -> FlaskClient:
+    """A browser on this machine that prefers English."""
+    client = app.test_client()
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"
+    return client
+
+
+@pytest.fixture(name="web_database")
+def _web_database(app: Flask) -> Database:
+    database: Database = app.extensions["database"]
+    return database
+
+
+@pytest.fixture(name="run_id")
+def _run_id(web_database: Database) -> str:
+    return stored(web_database, QUERIES)
+
+
+def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "hybrid") -> str:
+    """Store a run of `queries`; return its id."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        imported = imports.store(session, study, run(*queries, method=method), Labels(), NOW)
+        session.commit()
+    return imported.id

@@ -1,0 +1,73 @@
+"""What a reader is told when a request cannot be answered."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.web.conftest import PART, WAYS
+
+UNKNOWN = [
+    ("GET", "/nothing", 404),
+    ("GET", "/runs/unknown", 404),
+    ("GET", "/runs/unknown/queries/1", 404),
+    ("GET", "/runs/unknown/delete", 404),
+    ("POST", "/runs/unknown/delete", 404),
+    ("POST", "/runs/unknown/undo", 404),
+    ("POST", "/runs/unknown/labels", 404),
+    ("POST", "/runs/unknown/queries/1/results/1/judgment", 404),
+    ("POST", "/runs/unknown/queries/1/rating", 404),
+    ("POST", "/runs/unknown/queries/1/cards", 404),
+    ("GET", "/runs/unknown/export.csv", 404),
+    ("GET", "/runs/unknown/metrics.json", 404),
+    ("GET", "/runs/import?token=unknown", 404),
+    ("POST", "/", 405),
+    ("GET", "/runs/unknown/undo", 405),
+    ("POST", "/language", 400),
+]
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.parametrize(("method", "address", "status"), UNKNOWN)
+def test_what_is_not_there_is_said_as_a_page_or_a_part(
+    client: FlaskClient, method: str, address: str, status: int, headers: dict[str, str]
+) -> None:
+    answer = client.open(address, method=method, headers=headers)
+
+    assert answer.status_code == status
+    assert ("<html" in answer.text) == (headers == {})
+    assert ('hx-target="#notices"' in answer.text) == (headers == PART)
+
+
+def test_a_rank_that_is_not_there_is_said(client: FlaskClient, run_id: str) -> None:
+    answer = client.post(f"/runs/{run_id}/queries/1/results/9/judgment", data={"relevance": "1"})
+
+    assert answer.status_code == 404
+    assert "This run has no such question or card" in answer.text
+
+
+def test_a_file_too_large_is_said(app: Flask, client: FlaskClient) -> None:
+    app.config["MAX_CONTENT_LENGTH"] = 1_000
+
+    answer = client.post("/runs/import", data={"notes": "x" * 2_000})
+
+    assert answer.status_code == 413
+    assert "The file is too large" in answer.text
+
+
+@pytest.mark.parametrize("headers", WAYS)
+def test_a_fault_of_ours_shows_no_traceback(
+    client: FlaskClient, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("webapp.services.runs.run_page", broken)
+
+    answer = client.get("/runs/any", headers=headers)
+
+    assert answer.status_code == 500
+    assert "Something went wrong on our side" in answer.text
+    assert "secret" not in answer.text
+    assert "Traceback" not in answer.text

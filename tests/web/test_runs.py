@@ -1,0 +1,118 @@
+"""Runs as pages: the list, one run, its labels, its exports, its deletion."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.services.runs import card, query
+from tests.web.conftest import stored
+from webapp.db.engine import Database
+from webapp.web.runs import FORMATS
+
+
+def test_the_first_page_of_a_new_study_offers_three_ways_to_begin(client: FlaskClient) -> None:
+    page = client.get("/").text
+
+    assert 'type="file"' in page
+    assert 'action="/sample"' in page
+    assert "relevansi collect" in page
+
+
+def test_the_first_page_says_what_needs_doing(client: FlaskClient, run_id: str) -> None:
+    page = client.get("/").text
+
+    assert "1 run waits for judgments." in page
+    assert f"/runs/{run_id}/queries/1" in page
+
+
+def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:
+    page = client.get(f"/runs/{run_id}").text
+
+    assert "7 cards left in 4 questions" in page  # d of question 2 is asked once; one empty list
+    assert "The call failed" in page
+    assert "not counted" in page
+
+
+def test_a_finished_run_offers_its_export_and_the_next_run(
+    client: FlaskClient, web_database: Database
+) -> None:
+    done = stored(web_database, [query(1, card("a"))])
+    waiting = stored(web_database, [query(1, card("a"), text="Other")], method="api_only")
+    client.post(f"/runs/{done}/queries/1/results/1/judgment", data={"relevance": "unsure"})
+    client.post(f"/runs/{done}/queries/1/rating", data={"quality": "3"})
+
+    page = client.get(f"/runs/{done}").text
+
+    assert "This run is rated to the end" in page
+    assert "1 card stays &#34;cannot tell&#34;" in page
+    assert f"/runs/{done}/export.csv" in page
+    assert f"/runs/{waiting}/queries/1" in page
+
+
+@pytest.mark.parametrize("name", FORMATS.values())
+def test_a_run_can_be_taken_away_in_every_form(client: FlaskClient, run_id: str, name: str) -> None:
+    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+
+    answer = client.get(f"/runs/{run_id}/{name}")
+
+    assert answer.status_code == 200
+    assert run_id in answer.headers["Content-Disposition"]
+    assert answer.data
+
+
+def test_the_rated_csv_has_the_methods_header(client: FlaskClient, run_id: str) -> None:
+    lines = client.get(f"/runs/{run_id}/export.csv").text.splitlines()
+
+    assert lines[0].startswith("query_id,question,category,results_count,relevant_count,")
+    assert len(lines) == 7
+
+
+def test_an_unknown_rule_is_named_as_such(client: FlaskClient, run_id: str) -> None:
+    assert client.get(f"/runs/{run_id}/metrics.json?rule=best").status_code == 400
+    assert client.get(f"/runs/{run_id}/metrics.json?rule=rater+Nobody").status_code == 404
+
+
+def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) -> None:
+    answer = client.post(
+        f"/runs/{run_id}/labels", data={"search_method": "vector_only", "llm": "gpt"}
+    )
+
+    assert answer.status_code == 303
+    page = client.get(f"/runs/{run_id}").text
+    assert "vector_only · gpt" in page
+    assert "The file says: hybrid" in page
+
+
+def test_deleting_says_first_what_goes_and_what_stays(client: FlaskClient, run_id: str) -> None:
+    for number in (1, 6):  # question 6 depends on its conversation
+        address = f"/runs/{run_id}/queries/{number}/results/1/judgment"
+        client.post(address, data={"relevance": "1"})
+
+    asked = client.get(f"/runs/{run_id}/delete").text
+    client.post(f"/runs/{run_id}/delete")
+
+    assert "1 judgment on a question that depends on its conversation" in asked
+    assert "1 judgment on a property: it counts for every run that shows it" in asked
+    assert client.get(f"/runs/{run_id}").status_code == 404
+
+
+def test_the_sample_study_opens_from_the_first_page(client: FlaskClient) -> None:
+    assert client.post("/sample").status_code == 303
+
+    assert client.get("/runs/").text.count('class="run"') == 3
+
+
+def test_settings_are_stored_and_a_missing_name_is_asked_for(client: FlaskClient) -> None:
+    stored_answer = client.post(
+        "/settings", data={"study_name": "Skripsi", "rater_name": "Ani", "show_pictures": "1"}
+    )
+    refused = client.post("/settings", data={"study_name": " ", "rater_name": "Ani"})
+
+    assert stored_answer.status_code == 303
+    page = client.get("/settings").text
+    assert 'value="Skripsi"' in page
+    assert ">Ani</span>" in page
+    assert refused.status_code == 422
+    assert 'aria-invalid="true"' in refused.text
+    assert "Please fill this in." in refused.text

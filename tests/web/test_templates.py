@@ -1,0 +1,102 @@
+"""The templates themselves: each compiles, uses only what exists, and is spoken for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from jinja2 import meta
+
+from webapp.config import resource
+from webapp.web import errors, home, imports, judgments, runs, settings
+
+FOLDER = resource("templates")
+TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
+PARTS = [name for name in TEMPLATES if Path(name).name.startswith("_")]
+CONTEXTS = {
+    "errors/page.html": errors.ErrorPage,
+    "errors/_error.html": errors.ErrorPage,
+    "home/page.html": home.Home,
+    "imports/page.html": imports.Shown,
+    "imports/_imports.html": imports.Shown,
+    "judgments/page.html": judgments.Rating,
+    "judgments/_shown.html": judgments.Rating,
+    "judgments/_clicked.html": judgments.Rating,
+    "judgments/_notice.html": judgments.Notice,
+    "runs/index.html": runs.Runs,
+    "runs/page.html": runs.RunShown,
+    "runs/delete.html": runs.Deletion,
+    "settings/page.html": settings.SettingsPage,
+}
+FRAME = {"url_for", "range", "loop"}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_template_compiles(app: Flask, name: str) -> None:
+    app.jinja_env.get_template(name)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_says_what_it_needs(name: str) -> None:
+    head = (FOLDER / name).read_text("utf-8").split("-#}")[0]
+
+    assert head.startswith("{#- ")
+    assert re.search(r"[Pp]arameters", head)
+
+
+@pytest.mark.parametrize("name", [name for name in CONTEXTS if name not in PARTS])
+def test_every_page_has_a_title(name: str) -> None:
+    assert "{% block title %}" in (FOLDER / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize(("name", "context"), CONTEXTS.items())
+def test_a_page_uses_only_what_its_context_has(app: Flask, name: str, context: type) -> None:
+    allowed = {field.name for field in fields(context)} | set(app.jinja_env.globals) | FRAME
+
+    assert used(app, name, set()) - allowed == set()
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_all_visible_text_goes_through_gettext(name: str) -> None:
+    source = (FOLDER / name).read_text("utf-8")
+    for unseen in (r"\{#.*?#\}", r"\{%.*?%\}", r"\{\{.*?\}\}", r"<(?:pre|code|kbd).*?</\w+>"):
+        source = re.sub(unseen, " ", source, flags=re.DOTALL)
+    shown = " ".join(re.findall(r">([^<>]*)<", source)).replace("Relevansi", "")
+
+    assert re.findall(r"[A-Za-z]{3,}", re.sub(r"&\w+;|SHA|metrics\.json", "", shown)) == []
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_template_holds_script_or_style(name: str) -> None:
+    source = (FOLDER / name).read_text("utf-8")
+
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|hx-on", source)
+
+
+def test_only_one_module_knows_the_headers_of_htmx() -> None:
+    package = Path(judgments.__file__).parents[1]
+    found = [path.name for path in package.rglob("*.py") if "HX-" in path.read_text("utf-8")]
+
+    assert found == ["htmx.py"]
+
+
+def used(app: Flask, name: str, seen: set[str]) -> set[str]:
+    """Return the names that a template and those it includes take from their context."""
+    seen.add(name)
+    source = (FOLDER / name).read_text("utf-8")
+    tree = app.jinja_env.parse(source)
+    found = meta.find_undeclared_variables(tree)
+    for other in meta.find_referenced_templates(tree):
+        if other and other not in seen:
+            found |= used(app, other, seen)
+    return found - given(source)
+
+
+def given(source: str) -> set[str]:
+    """Return the names that a template sets or imports for itself and its parts."""
+    listed = re.findall(r"\{%-? (?:set|for) ([\w, ]+?) (?:=|in|%)", source)
+    aliases = re.findall(r'\{% import "[^"]+" as (\w+)', source)
+    return {name.strip() for group in listed for name in group.split(",")} | set(aliases)
