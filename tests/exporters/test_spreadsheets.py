@@ -5,7 +5,7 @@ import subprocess
 import sys
 from typing import Any
 
-import openpyxl  # type: ignore[import-untyped]
+import openpyxl
 
 from tests.exporters.reports import CORRECT_EMPTY, report, row
 from webapp.exporters.rated_rows import RATED_COLUMNS

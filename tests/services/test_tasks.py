@@ -13,7 +13,7 @@ from tests.conftest import NOW
 from tests.services.runs import card, click, query, run
 from webapp.db.engine import Database
 from webapp.db.models import Event, Judgment, Rater, Repeat, Study, Task
-from webapp.records import EmptyOutcome, ReadQuery, Relevance
+from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
 from webapp.services import blind_page, imports, live_metrics, studies, tasks
 from webapp.services.blind_page import BlindPage, Stage
 from webapp.services.imports import Labels
@@ -79,7 +79,7 @@ class Robot:
                 self.session, self.rater, page.task_id, answer.key, Rating(quality=4), self.click()
             )
 
-    def click(self):  # type: ignore[no-untyped-def]
+    def click(self) -> Click:
         self.clicks += 1
         return click(f"{self.rater.id}-{self.clicks}", minute=self.clicks)
 
@@ -246,9 +246,10 @@ def test_a_repetition_says_nothing_of_the_first_verdict(
         if task.kind == tasks.REPEAT:
             break
         robot.rate(blind_page.blind_page(session, rater, task.id))
-    page = blind_page.blind_page(session, rater, task.id)
 
+    assert task is not None
     assert task.kind == tasks.REPEAT
+    page = blind_page.blind_page(session, rater, task.id)
     assert [shown.relevance for shown in page.cards] == [None]
     assert not page.asks_emptiness
 
@@ -287,8 +288,8 @@ def test_nobody_opens_a_task_of_somebody_else(
         tasks.judge(session, other, task.id, "x", YES, click("e1"))
     with pytest.raises(UnknownTask):
         tasks.judge(session, rater, task.id, "no such card", YES, click("e1"))
+    said = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     with pytest.raises(NotToJudge):
-        said = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
         tasks.rate(session, rater, task.id, None, said, click("e2"))
 
 
