@@ -93,7 +93,8 @@ def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> 
     """
     if rule.rater is not None:
         return verdicts.of_rater(session, scope, rule.rater.id)
-    return verdicts.majority(session, scope, studies.raters(session, study))
+    merged = verdicts.adjudicated if rule.name == ADJUDICATED else verdicts.majority
+    return merged(session, scope, studies.raters(session, study))
 
 
 def _default(session: Session, study: Study) -> Rule:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
-from sqlalchemy import ColumnElement, select, union
+from sqlalchemy import ColumnElement, Select, select, union
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Judgment, Query, QueryRating, Rater, Result
+from webapp.db.models import Adjudication, Judgment, Query, QueryRating, Rater, Result
 from webapp.metrics.summaries import QueryJudgments
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
@@ -75,7 +75,7 @@ def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
 
 def of_rater(session: Session, scope: Scope, rater_id: int) -> Verdicts:
     """Return what one rater said about the queries in `scope`."""
-    said = _said(session, scope, [rater_id])
+    said = by_rater(session, scope, [rater_id])
     return said.get(rater_id, Verdicts())
 
 
@@ -85,7 +85,7 @@ def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdict
     Quality is the median of the grades; the notes are everybody's, with names once there
     are several.
     """
-    said = _said(session, scope, [rater.id for rater in raters])
+    said = by_rater(session, scope, [rater.id for rater in raters])
     votes: dict[int, list[str]] = defaultdict(list)
     grades: dict[int, list[float]] = defaultdict(list)
     notes: dict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -105,6 +105,25 @@ def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdict
     )
 
 
+def adjudicated(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
+    """Return what adjudication settled, and the majority of `raters` where it is silent."""
+    merged = majority(session, scope, raters)
+    settled = session.execute(
+        select(Adjudication.judged_thing_id, Adjudication.verdict).where(
+            Adjudication.judged_thing_id.in_(judged_things(scope))
+        )
+    )
+    return replace(merged, by_thing={**merged.by_thing, **dict(settled.tuples())})
+
+
+def judged_things(scope: Scope) -> Select[int | None]:
+    """Return the statement over what the queries in `scope` show or left empty."""
+    shown = select(Result.judged_thing_id).join(Query).where(scope)
+    empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
+    both = union(shown, empty).subquery()
+    return select(both.c[0])
+
+
 def merge(votes: Sequence[str]) -> str | None:
     """Return the verdict that most decided votes gave; ``None`` on a tie.
 
@@ -120,8 +139,8 @@ def merge(votes: Sequence[str]) -> str | None:
     return None if rest and rest[0][1] == count else first
 
 
-def _said(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
-    """Return what each rater said about the queries in `scope`."""
+def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
+    """Return what each rater said about the queries in `scope`, by the rater's id."""
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
@@ -143,13 +162,11 @@ def _said(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int,
     }
 
 
-def _judgments(scope: Scope, rater_ids: Sequence[int]):  # type: ignore[no-untyped-def]
-    shown = select(Result.judged_thing_id).join(Query).where(scope)
-    empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
+def _judgments(scope: Scope, rater_ids: Sequence[int]) -> Select[int, int, str | None]:
     return select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
         Judgment.rater_id.in_(rater_ids),
         Judgment.verdict.is_not(None),
-        Judgment.judged_thing_id.in_(union(shown, empty).scalar_subquery()),
+        Judgment.judged_thing_id.in_(judged_things(scope)),
     )
 
 
