@@ -1,0 +1,137 @@
+"""One real Chromium for all browser tests, real servers, and pages that report complaints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.browser.server import HYBRID, Server, copied, import_runs
+
+WAIT_MS = 15_000
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--no-first-run",
+)
+# What Chromium logs for an answer that a test asked for: an error page, a dead server.
+PROVOKED = ("Failed to load resource", "net::ERR_")
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(name="browser", scope="session")
+def _browser() -> Iterator[Browser]:
+    """One Chromium process: the named one, the system's, else Playwright's own."""
+    path = os.environ.get("RELEVANSI_CHROMIUM") or (CHROMIUM if Path(CHROMIUM).exists() else None)
+    as_root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+    expect.set_options(timeout=WAIT_MS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *as_root])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(name="context_of")
+def _context_of(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Make browser contexts (a person's browser each) that speak Indonesian unless told."""
+    contexts: list[BrowserContext] = []
+
+    def make(**options: Any) -> BrowserContext:
+        wanted = {"locale": "id-ID", "viewport": {"width": 1280, "height": 800}} | options
+        context = browser.new_context(**wanted)
+        context.set_default_timeout(WAIT_MS)
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(name="visit")
+def _visit(context_of: Callable[..., BrowserContext]) -> Iterator[Visit]:
+    """Open a tab with options of its own; fails the test if any page had a complaint.
+
+    A complaint is an error in the console (every breach of the content policy is one) or
+    an exception in a script.
+    """
+    complaints: list[str] = []
+
+    def open_tab(**options: Any) -> Page:
+        page = context_of(**options).new_page()
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(f"{page.url}: {message.text}")
+                if message.type in {"error", "warning"}
+                and not any(part in message.text for part in PROVOKED)
+                else None
+            ),
+        )
+        return page
+
+    yield open_tab
+    assert complaints == []
+
+
+@pytest.fixture(name="page")
+def _page(visit: Visit) -> Page:
+    """A tab as an Indonesian rater at a laptop has it."""
+    return visit()
+
+
+@contextmanager
+def serving(instance: Path) -> Iterator[Server]:
+    """Yield a running server; it must have had nothing to log in the end."""
+    server = Server(instance)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+    assert server.faults() == ""
+
+
+@pytest.fixture(name="sample", scope="session")
+def _sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A database folder that holds the sample's hybrid run, and the run's id: copy it."""
+    instance = tmp_path_factory.mktemp("sample") / "instance"
+    (run_id,) = import_runs(instance, HYBRID)
+    return instance, run_id
+
+
+@pytest.fixture(name="run_id", scope="session")
+def _run_id(sample: tuple[Path, str]) -> str:
+    """The id of the sample's hybrid run, in every server of its own."""
+    return sample[1]
+
+
+@pytest.fixture(name="server", scope="module")
+def _server(sample: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for the tests of one module, with the sample's hybrid run, unrated at first."""
+    instance = copied(sample[0], tmp_path_factory.mktemp("server") / "instance")
+    with serving(instance) as server:
+        yield server
+
+
+@pytest.fixture(name="own_server")
+def _own_server(sample: tuple[Path, str], tmp_path: Path) -> Iterator[Server]:
+    """A server for one test alone, with the sample's hybrid run unrated."""
+    with serving(copied(sample[0], tmp_path / "instance")) as server:
+        yield server
+
+
+@pytest.fixture(name="empty_server")
+def _empty_server(tmp_path: Path) -> Iterator[Server]:
+    """A server for one test alone, on a database that does not exist yet."""
+    with serving(tmp_path / "instance") as server:
+        yield server

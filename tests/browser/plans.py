@@ -1,0 +1,85 @@
+"""What a rater is going to type for a whole run: arbitrary, yet the same every time."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tests.browser.server import Server
+
+VERDICTS: tuple[tuple[str, Any], ...] = (
+    ("y", 1), ("t", 0), ("v", 1), ("r", "unsure"), ("x", 0), ("y", 1), ("t", 0),
+)  # fmt: skip
+OUTCOMES = (("y", "correct_empty"), ("t", "false_negative"))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One question: the keys to type, and what must be stored once they were typed.
+
+    ``keys`` pairs each key with the place that has focus when it is typed.
+    """
+
+    query_id: int
+    keys: tuple[tuple[str, str], ...]
+    relevance: tuple[Any, ...]
+    quality: int | None
+    empty_outcome: str | None
+
+
+def plan(server: Server, run_id: str) -> list[Planned]:
+    """Return what to type for every question of a run, in the run's order."""
+    things: dict[int, list[tuple[str, str]]] = {}
+    for row in csv.DictReader(io.StringIO(server.export_as(run_id, "long-csv"))):
+        things.setdefault(int(row["query_id"]), []).append((row["property"], row["content"]))
+    return [
+        _empty(query["query_id"])
+        if query["state"] == "empty"
+        else _cards(query["query_id"], things[query["query_id"]])
+        for query in server.export(run_id)["queries"]
+    ]
+
+
+def stored(server: Server, run_id: str) -> list[Planned]:
+    """Return what is stored, in the shape of a plan (whose keys nobody knows any more)."""
+    return [
+        Planned(
+            query_id=query["query_id"],
+            keys=(),
+            relevance=tuple(result["relevance"] for result in query["results"]),
+            quality=query["quality"],
+            empty_outcome=query["empty_outcome"],
+        )
+        for query in server.export(run_id)["queries"]
+    ]
+
+
+def _empty(query_id: int) -> Planned:
+    key, outcome = OUTCOMES[query_id % 2]
+    return Planned(query_id, ((key, "outcome"),), (), None, outcome)
+
+
+def _cards(query_id: int, things: list[tuple[str, str]]) -> Planned:
+    """One key for each distinct property, at the first rank that shows it, then quality."""
+    quality = query_id % 6
+    verdicts: dict[tuple[str, str], Any] = {}
+    keys: list[tuple[str, str]] = []
+    for rank, (thing, (key, verdict)) in enumerate(
+        zip(things, _verdicts(query_id), strict=False), start=1
+    ):
+        if thing not in verdicts:
+            verdicts[thing] = verdict
+            keys.append((key, str(rank)))
+    keys.append((str(quality), "grades"))
+    relevance = tuple(verdicts[thing] for thing in things)
+    return Planned(query_id, tuple(keys), relevance, quality, None)
+
+
+def _verdicts(query_id: int) -> Iterator[tuple[str, Any]]:
+    at = query_id * 3
+    while True:
+        yield VERDICTS[at % len(VERDICTS)]
+        at += 1 + query_id % 2

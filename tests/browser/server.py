@@ -1,0 +1,126 @@
+"""The product as a user starts it: a process, an address and a database of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+from tests.cli.relevansi import document, relevansi
+
+ROOT = Path(__file__).parents[2]
+SEEDS = ROOT / "seeds" / "runs"
+HYBRID = SEEDS / "hybrid" / "test_results.json"
+PASSED_ON = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
+
+
+class Server:
+    """One server process on the database in the folder ``instance``."""
+
+    def __init__(self, instance: Path) -> None:
+        self.instance = instance
+        self.log = instance.with_suffix(".log")
+        self.port = 0
+        self.process: subprocess.Popen[str] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where its pages are, without a slash at the end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it, on the port it had before if it ran; returns once it listens."""
+        with self.log.open("a", encoding="utf-8") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "webapp", "serve", "--port", str(self.port)],
+                env={name: os.environ[name] for name in PASSED_ON if name in os.environ}
+                | {
+                    "PYTHONPATH": str(ROOT),
+                    "RELEVANSI_INSTANCE": str(self.instance),
+                    "RELEVANSI_LANGUAGE": "en",
+                    "PYTHONIOENCODING": "utf-8",
+                },
+                stdout=subprocess.PIPE,
+                stderr=log,
+                encoding="utf-8",
+            )
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:(\d+)/", said)
+        assert address, said + self.faults()
+        self.port = int(address[1])
+        self.process = process
+
+    def kill(self) -> None:
+        """End it without warning, as a power cut would: SIGKILL where there are signals."""
+        self._end(subprocess.Popen.kill)
+
+    def stop(self) -> None:
+        """End it, if it runs."""
+        self._end(subprocess.Popen.terminate)
+
+    def faults(self) -> str:
+        """What it wrote to its log: nothing, as long as nothing went wrong."""
+        return self.log.read_text("utf-8") if self.log.exists() else ""
+
+    def post(self, path: str, fields: Mapping[str, str]) -> None:
+        """Send a form, as somebody's script would."""
+        request = Request(self.url + path, data=urlencode(fields).encode())
+        with urlopen(request, timeout=30) as response:
+            assert response.status == 200
+
+    def import_runs(self, *files: Path) -> list[str]:
+        """Import run files through the command line; returns the ids of the runs."""
+        return import_runs(self.instance, *files)
+
+    def export(self, run_id: str) -> dict[str, Any]:
+        """Return the run with every stored verdict, through the command line."""
+        done = relevansi(self.instance, "export", run_id, "--format", "json")
+        found: dict[str, Any] = document(done)
+        return found
+
+    def export_as(self, run_id: str, file_format: str) -> str:
+        """Return the run in another of the command line's formats, as text."""
+        done = relevansi(self.instance, "export", run_id, "--format", file_format)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def events(self) -> Sequence[sqlite3.Row]:
+        """Return the log of every click, oldest first, straight from the database."""
+        with closing(self.database()) as connection:
+            connection.row_factory = sqlite3.Row
+            return connection.execute("SELECT * FROM events ORDER BY id").fetchall()
+
+    def database(self) -> sqlite3.Connection:
+        """Return a connection to its database."""
+        return sqlite3.connect(self.instance / "relevansi.sqlite")
+
+    def _end(self, how: Any) -> None:
+        if self.process is None:
+            return
+        how(self.process)
+        self.process.wait(timeout=30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self.process = None
+
+
+def import_runs(instance: Path, *files: Path) -> list[str]:
+    """Import run files into the database in `instance`; returns the ids of the runs."""
+    found = document(relevansi(instance, "import", *files, "--json"))
+    return [run["id"] for run in found["runs"]]
+
+
+def copied(template: Path, instance: Path) -> Path:
+    """Return `instance`, now a copy of the database folder `template`."""
+    shutil.copytree(template, instance)
+    return instance

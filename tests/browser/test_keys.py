@@ -1,0 +1,189 @@
+"""What each key does on the rating page, and when it must do nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.rating import RatingPage
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+KNOWN = """(keys) => keys.filter((key) => {
+  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+  const taken = !document.body.dispatchEvent(event);
+  document.querySelector("dialog[open]")?.close();
+  return taken;
+})"""
+PRINTABLE = [chr(code) for code in range(0x21, 0x7F) if not chr(code).isupper()]
+ARROWS = {"↑": "ArrowUp", "↓": "ArrowDown", "←": "ArrowLeft", "→": "ArrowRight"}
+
+
+@pytest.fixture(name="rating")
+def _rating(server: Server, run_id: str, page: Page) -> RatingPage:
+    return RatingPage(page, server.url, run_id)
+
+
+def test_arrows_and_j_k_move_between_the_cards_and_stop_at_the_ends(rating: RatingPage) -> None:
+    """Down from the last card is quality, up from there the last card."""
+    rating.open(1)
+    places = []
+    for key in ("j", "ArrowDown", "k", "ArrowUp", "ArrowUp", *"jjjjjjjjj", "j", "j", "k"):
+        rating.press(key)
+        places.append(rating.focus)
+    cards = [str(rank) for rank in range(2, 11)]
+    assert places == ["2", "3", "2", "1", "1", *cards, "grades", "grades", "10"]
+
+
+def test_left_and_right_and_p_l_g_walk_between_the_questions(rating: RatingPage) -> None:
+    """The address follows, and the browser's own way back leads back."""
+    rating.open(2)
+    for key, question in (("ArrowRight", 3), ("l", 4), ("p", 3), ("ArrowLeft", 2), ("g", 3)):
+        rating.press(key)
+        rating.expect_question(question)
+        assert rating.page.url == f"{rating.run_url}/queries/{question}"
+        rating.expect_focus("1")
+    rating.page.go_back()
+    rating.expect_question(2)
+    rating.expect_focus("1")
+
+
+def test_a_verdict_key_judges_the_focused_card_and_moves_to_the_next_open_one(
+    rating: RatingPage,
+) -> None:
+    """Judged cards are passed over; judged again, a card takes the new verdict."""
+    rating.open(4)
+    rating.press("j", "y")
+    assert rating.focus == "3"
+    rating.press("k", "k", "t")
+    assert rating.focus == "3", "card 2 has its verdict already"
+    rating.press("k", "x")
+    rating.expect_pressed(1, "0")
+    rating.expect_pressed(2, "0")
+    rating.expect_saved(2)
+
+
+def test_u_undoes_one_change_after_the_other_and_shows_where(rating: RatingPage) -> None:
+    """Undo leads back over a finished question, and each undo is an event of its own."""
+    rating.open(18)
+    rating.press(*"ytyr", "3")
+    rating.expect_question(19)
+    rating.press("u")
+    rating.expect_question(18)
+    expect(rating.page.locator("#quality-3")).not_to_be_checked()
+    rating.press("u")
+    rating.expect_pressed(4, None)
+    rating.expect_saying(4, "Belum dinilai")
+    rating.expect_pressed(3, "1")
+    rating.expect_focus("4")
+
+
+def test_no_key_fires_while_notes_are_written(rating: RatingPage) -> None:
+    """N goes to the notes, letters stay letters there, Escape stores them and goes back."""
+    rating.open(5)
+    rating.press("n")
+    assert rating.focus == "notes"
+    rating.page.keyboard.type("yang ke-3 jauh: tutup?")
+    assert rating.page.locator("#notes").input_value() == "yang ke-3 jauh: tutup?"
+    rating.press("Escape")
+    rating.expect_state("notes", "saved")
+    assert rating.focus == "1"
+    for rank in (1, 2):
+        rating.expect_pressed(rank, None)
+    expect(rating.page.locator("#keys")).to_be_hidden()
+
+
+@pytest.mark.parametrize("modifier", ["Control", "Alt", "Meta", "Shift"])
+def test_no_key_fires_with_a_modifier(rating: RatingPage, modifier: str) -> None:
+    """Ctrl+R, Alt+Y and their like belong to the browser."""
+    rating.open(6)
+    rating.press(f"{modifier}+y", f"{modifier}+x", f"{modifier}+j")
+    assert rating.focus == "1"
+    assert set(rating.sayings.values()) <= {"Belum dinilai", ""}
+
+
+def test_a_key_held_down_judges_one_card(rating: RatingPage) -> None:
+    """The keyboard's own repetition is no verdict."""
+    rating.open(7)
+    for _ in range(4):
+        rating.page.keyboard.down("y")
+    rating.page.keyboard.up("y")
+    rating.expect_state(1, "saved")
+    assert rating.focus == "2"
+    rating.expect_pressed(2, None)
+
+
+def test_a_digit_stores_quality_only_where_quality_has_focus(rating: RatingPage) -> None:
+    """A digit on a card does nothing, so no answer is graded by a slip."""
+    rating.open(8)
+    rating.press("4")
+    assert rating.focus == "1"
+    expect(rating.page.locator("#quality-4")).not_to_be_checked()
+    rating.expect_question(8)
+
+
+@pytest.mark.parametrize("key", ["h", "?"])
+def test_the_help_sheet_opens_takes_no_keys_and_gives_focus_back(
+    rating: RatingPage, key: str
+) -> None:
+    """While it is open nothing is judged; Escape and the button close it."""
+    rating.open(9)
+    sheet = rating.page.locator("#keys")
+    rating.press("j", key)
+    expect(sheet).to_be_visible()
+    rating.press("y", "t", "j")
+    rating.press("Escape")
+    expect(sheet).to_be_hidden()
+    assert rating.focus == "2"
+    rating.press(key)
+    sheet.get_by_role("button", name="Tutup").click()
+    expect(sheet).to_be_hidden()
+    assert rating.focus == "2"
+    rating.expect_pressed(2, None)
+
+
+def test_the_help_sheet_lists_every_key_and_no_other(rating: RatingPage) -> None:
+    """The keys the page takes are exactly those the sheet names."""
+    rating.page.route(re.compile("."), lambda route: route.abort()
+                      if route.request.method == "POST" else route.continue_())  # fmt: skip
+    rating.open(29)
+    listed = set()
+    for text in rating.page.locator("#keys kbd").all_inner_texts() or []:
+        listed |= {ARROWS.get(key, key) for key in _spelled(text)}
+    taken = rating.page.evaluate(KNOWN, [*PRINTABLE, *ARROWS.values()])
+    assert set(taken) == listed
+
+
+def test_single_keys_can_be_switched_off_and_stay_off(rating: RatingPage) -> None:
+    """Off, no letter does anything, on this page and the next; Tab and Enter still work."""
+    rating.open(11)
+    switch = rating.page.locator("#keys-on")
+    rating.press("h")
+    switch.uncheck()
+    rating.press("Escape", "y", "j", "h")
+    assert rating.focus == "1"
+    rating.open(13)
+    rating.press("y", "h")
+    assert rating.focus == "1"
+    rating.expect_pressed(1, None)
+    rating.page.locator('#rank-1 button[value="1"]').focus()
+    rating.press("Enter")
+    rating.expect_state(1, "saved")
+
+    rating.page.locator("#show-keys").click()
+    switch.check()
+    rating.press("Escape")
+    rating.page.locator("#rank-2").focus()
+    rating.press("y")
+    rating.expect_state(2, "saved")
+
+
+def _spelled(text: str) -> list[str]:
+    """The single keys of one entry of the sheet: "j k", "0–5", "↑ ↓"."""
+    first, _, last = text.partition("–")
+    if last:
+        return [str(digit) for digit in range(int(first), int(last) + 1)]
+    return text.split()

@@ -1,0 +1,120 @@
+"""Without a network the page says what is true, keeps what was typed and sends it later."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Dialog, Page, Route
+
+from tests.browser.plans import stored
+from tests.browser.rating import SAVED, SAVING, UNSAVED, RatingPage
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+JUDGMENTS = re.compile(r"/judgment$")
+LISTEN = """(rank) => {
+  const card = document.querySelector(`#rank-${rank}`);
+  const text = () => card.querySelector(".state").textContent.trim();
+  window.heard = [text()];
+  new MutationObserver(() => text() !== window.heard.at(-1) && window.heard.push(text()))
+    .observe(card, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+def test_offline_is_called_unsaved_until_the_server_has_answered(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """The card says saving, not saved, and saved only once it is stored; nothing else."""
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    page.evaluate(LISTEN, 1)
+    page.context.set_offline(True)
+    rating.press("y")
+    rating.expect_saying(1, UNSAVED)
+    rating.expect_pressed(1, "1")
+    assert rating.announced() == UNSAVED
+    assert SAVED not in page.evaluate("window.heard")
+
+    page.context.set_offline(False)
+    rating.expect_saying(1, SAVED)
+    assert page.evaluate("window.heard") == ["Belum dinilai", SAVING, UNSAVED, SAVED]
+    assert stored(own_server, run_id)[0].relevance[0] == 1
+
+
+def test_leaving_with_unsent_judgments_warns_and_with_none_does_not(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """The browser asks before the page is left while something is not stored."""
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    page.context.set_offline(True)
+    rating.press("y")
+    rating.expect_state(1, "unsaved")
+    with page.expect_event("dialog"):
+        page.close(run_before_unload=True)
+    assert asked == ["beforeunload"]
+
+    page.context.set_offline(False)
+    rating.expect_state(1, "saved")
+    with page.expect_event("close"):
+        page.close(run_before_unload=True)
+    assert asked == ["beforeunload"]
+
+
+def test_a_click_whose_answer_was_lost_is_stored_once(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """The server commits, the answer never arrives, the page repeats it: one event."""
+    sent: list[str] = []
+
+    def lose_the_first_answer(route: Route) -> None:
+        sent.append(route.request.post_data or "")
+        answer = route.fetch()
+        if len(sent) == 1:
+            route.abort("connectionreset")
+        else:
+            route.fulfill(response=answer)
+
+    page.route(JUDGMENTS, lose_the_first_answer)
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    rating.press("y")
+    rating.expect_state(1, "saved")
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+    assert [event["new"] for event in own_server.events()] == ["1"]
+
+
+def test_a_server_fault_is_retried_and_a_refusal_is_told(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """A 500 is tried again; a 400 is called not saved, and the page says why."""
+    answers = [500, 200, 400]
+
+    def answer(route: Route) -> None:
+        status = answers.pop(0)
+        if status == 200:
+            route.continue_()
+        elif status == 500:
+            route.fulfill(status=500, body="no part")
+        else:
+            route.continue_(post_data="relevance=nonsense")
+
+    page.route(JUDGMENTS, answer)
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    rating.press("y")
+    rating.expect_state(1, "saved")
+    rating.press("t")
+    rating.expect_state(2, "refused")
+    assert page.locator("#notices [role=alert]").is_visible()
+    assert stored(own_server, run_id)[0].relevance[:2] == (1, None)

@@ -1,0 +1,106 @@
+"""A first evening with the product: from an empty database to a rated file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.rating import RatingPage
+from tests.browser.server import HYBRID, Server
+from tests.cli.relevansi import document, relevansi
+
+pytestmark = pytest.mark.browser
+
+DROP = """([name, text]) => {
+  const files = new DataTransfer();
+  files.items.add(new File([text], name, { type: "application/json" }));
+  return files;
+}"""
+
+
+def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
+    empty_server: Server, page: Page
+) -> None:
+    """Drop a file, read the report, forget it; choose it, store it, rate it, export it."""
+    _drop(page, empty_server, HYBRID)
+    _expect_report(page)
+    page.locator('button[value="discard"]').click()
+    expect(page.locator("#files")).to_be_visible()
+    assert _runs(empty_server) == []
+
+    page.goto(empty_server.url)
+    page.set_input_files("#files", HYBRID)
+    _expect_report(page)
+    assert _runs(empty_server) == [], "nothing is stored before the owner said so"
+    page.get_by_role("button", name="Simpan 1 berkas").click()
+    page.get_by_role("link", name="Mulai menilai").click()
+
+    (run_id,) = _runs(empty_server)
+    rating = RatingPage(page, empty_server.url, run_id)
+    _rate_the_first_question(rating)
+    _expect_same_csv(empty_server, rating, run_id)
+
+
+def test_a_refused_file_says_why_and_stores_nothing(
+    empty_server: Server, page: Page, tmp_path: Path
+) -> None:
+    """A file of another kind is reported by name, with what is wrong; no run appears."""
+    wrong = tmp_path / "belanja.json"
+    wrong.write_text('{"daftar": ["beras", "telur"]}', "utf-8")
+    page.goto(empty_server.url)
+    page.set_input_files("#files", wrong)
+    expect(page.locator(".report")).to_contain_text("belanja.json")
+    expect(page.locator(".report")).to_contain_text("Berkas ini tidak dapat diimpor.")
+    expect(page.locator(".problems .error")).not_to_have_count(0)
+    expect(page.locator('button[value="store"]')).to_have_count(0)
+    assert _runs(empty_server) == []
+
+
+def _drop(page: Page, server: Server, file: Path) -> None:
+    """Drop a file on the first page's drop zone, as from a folder's window."""
+    page.goto(server.url)
+    files = page.evaluate_handle(DROP, [file.name, file.read_text("utf-8")])
+    page.locator("[data-drop]").dispatch_event("drop", {"dataTransfer": files})
+
+
+def _expect_report(page: Page) -> None:
+    """The report counts what the file holds: 30 questions, 256 cards, 28 with results."""
+    expect(page.get_by_text("Belum ada yang disimpan.")).to_be_visible()
+    expect(page.locator(".report")).to_contain_text("test_results.json")
+    assert page.locator(".counts dd").all_inner_texts() == ["30", "256", "28", "2", "0", "0"]
+
+
+def _runs(server: Server) -> list[str]:
+    return [run["id"] for run in document(relevansi(server.instance, "runs", "--json"))["runs"]]
+
+
+def _rate_the_first_question(rating: RatingPage) -> None:
+    """✓✗✓✓✗ ✗✗✗?✓: P@5 is 3/5, overall 4/9, the first relevant at rank 1; quality 3."""
+    rating.expect_question(1)
+    assert rating.figure("mean_precision_at_5") == ("-", "-")
+    rating.press(*"ytyyt", *"tttry")
+    rating.expect_saved(10)
+    assert rating.figure("mean_precision_at_5") == ("0,60", "0,60")
+    assert rating.figure("mean_overall_precision") == ("0,44", "0,44")
+    assert rating.figure("mrr") == ("1,00", "1,00")
+    rating.press("3")
+    rating.expect_question(2)
+    assert rating.figure("mean_precision_at_5") == ("-", "0,60")
+    assert rating.figure("mean_response_quality")[1] == "3,00"
+    assert rating.focus == "1"
+
+
+def _expect_same_csv(server: Server, rating: RatingPage, run_id: str) -> None:
+    """The downloaded CSV is, byte for byte, what the command line writes."""
+    rating.page.goto(rating.run_url)
+    with rating.page.expect_download() as waiting:
+        rating.page.locator('a[download][href$="/export.csv"]').first.click()
+    downloaded = Path(waiting.value.path()).read_bytes()
+    written = server.instance / "rated.csv"
+    done = relevansi(server.instance, "export", run_id, "-o", written)
+    assert done.returncode == 0, done.stderr
+    assert downloaded == written.read_bytes()
+    first = downloaded.decode().splitlines()[1]
+    assert ",10,4,1,0.4444,0.6000,1.0000,1,3," in first
