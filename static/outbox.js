@@ -3,6 +3,8 @@
 // An event is {url, fields, ...}; it keeps its id through every attempt, so that the same
 // click twice changes nothing. What else it carries is for whoever shows its state.
 
+import { keep, kept } from "./memory.js";
+
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15_000;
 const PARTIAL = { "HX-Request": "true", "HX-Request-Type": "partial" };
@@ -102,23 +104,4 @@ function fresh() {
   if (crypto.randomUUID) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-const memory = new Map(); // where the browser keeps nothing for us
-
-function kept(name) {
-  try {
-    return localStorage.getItem(name) ?? memory.get(name);
-  } catch {
-    return memory.get(name);
-  }
-}
-
-function keep(name, value) {
-  memory.set(name, String(value));
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // a private window: the memory above lasts as long as this page does
-  }
 }

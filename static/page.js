@@ -1,5 +1,7 @@
 // What every page does beyond its forms: the theme, explanations, notices, the drop zone.
 
+import { keep, kept } from "./memory.js";
+
 const one = (selector) => document.querySelector(selector);
 const THEMES = ["auto", "light", "dark"];
 const SIGNS = { auto: "◐", light: "○", dark: "●" };
@@ -8,7 +10,7 @@ const HOVER = 250;
 // ---- light or dark ----------------------------------------------------------------------
 
 const button = one("#theme");
-showTheme(localStorage.getItem("theme") ?? "auto");
+showTheme(kept("theme") || "auto");
 button.hidden = false;
 button.addEventListener("click", () => {
   const now = document.documentElement.dataset.theme ?? "auto";
@@ -17,13 +19,9 @@ button.addEventListener("click", () => {
 
 function showTheme(theme) {
   const root = document.documentElement;
-  if (theme === "auto") {
-    localStorage.removeItem("theme");
-    delete root.dataset.theme;
-  } else {
-    localStorage.setItem("theme", theme);
-    root.dataset.theme = theme;
-  }
+  keep("theme", theme === "auto" ? "" : theme);
+  if (theme === "auto") delete root.dataset.theme;
+  else root.dataset.theme = theme;
   button.children[0].textContent = SIGNS[theme];
   button.children[1].textContent = button.title = button.dataset[theme];
 }
@@ -93,5 +91,4 @@ if (drop) {
     files.files = event.dataTransfer.files;
     if (files.files.length) drop.requestSubmit();
   });
-  files.addEventListener("change", () => files.files.length && drop.requestSubmit());
 }

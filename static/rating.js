@@ -3,6 +3,7 @@
 // The forms work without this script. Here their clicks go through the outbox, the answers
 // are put in place by htmx, and the next open question is fetched before it is wanted.
 
+import { keep, kept } from "./memory.js";
 import { drained, load, pending, send } from "./outbox.js";
 
 const { htmx } = window;
@@ -282,7 +283,6 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", ({ target }) => {
   if (target.name === "quality") say(target.form, "quality", target.value);
   if (target.id === "notes") say(target.form, "notes", target.value);
-  if (target.closest(".filter")) target.form.requestSubmit();
 });
 
 document.addEventListener("click", (event) => {
@@ -300,9 +300,9 @@ function keysAreOn() {
   return one("#keys-on").checked;
 }
 
-one("#keys-on").checked = localStorage.getItem("keys") !== "off";
+one("#keys-on").checked = kept("keys") !== "off";
 one("#keys-on").addEventListener("change", ({ target }) => {
-  localStorage.setItem("keys", target.checked ? "on" : "off");
+  keep("keys", target.checked ? "on" : "off");
 });
 one("#show-keys").hidden = false;
 one("#show-keys").addEventListener("click", () => one("#keys").showModal());

@@ -245,6 +245,16 @@ def test_the_filter_stays_with_every_address(client: FlaskClient, run_id: str) -
     assert answer.location == f"{place(run_id, 1)}?open=1&category=area#rank-1"
 
 
+def test_choosing_a_category_goes_to_its_first_open_question(
+    client: FlaskClient, run_id: str
+) -> None:
+    answer = client.get(f"{place(run_id, 1)}?category=price")
+
+    assert answer.status_code == 303
+    assert answer.location == f"{place(run_id, 3)}?category=price"
+    assert client.get(f"{place(run_id, 1)}?category=none").status_code == 200
+
+
 def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:

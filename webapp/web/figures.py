@@ -28,6 +28,11 @@ class Cell:
     why: Undefined | None = None
     applies: bool = True
 
+    @property
+    def reason(self) -> str:
+        """Why there is no value, in words; empty where there is one."""
+        return gettext(EXPLANATIONS[self.why]) if self.why else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -52,6 +52,8 @@ class Notice:
 def show(run_id: str, query_id: int) -> Response:
     """Show one question of a run, to be rated."""
     page = _page(run_id, query_id)
+    if (elsewhere := _first_in_category(page)) is not None:
+        return _to(run_id, elsewhere)
     return htmx.respond("judgments/page.html", "judgments/_shown.html", _rating(page))
 
 
@@ -127,6 +129,15 @@ def _page(run_id: str, query_id: int) -> RatingPage:
         page = rating_page.rating_page(session, rater, run_id, query_id, _wanted())
     g.pictures = page.show_pictures
     return page
+
+
+def _first_in_category(page: RatingPage) -> int | None:
+    """Return where to go when the filter names another category than the question's."""
+    if page.filter.category in {None, page.category}:
+        return None
+    place = page.place
+    ways = (place.next_open, place.next, place.previous)
+    return next((way for way in ways if way is not None), None)
 
 
 def _wanted() -> Filter:

@@ -1,0 +1,20 @@
+// What this browser keeps for the reader; for as long as the page lives where it keeps nothing.
+
+const memory = new Map();
+
+export function kept(name) {
+  try {
+    return localStorage.getItem(name) ?? memory.get(name);
+  } catch {
+    return memory.get(name);
+  }
+}
+
+export function keep(name, value) {
+  memory.set(name, String(value));
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // a private window: the memory above has it
+  }
+}
