@@ -145,7 +145,8 @@ def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[i
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
     for rater_id, thing, verdict in session.execute(_judgments(scope, rater_ids)):
-        verdicts[rater_id][thing] = verdict
+        if verdict is not None:
+            verdicts[rater_id][thing] = verdict
     ratings = (
         select(QueryRating)
         .join(Query, Query.id == QueryRating.query_key)
