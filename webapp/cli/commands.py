@@ -25,6 +25,7 @@ COMMANDS = {
     "runs": ("importing", mark("List the runs of the study.")),
     "metrics": ("figures", mark("Print the figures of a run or of a rated CSV.")),
     "export": ("exporting", mark("Write a run as CSV, XLSX, qrels, run file or JSON.")),
+    "agreement": ("agreement", mark("Show how far the raters agree, on cards and on quality.")),
     "conflicts": ("conflicts", mark("Show where verdicts by hand differ from run to run.")),
     "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
     "upgrade": ("serving", mark("Bring the database to this version of the program.")),

@@ -1,0 +1,170 @@
+"""``relevansi agreement``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from webapp.cli import database
+from webapp.cli.output import write
+from webapp.exporters.agreement_json import agreement_json
+from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.agreement import EXPLANATIONS, Agreement, Coefficient
+from webapp.metrics.agreement_registry import COEFFICIENTS, coefficients
+from webapp.metrics.agreement_report import AgreementReport, Kind, KindAgreement
+from webapp.services import agreement
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+KINDS = {
+    Kind.CARDS: mark("Cards"),
+    Kind.EMPTY_LISTS: mark("Empty lists"),
+    Kind.QUALITY: mark("Response quality"),
+}
+
+
+@click.command("agreement")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+def agreement_command(file_format: str, output: Path | None) -> None:
+    """Show how far the study's raters agree, with one another and with themselves.
+
+    \b
+    JSON: {raters, bootstrap, cards, empty_lists, quality, repeats}. Each kind:
+      {raters, scale, n_items, n_shared,
+       cannot_tell: {n, judged, rate, raters: {NAME: {n, judged, rate}}} | null,
+       overall: FIGURES, pairs: [{raters: [A, B], FIGURES}],
+       categories: {NAME: {n_items, FIGURES}},
+       over_time: [{part, n_items, first, last, FIGURES}]}
+    repeats: [{rater, asked, answered, FIGURES}]. FIGURES: raw, cohen_kappa,
+    fleiss_kappa, krippendorff_alpha, gwet_ac1, each
+      {value, n, lower, upper, why_undefined, left_out};
+    undefined is null, and why_undefined one of too_few_raters, not_two_raters,
+    no_shared_item, one_label.
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    with database.reading() as (session, study):
+        report = agreement.report(session, study)
+    if file_format == "json":
+        text = json.dumps(agreement_json(report), ensure_ascii=False, indent=1) + "\n"
+    else:
+        text = _tables(report)
+    write(text.encode(), output)
+
+
+def _tables(report: AgreementReport) -> str:
+    """Every breakdown as a table for the terminal, with what is undefined and why."""
+    from rich.console import Console
+
+    console = Console(width=120, no_color=True)
+    with console.capture() as captured:
+        for kind in report.kinds:
+            console.print(_summary(kind), markup=False)
+            console.print(_kind_table(kind))
+        if report.repeats:
+            console.print(_repeats_table(report))
+        for reason in sorted(set(_reasons(report))):
+            console.print(reason, markup=False)
+        console.print(
+            gettext(
+                "In brackets: %(percent)s %% intervals (%(method)s, %(resamples)s resamples, "
+                "seed %(seed)s).",
+                percent=round(100 * report.bootstrap.confidence),
+                method=gettext("percentile bootstrap over items"),
+                resamples=report.bootstrap.resamples,
+                seed=report.bootstrap.seed,
+            ),
+            markup=False,
+        )
+    return captured.get()
+
+
+def _summary(kind: KindAgreement) -> str:
+    said = [
+        gettext(KINDS[kind.kind]) + ":",
+        ngettext("%(n)s item judged,", "%(n)s items judged,", kind.n_items),
+        gettext("%(n)s decided by two raters or more.", n=kind.n_shared),
+    ]
+    if kind.cannot_tell is not None and kind.cannot_tell.rate is not None:
+        said.append(
+            gettext(
+                "Cannot tell: %(n)s of %(of)s judgments.",
+                n=kind.cannot_tell.n_cannot_tell,
+                of=kind.cannot_tell.n_judged,
+            )
+        )
+    return " ".join(said)
+
+
+def _kind_table(kind: KindAgreement) -> Table:
+    table = _table(gettext(KINDS[kind.kind]))
+    _add(table, gettext("All raters"), kind.overall)
+    for pair in kind.pairs:
+        _add(table, " – ".join(pair.raters), pair.agreement)
+    table.add_section()
+    for group in kind.categories:
+        _add(table, group.category, group.agreement)
+    table.add_section()
+    for part in kind.over_time:
+        _add(
+            table,
+            gettext("Part %(part)s of %(of)s", part=part.part, of=len(kind.over_time)),
+            part.agreement,
+        )
+    return table
+
+
+def _repeats_table(report: AgreementReport) -> Table:
+    table = _table(gettext("Raters with themselves (hidden repeats)"))
+    for own in report.repeats:
+        _add(table, own.rater, own.agreement)
+    return table
+
+
+def _table(title: str) -> Table:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    table.add_column("", overflow="fold")
+    table.add_column("n", justify="right")
+    for measure in COEFFICIENTS.values():
+        table.add_column(gettext(measure.label), justify="right")
+    return table
+
+
+def _add(table: Table, name: str, found: Agreement) -> None:
+    from rich.markup import escape
+
+    cells = (_cell(one) for one in coefficients(found).values())
+    table.add_row(escape(name), str(found.raw.n), *cells)
+
+
+def _cell(found: Coefficient) -> str:
+    if found.value is None:
+        return "-"
+    value = f"{found.value:.3f}"
+    if found.lower is None or found.upper is None:
+        return value
+    return f"{value}\n({found.lower:.2f} .. {found.upper:.2f})"
+
+
+def _reasons(report: AgreementReport) -> Iterable[str]:
+    """Why figures shown as "-" have no value."""
+    shown = [own.agreement for own in report.repeats]
+    for kind in report.kinds:
+        shown += [kind.overall, *(part.agreement for part in kind.pairs)]
+        shown += [part.agreement for part in (*kind.categories, *kind.over_time)]
+    for found in shown:
+        for one in coefficients(found).values():
+            if one.why_undefined is not None:
+                yield f"-: {gettext(EXPLANATIONS[one.why_undefined])}"
