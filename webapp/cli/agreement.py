@@ -114,13 +114,11 @@ def _kind_table(kind: KindAgreement) -> Table:
     table.add_section()
     for group in kind.categories:
         _add(table, group.category, group.agreement)
-    table.add_section()
-    for part in kind.over_time:
-        _add(
-            table,
-            gettext("Part %(part)s of %(of)s", part=part.part, of=len(kind.over_time)),
-            part.agreement,
-        )
+    if len(kind.over_time) > 1:
+        table.add_section()
+        for part in kind.over_time:
+            of = gettext("Part %(part)s of %(of)s", part=part.part, of=len(kind.over_time))
+            _add(table, of, part.agreement)
     return table
 
 
@@ -162,8 +160,10 @@ def _reasons(report: AgreementReport) -> Iterable[str]:
     """Why figures shown as "-" have no value."""
     shown = [own.agreement for own in report.repeats]
     for kind in report.kinds:
-        shown += [kind.overall, *(part.agreement for part in kind.pairs)]
-        shown += [part.agreement for part in (*kind.categories, *kind.over_time)]
+        shown.append(kind.overall)
+        shown.extend(pair.agreement for pair in kind.pairs)
+        shown.extend(group.agreement for group in kind.categories)
+        shown.extend(part.agreement for part in kind.over_time)
     for found in shown:
         for one in coefficients(found).values():
             if one.why_undefined is not None:

@@ -111,7 +111,7 @@ def _first_judged(
         .where(Event.field == changed, Event.new.is_not(None), subject.is_not(None))
         .group_by(subject)
     )
-    return dict(rows.tuples())
+    return {key: first for key, first in rows}  # noqa: C416 - a result with keys is no pairs
 
 
 def _repeats(

@@ -108,12 +108,11 @@ def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdict
 def adjudicated(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
     """Return what adjudication settled, and the majority of `raters` where it is silent."""
     merged = majority(session, scope, raters)
-    settled = session.execute(
-        select(Adjudication.judged_thing_id, Adjudication.verdict).where(
-            Adjudication.judged_thing_id.in_(judged_things(scope))
-        )
+    settled = session.scalars(
+        select(Adjudication).where(Adjudication.judged_thing_id.in_(judged_things(scope)))
     )
-    return replace(merged, by_thing={**merged.by_thing, **dict(settled.tuples())})
+    by_thing = {row.judged_thing_id: row.verdict for row in settled}
+    return replace(merged, by_thing={**merged.by_thing, **by_thing})
 
 
 def judged_things(scope: Scope) -> Select[int | None]:
