@@ -100,8 +100,17 @@ def set_switches(session: Session, study: Study, wanted: Switches, now: datetime
 def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> None:
     """Give a rater another name, logging the change."""
     if name and name != rater.name:
-        log(session, rater.study, "rename rater", rater.name, rater.name, name, now)
+        log(session, rater.study, "rename rater", rater_subject(rater), rater.name, name, now)
         rater.name = name
+
+
+def rater_subject(rater: Rater) -> str:
+    """Return what the log calls a rater: by number, so that a name can be forgotten.
+
+    >>> rater_subject(Rater(id=3))
+    'rater 3'
+    """
+    return f"rater {rater.id}"
 
 
 def log(

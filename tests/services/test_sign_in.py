@@ -1,0 +1,227 @@
+"""The owner's password, what a browser carries, and how often one may try."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.db.engine import Database
+from webapp.db.models import Attempt, LogEntry, Rater, Study
+from webapp.services import invitations, raters, sign_in, studies
+from webapp.services.sign_in import (
+    INVITATION,
+    PASSWORD,
+    Badge,
+    TooManyTries,
+    UnfitPassword,
+    WrongPassword,
+)
+
+RIGHT = "kata sandi yang panjang"
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash at a tenth of the cost: the tests try many passwords."""
+    monkeypatch.setattr(sign_in, "COST", 2**10)
+
+
+@pytest.fixture(name="locked")
+def _locked(session: Session, study: Study) -> Study:
+    """The study with the owner's password set."""
+    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    return study
+
+
+def test_the_right_password_is_right_and_no_other(locked: Study) -> None:
+    sign_in.check_password(locked, RIGHT)
+    for wrong in ("", RIGHT[:-1], RIGHT + " ", RIGHT.upper(), "x" * 1_000, "\ud800" * 10):
+        with pytest.raises(WrongPassword):
+            sign_in.check_password(locked, wrong)
+
+
+def test_no_password_lets_nobody_in(study: Study) -> None:
+    for tried in ("", "None", RIGHT):
+        with pytest.raises(WrongPassword):
+            sign_in.check_password(study, tried)
+
+
+def test_a_password_is_stored_as_a_salted_hash_with_its_cost() -> None:
+    first, second = sign_in.hashed(RIGHT), sign_in.hashed(RIGHT)
+
+    assert first != second
+    assert first.startswith("scrypt$1024$8$5$")
+    assert RIGHT not in first
+
+
+def test_a_password_of_an_older_cost_still_works(study: Study) -> None:
+    study.password = sign_in.hashed(RIGHT)
+    sign_in.COST *= 2
+
+    sign_in.check_password(study, RIGHT)
+
+
+def test_accents_may_be_typed_either_way(study: Study) -> None:
+    study.password = sign_in.hashed("caf\u00e9 di Medan")
+
+    sign_in.check_password(study, "cafe\u0301 di Medan")
+
+
+@pytest.mark.parametrize("unfit", ["", "x" * 9, "x" * 201])
+def test_a_password_is_neither_short_nor_endless(unfit: str) -> None:
+    with pytest.raises(UnfitPassword):
+        sign_in.hashed(unfit)
+
+
+def test_setting_a_password_is_logged_without_it(session: Session, locked: Study) -> None:
+    session.flush()
+    entry = session.scalars(select(LogEntry)).one()
+
+    assert (entry.action, entry.old, entry.new) == ("set password", None, None)
+    assert locked.password not in {entry.subject, entry.old, entry.new}
+
+
+def test_another_password_signs_every_browser_of_the_owner_out(
+    session: Session, locked: Study, rater: Rater
+) -> None:
+    badge = sign_in.owner_badge(session, locked)
+    assert sign_in.recognise(session, locked, badge, NOW) is rater
+
+    sign_in.set_password(session, locked, sign_in.hashed(RIGHT), NOW)
+    assert sign_in.recognise(session, locked, badge, NOW) is None
+    sign_in.set_password(session, locked, None, NOW)
+    assert sign_in.recognise(session, locked, badge, NOW) is None
+
+
+def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
+    session: Session, locked: Study, rater: Rater
+) -> None:
+    ani = raters.add(session, locked, "Ani", NOW)
+    token = invitations.make(session, ani, NOW).token
+    real = sign_in.rater_badge(invitations.accept(session, locked, token, NOW))
+
+    assert sign_in.recognise(session, locked, real, NOW) is ani
+    for badge in (
+        Badge(rater.id),
+        Badge(ani.id),
+        Badge(ani.id, seal=sign_in.owner_badge(session, locked).seal),
+        Badge(999),
+        replace(real, rater_id=rater.id),
+        replace(real, seal=""),
+        replace(real, invitation_id=999),
+        replace(real, invitation_id=None),
+    ):
+        assert sign_in.recognise(session, locked, badge, NOW) is None
+    assert sign_in.recognise(session, locked, real, NOW + timedelta(days=30)) is None
+
+
+def test_nobody_signs_in_until_there_is_a_password_or_an_invitation(
+    session: Session, study: Study
+) -> None:
+    assert sign_in.is_open_house(session, study)
+    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    assert not sign_in.is_open_house(session, study)
+    sign_in.set_password(session, study, None, NOW)
+    ani = raters.add(session, study, "Ani", NOW)
+    assert sign_in.is_open_house(session, study)
+    invitations.make(session, ani, NOW, days=1)
+    raters.remove(session, ani, NOW)
+    assert not sign_in.is_open_house(session, study)  # a withdrawn one counts: it was given out
+
+
+def test_on_one_laptop_the_chosen_rater_is_at_work_else_the_owner(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    ani = raters.add(session, study, "Ani", NOW)
+
+    assert sign_in.local_rater(session, study, None) is rater
+    assert sign_in.local_rater(session, study, Badge(ani.id)) is ani
+    assert sign_in.local_rater(session, study, Badge(999)) is rater
+    raters.remove(session, ani, NOW)
+    assert sign_in.local_rater(session, study, Badge(ani.id)) is rater
+
+
+def test_the_set_up_key_works_until_there_is_a_password(session: Session, study: Study) -> None:
+    key = sign_in.setup_key(study, "secret")
+
+    assert sign_in.is_setup_key(study, "secret", key)
+    assert not sign_in.is_setup_key(study, "another", key)
+    assert not sign_in.is_setup_key(study, "secret", "é")
+    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    assert not sign_in.is_setup_key(study, "secret", key)
+
+
+def knock(session: Session, study: Study, times: int, source: str = "a", minute: int = 0) -> None:
+    for _try in range(times):
+        sign_in.knock(session, study, PASSWORD, source, NOW + minute * MINUTE)
+        session.flush()
+
+
+def test_after_five_failures_a_source_waits_a_quarter_of_an_hour(
+    session: Session, study: Study
+) -> None:
+    knock(session, study, 5)
+
+    with pytest.raises(TooManyTries):
+        knock(session, study, 1, minute=14)
+    knock(session, study, 5, "b")
+    sign_in.knock(session, study, INVITATION, "a", NOW)
+    knock(session, study, 5, minute=15)
+
+
+def test_many_sources_together_wait_too(session: Session, study: Study) -> None:
+    for number in range(10):
+        knock(session, study, 5, f"10.0.0.{number}")
+
+    with pytest.raises(TooManyTries):
+        knock(session, study, 1, "10.0.1.1")
+
+
+def test_another_study_does_not_wait(session: Session, study: Study) -> None:
+    other = Study(name="Other", created_at=NOW)
+    session.add(other)
+    session.flush()
+    knock(session, study, 5)
+
+    knock(session, other, 5)
+
+
+def test_success_forgets_the_failures_of_its_source(session: Session, study: Study) -> None:
+    knock(session, study, 4)
+    sign_in.forgive(session, study, PASSWORD, "a")
+
+    knock(session, study, 5)
+
+
+def test_old_tries_are_cleared_away(session: Session, study: Study) -> None:
+    knock(session, study, 5)
+    knock(session, study, 1, "b", minute=15)
+
+    assert session.scalar(select(func.count()).select_from(Attempt)) == 1
+
+
+def test_tries_at_once_never_exceed_the_limit(database: Database) -> None:
+    with database.writing() as session:
+        study_id = studies.open_or_make(session, NOW).id
+        session.commit()
+
+    def attempt(_number: int) -> bool:
+        with database.writing() as session:
+            try:
+                sign_in.knock(session, session.get_one(Study, study_id), PASSWORD, "a", NOW)
+            except TooManyTries:
+                return False
+            session.commit()
+            return True
+
+    with ThreadPoolExecutor(8) as pool:
+        let_through = sum(pool.map(attempt, range(24)))
+
+    assert let_through == 5
