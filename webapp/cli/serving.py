@@ -101,6 +101,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
         threads=THREADS,
         ident="relevansi",
         max_request_body_size=settings.max_upload_bytes,
+        clear_untrusted_proxy_headers=False,  # they tell that a request is not from here
     )
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
