@@ -12,7 +12,9 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from webapp.i18n import gettext, mark
+from webapp.services.adjudications import NotDisputed, UnknownThing
 from webapp.services.events import EventIdTaken
+from webapp.services.history import NoLongerLatest
 from webapp.services.judgments import NotToJudge, UnknownQuery
 from webapp.services.reports import UnknownRater, UnknownRule
 from webapp.services.runs import NotUnreadable, UnknownRun
@@ -74,6 +76,17 @@ BY_KIND: dict[type[Exception], Said] = {
     ),
     EventIdTaken: Said(409, mark("This click was stored before as something else"), REPEAT),
     NotToJudge: Said(400, mark("There is nothing of that kind to judge here"), REPEAT),
+    UnknownThing: Said(404, mark("This study shows no such card or empty list"), GONE),
+    NotDisputed: Said(
+        409,
+        mark("The raters do not disagree here"),
+        mark("Somebody changed their verdict meanwhile. Reload the page."),
+    ),
+    NoLongerLatest: Said(
+        409,
+        mark("This is no longer your latest change"),
+        mark("Nothing was undone. Reload the page to see what is."),
+    ),
     NotUnreadable: Said(409, mark("This answer has its cards already"), REPEAT),
     UnusableForm: OTHER,
     FromElsewhere: Said(

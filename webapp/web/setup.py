@@ -10,10 +10,13 @@ from webapp.i18n import gettext, ngettext
 from webapp.services import studies
 from webapp.web import (
     access,
+    adjudications,
+    agreement,
     compression,
     errors,
     formatting,
     health,
+    history,
     home,
     imports,
     judgments,
@@ -24,7 +27,18 @@ from webapp.web import (
     site,
 )
 
-PAGES = (health, language, home, imports, runs, judgments, settings)
+PAGES = (
+    health,
+    language,
+    home,
+    imports,
+    runs,
+    judgments,
+    settings,
+    agreement,
+    adjudications,
+    history,
+)
 
 
 def join(app: Flask, database_url: str) -> None:
