@@ -273,8 +273,10 @@ function leaveNotes() {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const value = event.submitter?.value;
-  if (form.matches(".verdict")) judge(form.closest(".card"), value);
-  else if (form.matches("#outcome")) say(form, "empty_outcome", value);
+  if (form.matches(".verdict")) {
+    judge(form.closest(".card"), value);
+    if (!value) focus(form.closest(".card")); // the button that clears goes away
+  } else if (form.matches("#outcome")) say(form, "empty_outcome", value);
   else if (form.matches("[data-undo-form]")) undo();
   else if (!form.matches("#rate")) return;
   event.preventDefault();
