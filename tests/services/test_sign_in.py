@@ -41,16 +41,16 @@ def _locked(session: Session, study: Study) -> Study:
 
 
 def test_the_right_password_is_right_and_no_other(locked: Study) -> None:
-    sign_in.check_password(locked, RIGHT)
+    sign_in.check_password(locked.password, RIGHT)
     for wrong in ("", RIGHT[:-1], RIGHT + " ", RIGHT.upper(), "x" * 1_000, "\ud800" * 10):
         with pytest.raises(WrongPassword):
-            sign_in.check_password(locked, wrong)
+            sign_in.check_password(locked.password, wrong)
 
 
 def test_no_password_lets_nobody_in(study: Study) -> None:
     for tried in ("", "None", RIGHT):
         with pytest.raises(WrongPassword):
-            sign_in.check_password(study, tried)
+            sign_in.check_password(study.password, tried)
 
 
 def test_a_password_is_stored_as_a_salted_hash_with_its_cost() -> None:
@@ -65,13 +65,13 @@ def test_a_password_of_an_older_cost_still_works(study: Study) -> None:
     study.password = sign_in.hashed(RIGHT)
     sign_in.COST *= 2
 
-    sign_in.check_password(study, RIGHT)
+    sign_in.check_password(study.password, RIGHT)
 
 
 def test_accents_may_be_typed_either_way(study: Study) -> None:
     study.password = sign_in.hashed("caf\u00e9 di Medan")
 
-    sign_in.check_password(study, "cafe\u0301 di Medan")
+    sign_in.check_password(study.password, "cafe\u0301 di Medan")
 
 
 @pytest.mark.parametrize("unfit", ["", "x" * 9, "x" * 201])

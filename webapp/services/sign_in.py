@@ -97,14 +97,14 @@ def rater_badge(invitation: Invitation) -> Badge:
     return Badge(invitation.rater_id, invitation.id, _seal(invitation.token_hash))
 
 
-def check_password(study: Study, password: str) -> None:
-    """Return if this is the owner's password; raises ``WrongPassword``.
+def check_password(stored: str | None, password: str) -> None:
+    """Return if this is the password that is `stored` hashed; raises ``WrongPassword``.
 
-    It takes a third of a second, so no lock should be held meanwhile.
+    It takes a third of a second, so no transaction should be open meanwhile.
     """
-    if study.password is None or len(password) > LONGEST:
+    if stored is None or len(password) > LONGEST:
         raise WrongPassword
-    _, cost, block, lanes, salt, wanted = study.password.split("$")
+    _, cost, block, lanes, salt, wanted = stored.split("$")
     found = _scrypt(password, b64decode(salt), int(cost), int(block), int(lanes))
     if not hmac.compare_digest(found, b64decode(wanted)):
         raise WrongPassword

@@ -1,33 +1,41 @@
 """Who may ask, and who is asking.
 
-No password exists, so only requests from this very machine are answered, and of those that
-change anything only the ones our own pages made (``Sec-Fetch-Site``, else ``Origin``).
+While no password was set and no invitation made, everybody at this very machine is the owner
+or whom the owner chose, and no other machine is answered. From then on everybody signs in
+(see docs/decisions/0008). Of the requests that change anything only those count that our own
+pages made (``Sec-Fetch-Site``, else ``Origin``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
 
-from webapp.services import studies
+from webapp.db.models import Rater
+from webapp.services import sign_in, studies
+from webapp.web import badges
+from webapp.web.doors import Door, door
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from webapp.db.engine import Database
-    from webapp.db.models import Rater
+    from webapp.db.models import Study
 
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 FORWARDING = (
     *("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For"),
     *("X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server"),
 )
+FACELESS = {"static", "health.healthz"}
+"""What answers without asking the database who is there."""
 YEAR = 365 * 24 * 3600
 POLICY = {
     "default-src": "'self'",
@@ -52,7 +60,29 @@ class FromElsewhere(Exception):
 
 
 class NotFromHere(Exception):
-    """The request did not come straight from this machine, and there is no password yet."""
+    """The request did not come straight from this machine, and nobody can sign in yet."""
+
+
+class NotSignedIn(Exception):
+    """Nobody is known to be asking, or the one who was has been let out."""
+
+
+class NotYours(Exception):
+    """The address is the owner's, and a rater is asking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who makes a request. ``rater_id`` is null for a stranger.
+
+    ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
+    ``is_shut_out``: no other machine is answered yet, and this is one.
+    """
+
+    rater_id: int | None = None
+    is_owner: bool = False
+    is_local: bool = False
+    is_shut_out: bool = False
 
 
 def guard(app: Flask) -> None:
@@ -64,6 +94,12 @@ def guard(app: Flask) -> None:
 def database() -> Database:
     """Return the database in use."""
     found: Database = current_app.extensions["database"]
+    return found
+
+
+def visitor() -> Visitor:
+    """Return who makes this request; a stranger where nobody was asked."""
+    found: Visitor = g.get("visitor", Visitor())
     return found
 
 
@@ -82,9 +118,17 @@ def writing() -> Iterator[tuple[Session, Rater]]:
 
 
 def rater(session: Session) -> Rater:
-    """Return who asks: the study's local rater."""
-    study = studies.open_or_make(session, now())
-    return studies.raters(session, study)[0]
+    """Return who asks; raises ``NotSignedIn`` for a stranger."""
+    known = visitor().rater_id
+    found = None if known is None else session.get(Rater, known)
+    if found is None:
+        raise NotSignedIn
+    return found
+
+
+def study(session: Session) -> Study:
+    """Return the study that pages are about, for those who ask without being known."""
+    return studies.open_or_make(session, now())
 
 
 def now() -> datetime:
@@ -116,20 +160,68 @@ def is_loopback(host: str | None) -> bool:
         return False
 
 
-def _check() -> None:
-    if request.endpoint == "health.healthz":
-        return
-    if not _is_from_here():
-        raise NotFromHere
-    if request.method not in SAFE_METHODS and not _is_from_our_pages():
-        raise FromElsewhere
-
-
-def _is_from_here() -> bool:
+def is_from_here() -> bool:
+    """Whether the request came straight from this machine, by its name, through no proxy."""
     address = request.remote_addr
     straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
     forwarded = any(name in request.headers for name in FORWARDING)
     return straight and is_loopback(request.host) and not forwarded
+
+
+def source() -> str:
+    """Return the machine that asks, to count its failures: an address, or a whole /64.
+
+    Behind a proxy on this machine it is the last address the proxy adds, the only one that
+    the asker cannot make up.
+    """
+    address = request.remote_addr or ""
+    forwarded = request.headers.get("X-Forwarded-For", "")
+    if forwarded and is_loopback(f"[{address}]" if ":" in address else address):
+        address = forwarded.rpartition(",")[2].strip()
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def _check() -> None:
+    if request.endpoint in FACELESS:
+        return
+    wanted = door(request.endpoint)
+    g.visitor = _visitor()
+    if request.method not in SAFE_METHODS and not _is_from_our_pages():
+        raise FromElsewhere
+    if wanted != Door.ANYBODY:
+        _admit(visitor(), wanted)
+
+
+def _admit(asking: Visitor, wanted: Door) -> None:
+    if asking.is_shut_out:
+        raise NotFromHere
+    if asking.rater_id is None:
+        raise NotSignedIn
+    if wanted == Door.OWNER and not asking.is_owner:
+        raise NotYours
+
+
+def _visitor() -> Visitor:
+    badge = badges.carried()
+    with database().reading() as session:
+        current = studies.current(session)
+        assert current is not None
+        is_open = sign_in.is_open_house(session, current)
+        if is_open and not is_from_here():
+            return Visitor(is_shut_out=True)
+        if is_open:
+            found: Rater | None = sign_in.local_rater(session, current, badge)
+        else:
+            found = badge and sign_in.recognise(session, current, badge, now())
+        if found is None:
+            return Visitor()
+        return Visitor(found.id, found.is_owner, is_local=is_open)
 
 
 def _is_from_our_pages() -> bool:
@@ -138,7 +230,7 @@ def _is_from_our_pages() -> bool:
     if site is not None:
         return site in {"same-origin", "none"}
     origin = request.headers.get("Origin")
-    return origin is None or origin == request.host_url.rstrip("/")
+    return origin is None or origin == f"{badges.scheme()}://{request.host}"
 
 
 def _caching() -> str:

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Flask, Response
+from flask import Flask, Response, redirect, request, url_for
 from werkzeug.exceptions import HTTPException
 
 from webapp.i18n import gettext, mark
 from webapp.services.adjudications import NotDisputed, UnknownThing
 from webapp.services.events import EventIdTaken
 from webapp.services.history import NoLongerLatest
+from webapp.services.invitations import InviteExpired, InviteWithdrawn, UnknownInvitation
 from webapp.services.judgments import NotToJudge, UnknownQuery
+from webapp.services.raters import NameTaken, OwnerStays
 from webapp.services.reports import UnknownRater, UnknownRule
 from webapp.services.runs import NotUnreadable, UnknownRun
+from webapp.services.sign_in import TooManyTries
 from webapp.services.uploads import UnknownUpload
 from webapp.web import htmx
-from webapp.web.access import FromElsewhere, NotFromHere
+from webapp.web.access import FromElsewhere, NotFromHere, NotSignedIn, NotYours
 from webapp.web.forms import UnusableForm
+from webapp.web.raters import NoPasswordYet
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,11 @@ FAULT = Said(
     500,
     mark("Something went wrong on our side"),
     mark("What was called saved is saved. Reload the page; if it happens again, see the log."),
+)
+NO_WAY_IN = Said(
+    404,
+    mark("This link lets nobody in"),
+    mark("It may be incomplete, too old or withdrawn. Ask whoever sent it for a new one."),
 )
 OTHER = Said(400, mark("This request cannot be answered"), REPEAT)
 
@@ -102,6 +111,35 @@ BY_KIND: dict[type[Exception], Said] = {
             "Open it there at its localhost address, without a proxy in between."
         ),
     ),
+    NotSignedIn: Said(
+        401,
+        mark("You are not signed in"),
+        mark("Nothing was changed. Sign in or open your invite link again, then repeat it."),
+    ),
+    NotYours: Said(
+        403,
+        mark("This page is the owner's"),
+        mark("What is yours to rate is on the first page."),
+    ),
+    UnknownInvitation: NO_WAY_IN,
+    InviteExpired: NO_WAY_IN,
+    InviteWithdrawn: NO_WAY_IN,
+    TooManyTries: Said(
+        429,
+        mark("Too many tries"),
+        mark("Wait a quarter of an hour, then try again."),
+    ),
+    NoPasswordYet: Said(
+        409,
+        mark("The owner has no password yet"),
+        mark("Set one on the page of the raters first: who comes in by a link is not the owner."),
+    ),
+    NameTaken: Said(
+        409,
+        mark("There is a rater of this name already"),
+        mark("Choose another name; a removed rater keeps theirs."),
+    ),
+    OwnerStays: Said(409, mark("The owner cannot be removed"), REPEAT),
 }
 
 
@@ -114,6 +152,9 @@ def explain(app: Flask) -> None:
 
 
 def _known(error: Exception) -> Response:
+    if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
+        wanted = request.full_path.rstrip("?")
+        return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
     details = tuple(error.messages.values()) if isinstance(error, UnusableForm) else ()
     return _answer(BY_KIND[type(error)], details)
 

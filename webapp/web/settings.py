@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 
-from webapp.services import studies
+from webapp.services import raters, studies
 from webapp.services.studies import Switches
 from webapp.web import access, forms, htmx
 from webapp.web.forms import SettingsForm
@@ -46,6 +46,6 @@ def save() -> Response:
         return make_response(render_template("settings/page.html", **htmx.names(page)), 422)
     with access.writing() as (session, rater):
         studies.set_switches(session, rater.study, wanted, access.now())
-        studies.rename_rater(session, rater, form.rater_name.data or "", access.now())
+        raters.rename(session, rater, form.rater_name.data or "", access.now())
         session.commit()
     return redirect(url_for("settings.show", saved=1), 303)  # type: ignore[return-value]

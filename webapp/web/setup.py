@@ -12,6 +12,7 @@ from webapp.web import (
     access,
     adjudications,
     agreement,
+    badges,
     compression,
     errors,
     formatting,
@@ -22,8 +23,10 @@ from webapp.web import (
     judgments,
     language,
     markdown,
+    raters,
     runs,
     settings,
+    sign_in,
     site,
 )
 
@@ -38,6 +41,8 @@ PAGES = (
     agreement,
     adjudications,
     history,
+    raters,
+    sign_in,
 )
 
 
@@ -45,6 +50,7 @@ def join(app: Flask, database_url: str) -> None:
     """Make `app` answer with every page, on the database at `database_url`."""
     app.extensions["database"] = _opened(database_url)
     language.speak(app)
+    badges.set_up(app, database_url)
     access.guard(app)
     app.after_request(compression.compress)
     errors.explain(app)

@@ -13,16 +13,22 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.i18n import LANGUAGES, language
 from webapp.web import access
+from webapp.web.access import NotSignedIn
 
 LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The frame of a page; the names are empty when the database does not answer."""
+    """The frame of a page; the names are empty for a stranger.
+
+    ``is_owner`` opens the owner's sections, ``is_local`` says that nobody signs in here.
+    """
 
     study: str
     rater: str
+    is_owner: bool
+    is_local: bool
     language: str
     languages: dict[str, str]
     database: str
@@ -36,6 +42,8 @@ def site() -> Site:
     return Site(
         study=study,
         rater=rater,
+        is_owner=access.visitor().is_owner,
+        is_local=access.visitor().is_local,
         language=language(),
         languages={code: LANGUAGE_NAMES[code] for code in LANGUAGES},
         database=access.database().description,
@@ -54,10 +62,11 @@ def static_address(name: str) -> str:
 
 
 def _names() -> tuple[str, str]:
+    """Return what the study and the rater are called; nothing when the database is away."""
     try:
         with access.reading() as (_, rater):
             return rater.study.name, rater.name
-    except SQLAlchemyError:
+    except (SQLAlchemyError, NotSignedIn):
         return "", ""
 
 

@@ -1,0 +1,64 @@
+"""What a browser carries between requests: a signed cookie that says who signed in.
+
+Scripts cannot read it, other sites cannot use it to change anything, and over https it
+travels over https only. It is worth nothing once the database no longer agrees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from datetime import timedelta
+
+from flask import Flask, request, session
+from flask.sessions import SecureCookieSessionInterface
+
+from webapp.services.sign_in import Badge
+
+LIFETIME = timedelta(days=30)
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Flask's signed cookie, marked Secure where the browser came by https."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
+        return scheme() == "https"
+
+
+def set_up(app: Flask, database_url: str) -> None:
+    """Give `app` its cookie, named after its database: ports of one host share cookies."""
+    app.config.update(
+        SESSION_COOKIE_NAME=f"relevansi-{hashlib.sha256(database_url.encode()).hexdigest()[:8]}",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_REFRESH_EACH_REQUEST=False,
+        PERMANENT_SESSION_LIFETIME=LIFETIME,
+    )
+    app.session_interface = _Sessions()
+
+
+def scheme() -> str:
+    """Return how the browser came, "https" or "http".
+
+    A proxy's word is enough here: who lies about it only makes their own cookie stricter.
+    """
+    stated = request.headers.get("X-Forwarded-Proto", "").strip().lower()
+    return "https" if stated == "https" else request.scheme
+
+
+def carried() -> Badge | None:
+    """Return the badge that came with the request; ``None`` without a genuine one."""
+    found = session.get("badge")
+    return Badge(**found) if found else None
+
+
+def give(badge: Badge) -> None:
+    """Let the browser carry `badge`, and nothing that it carried before."""
+    session.clear()
+    session["badge"] = asdict(badge)
+    session.permanent = True
+
+
+def take_back() -> None:
+    """Let the browser carry nothing any more."""
+    session.clear()

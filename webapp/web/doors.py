@@ -1,0 +1,50 @@
+"""Who may come in where: every address has one of three doors, all in one table.
+
+A door is stated for a whole blueprint or for one endpoint of it, which then comes first. An
+address without a stated door is the owner's, and a test asks for one to be stated.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Door(StrEnum):
+    """Whom an address answers."""
+
+    ANYBODY = "anybody"
+    RATERS = "raters"
+    OWNER = "owner"
+
+
+DOORS = {
+    "static": Door.ANYBODY,
+    "health": Door.ANYBODY,
+    "language": Door.ANYBODY,
+    "sign_in": Door.ANYBODY,
+    "sign_in.ask_to_change": Door.OWNER,
+    "sign_in.change": Door.OWNER,
+    "home": Door.OWNER,
+    "home.show": Door.RATERS,
+    "rate": Door.RATERS,
+    "history": Door.RATERS,
+    "agreement": Door.OWNER,
+    "adjudications": Door.OWNER,
+    "runs": Door.OWNER,
+    "imports": Door.OWNER,
+    "judgments": Door.OWNER,
+    "settings": Door.OWNER,
+    "raters": Door.OWNER,
+}
+
+
+def stated(endpoint: str) -> Door | None:
+    """Return the door of an endpoint, its own or its blueprint's; ``None`` if there is none."""
+    return DOORS.get(endpoint) or DOORS.get(endpoint.partition(".")[0])
+
+
+def door(endpoint: str | None) -> Door:
+    """Return the door of an endpoint; where nothing is, there is nothing to close."""
+    if endpoint is None:
+        return Door.ANYBODY
+    return stated(endpoint) or Door.OWNER
