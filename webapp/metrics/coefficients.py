@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from math import fsum
 from types import MappingProxyType
 
@@ -123,8 +124,15 @@ def ordinal(one: int, other: int, totals: Mapping[int, float]) -> float:
     return (between - (totals[one] + totals[other]) / 2) ** 2
 
 
+@lru_cache(maxsize=4096)  # resampling asks for the same few items thousands of times
+def _used(item: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """How often each label of `item` was used."""
+    return tuple(Counter(item).items())
+
+
+@lru_cache(maxsize=4096)
 def _agreeing(item: tuple[int, ...]) -> float:
-    same = sum(times * (times - 1) for times in Counter(item).values())
+    same = sum(times * (times - 1) for _, times in _used(item))
     return same / (len(item) * (len(item) - 1))
 
 
@@ -132,7 +140,7 @@ def _shares(items: Items) -> dict[int, float]:
     """Label to the mean, over all items with a label, of its share among an item's labels."""
     found: defaultdict[int, list[float]] = defaultdict(list)
     for item, count in sorted(items.items()):
-        for label, times in Counter(item).items():
+        for label, times in _used(item):
             found[label].append(count * times / len(item))
     return {label: fsum(parts) / items.total() for label, parts in found.items()}
 
@@ -147,10 +155,9 @@ def _coincidences(items: Items) -> tuple[dict[tuple[int, int], float], dict[int,
     for item, count in sorted(items.items()):
         if len(item) < 2:
             continue
-        used = Counter(item)
-        for one, times in used.items():
+        for one, times in _used(item):
             totals[one] += count * times
-            for other, others in used.items():
+            for other, others in _used(item):
                 met = times * (others - (one == other))
                 together[one, other] += count * met / (len(item) - 1)
     return together, totals
