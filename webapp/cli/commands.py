@@ -27,6 +27,8 @@ COMMANDS = {
     "export": ("exporting", mark("Write a run as CSV, XLSX, qrels, run file or JSON.")),
     "agreement": ("agreement", mark("Show how far the raters agree, on cards and on quality.")),
     "conflicts": ("conflicts", mark("Show where verdicts by hand differ from run to run.")),
+    "invite": ("raters", mark("Make a link by which a rater comes in.")),
+    "raters": ("raters", mark("List the raters: how they stand and how they come in.")),
     "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
     "upgrade": ("serving", mark("Bring the database to this version of the program.")),
 }

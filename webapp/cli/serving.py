@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webapp.cli import database
-from webapp.config import Settings, private_folder, resource
+from webapp.config import Settings, private_folder, resource, secret_key
 from webapp.db.engine import Database
 from webapp.i18n import gettext
 
@@ -105,13 +105,28 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     )
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
-    described = Database(settings.database_url).description
+    opened = Database(settings.database_url)
     click.echo(gettext("Relevansi is at %(address)s", address=address))
-    click.echo(gettext("Database: %(name)s", name=described))
+    click.echo(gettext("Database: %(name)s", name=opened.description))
+    if host != LOOPBACK:
+        _tell_setup_link(opened, settings, address)
+    opened.close()
     click.echo(gettext("Stop it with Ctrl+C."))
     if browser:
         Timer(0.5, webbrowser.open, [address]).start()
     server.run()
+
+
+def _tell_setup_link(opened: Database, settings: Settings, address: str) -> None:
+    """Print the link that sets the owner's first password from another machine, once."""
+    from webapp.services import sign_in, studies
+
+    with opened.reading() as session:
+        study = studies.current(session)
+        if study is not None and study.password is None:
+            key = sign_in.setup_key(study, secret_key(settings.instance))
+            link = f"{address}sign-in?setup={key}"
+            click.echo(gettext("Set the owner's password first: %(link)s", link=link))
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

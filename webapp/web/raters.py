@@ -76,7 +76,7 @@ class Removal:
 
 
 def _typed(value: str | None) -> str:
-    return (value or "").replace("\x00", "").strip()
+    return " ".join((value or "").replace("\x00", "").split())
 
 
 class NameForm(Form):

@@ -1,0 +1,155 @@
+"""``relevansi invite`` and ``relevansi raters``: people without accounts, from the terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import click
+
+from webapp.cli import database
+from webapp.i18n import gettext, ngettext
+from webapp.services import invitations, raters, sign_in, studies
+from webapp.services.invitations import DAYS, MOST_DAYS, InvitationLine, OwnerIsNotInvited
+from webapp.services.raters import LONGEST_NAME, NameTaken, RaterLine
+
+LOCAL = "http://127.0.0.1:8800"
+
+
+@click.command("invite")
+@click.argument("name")
+@click.option(
+    "--days", type=click.IntRange(1, MOST_DAYS), default=DAYS, show_default=True,
+    help="How long the link holds.",
+)  # fmt: skip
+@click.option(
+    "--base-url", default=LOCAL, show_default=True, envvar="RELEVANSI_BASE_URL",
+    help="The address by which the rater reaches Relevansi.",
+)  # fmt: skip
+def invite_command(name: str, days: int, base_url: str) -> None:
+    """Print a link, and its QR code, by which the rater NAME comes in."""
+    name = " ".join(name.split())
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
+    if not base_url.startswith(("http://", "https://")):
+        raise click.UsageError(gettext("--base-url begins with http:// or https://."))
+    token, has_password = _invite(name, days)
+    link = f"{base_url.rstrip('/')}/join/{token}"
+    click.echo(link)
+    _print_code(link)
+    click.echo(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
+    if not has_password:
+        advice = gettext(
+            "From now on everybody signs in, you too: set the owner's password at %(address)s "
+            "on this computer.",
+            address=f"{LOCAL}/sign-in",
+        )
+        click.echo(advice, err=True)
+
+
+@click.command("raters")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--forget-password", is_flag=True,
+    help="Forget the owner's password, so that a new one can be set on this computer.",
+)  # fmt: skip
+def raters_command(*, as_json: bool, forget_password: bool) -> None:
+    """List the study's raters: how they stand and how they may come in."""
+    if forget_password:
+        _forget_password()
+        return
+    with database.reading() as (session, study):
+        invited = invitations.lines(session, study, database.now())
+        found = [(line, invited.get(line.id, ())) for line in raters.lines(session, study)]
+    if as_json:
+        document = {"raters": [_document(line, links) for line, links in found]}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_iso))
+    else:
+        _print_table(found)
+
+
+def _invite(name: str, days: int) -> tuple[str, bool]:
+    """Return the token of a new invitation, and whether the owner has a password."""
+    with database.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        try:
+            invited = invitations.invite(session, study, name, database.now(), days=days)
+        except OwnerIsNotInvited:
+            raise click.ClickException(
+                gettext("%(name)s owns the study and signs in with the password.", name=name)
+            ) from None
+        except NameTaken:
+            raise click.ClickException(
+                gettext("%(name)s was removed; let them in again on the page.", name=name)
+            ) from None
+        session.commit()
+        return invited.token, study.password is not None
+
+
+def _forget_password() -> None:
+    with database.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        sign_in.set_password(session, study, None, database.now())
+        session.commit()
+    click.echo(gettext("Forgotten. Set a new one at /sign-in on this computer."))
+
+
+def _print_code(link: str) -> None:
+    """Print the QR code of a link where the terminal has its characters."""
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(link, micro=False).terminal(out=drawn, compact=True)
+    text = drawn.getvalue()
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return
+    click.echo(text)
+
+
+def _document(line: RaterLine, links: tuple[InvitationLine, ...]) -> dict[str, Any]:
+    return {**asdict(line), "invitations": [asdict(link) for link in links]}
+
+
+def _iso(value: datetime) -> str:
+    return value.isoformat()
+
+
+def _print_table(found: list[tuple[RaterLine, tuple[InvitationLine, ...]]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None)
+    for title, side in (
+        (gettext("Rater"), "left"),
+        (gettext("Judgments"), "right"),
+        (gettext("Grades"), "right"),
+        (gettext("Last seen"), "left"),
+        (gettext("State"), "left"),
+    ):
+        table.add_column(title, justify=side)  # type: ignore[arg-type]
+    for line, links in found:
+        seen = line.last_seen.astimezone().strftime("%Y-%m-%d %H:%M") if line.last_seen else "-"
+        state = _state(line, links)
+        table.add_row(Text(line.name), str(line.judgments), str(line.ratings), seen, state)
+    Console().print(table)
+
+
+def _state(line: RaterLine, links: tuple[InvitationLine, ...]) -> str:
+    if line.is_owner:
+        return gettext("owner")
+    if line.removed_at is not None:
+        return gettext("removed")
+    states = {
+        invitations.OPEN: gettext("invited"),
+        invitations.EXPIRED: gettext("invitation expired"),
+        invitations.WITHDRAWN: gettext("invitation withdrawn"),
+    }
+    open_first = sorted(links, key=lambda link: link.state != invitations.OPEN)
+    return states[open_first[0].state] if open_first else gettext("not invited")
