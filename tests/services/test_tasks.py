@@ -14,7 +14,7 @@ from tests.services.runs import card, click, query, run
 from webapp.db.engine import Database
 from webapp.db.models import Event, Judgment, Rater, Repeat, Study, Task
 from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
-from webapp.services import blind_page, imports, live_metrics, studies, tasks
+from webapp.services import blind_page, imports, live_metrics, progress, studies, tasks
 from webapp.services.blind_page import BlindPage, Stage
 from webapp.services.imports import Labels
 from webapp.services.judgments import NotToJudge, Rating
@@ -300,11 +300,11 @@ def test_progress_counts_what_is_still_to_be_given(
     runs: list[str],  # noqa: ARG001
 ) -> None:
     set_study(session, study, repeat_percent=0)
-    before = blind_page.progress(session, rater)
+    before = progress.progress(session, rater)
     assert (before.done, before.of, before.open_judgments) == (0, 6, 11)
     Robot(session, rater).rate_all()
 
-    after = blind_page.progress(session, rater)
+    after = progress.progress(session, rater)
     assert (after.done, after.of, after.open_judgments) == (6, 6, 0)
 
 

@@ -7,16 +7,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 from string import ascii_uppercase
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, Judgment, Query, QueryRating, Rater, Repeat, Task
+from webapp.db.models import (
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    QuerySummary,
+    Rater,
+    Repeat,
+    Task,
+)
 from webapp.importers.property_identity import differences
-from webapp.records import Card, EmptyOutcome, Relevance
+from webapp.metrics.ranking import suggested_quality
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 from webapp.services import rating_page, tasks
 from webapp.services.judged_things import from_row
+from webapp.services.progress import PooledFigure, Progress, pooled_figure, progress
 from webapp.services.rating_page import EarlierVerdict, Turn
-from webapp.services.tasks import REPEAT, Unit
+from webapp.services.tasks import REPEAT
+
+ALL_FIGURES = "all"
 
 
 class Stage(StrEnum):
@@ -41,27 +54,37 @@ class BlindCard:
 
 @dataclass(frozen=True, slots=True)
 class BlindAnswer:
-    """One whole answer to rate 0-5, called by a letter; ``key`` names it."""
+    """One whole answer to rate 0-5, called by a letter; ``key`` names it.
+
+    ``suggested`` is what the share of relevant cards in it suggests, if all are judged.
+    """
 
     key: str
     letter: str
     response: str
     quality: int | None
     notes: str
+    suggested: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a rater is: questions done and given or still to be given, verdicts left."""
+class Place:
+    """Where a task stands among those the rater was given; ids, ``None`` at the ends.
 
-    done: int
-    of: int
-    open_judgments: int
+    ``position`` is 1-based.
+    """
+
+    position: int
+    previous: str | None
+    next: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class BlindPage:
-    """One task as its rater sees it. ``answers`` is empty until every card is judged."""
+    """One task as its rater sees it. ``answers`` is empty until every card is judged.
+
+    ``figure`` is there only where the study lets raters see figures while rating.
+    """
 
     task_id: str
     question: str
@@ -73,9 +96,17 @@ class BlindPage:
     asks_emptiness: bool
     empty_outcome: EmptyOutcome | None
     answers: tuple[BlindAnswer, ...]
+    place: Place
     progress: Progress
+    figure: PooledFigure | None
     guidelines: str
     show_pictures: bool
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether "truly nothing" stands beside a property judged relevant."""
+        found = any(shown.relevance is Relevance.RELEVANT for shown in self.cards)
+        return found and self.empty_outcome is EmptyOutcome.CORRECT_EMPTY
 
 
 def blind_page(session: Session, rater: Rater, task_id: str) -> BlindPage:
@@ -96,43 +127,23 @@ def blind_page(session: Session, rater: Rater, task_id: str) -> BlindPage:
         cards=cards,
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
-        answers=() if stage is Stage.CARDS else answers,
+        answers=answers if stage in {Stage.ANSWERS, Stage.DONE} else (),
+        place=_place(session, task),
         progress=progress(session, rater),
+        figure=pooled_figure(session, rater) if rater.study.figures == ALL_FIGURES else None,
         guidelines=rater.study.guidelines,
         show_pictures=rater.study.show_pictures,
     )
 
 
-def progress(session: Session, rater: Rater) -> Progress:
-    """Return how far the rater is in all that is theirs to judge."""
-    study = rater.study
-    given = session.scalars(
-        select(Task).where(Task.rater_id == rater.id, Task.kind == tasks.POOL)
-    ).all()
-    still_open = select(func.count()).select_from(Task)
-    open_tasks = session.scalar(
-        still_open.where(Task.rater_id == rater.id, Task.kind == tasks.POOL, tasks.is_open(study))
+def _place(session: Session, task: Task) -> Place:
+    given = tasks.given_to(session, task.rater)
+    at = given.index(task.id)
+    return Place(
+        position=at + 1,
+        previous=given[at - 1] if at else None,
+        next=given[at + 1] if at + 1 < len(given) else None,
     )
-    mine = {Unit(task.question_id, task.run_id) for task in given}
-    free = tasks.free_units(session, rater)
-    return Progress(
-        done=len(given) - (open_tasks or 0),
-        of=len(given) + len(free),
-        open_judgments=_open_judgments(session, rater, [*mine, *free]),
-    )
-
-
-def _open_judgments(session: Session, rater: Rater, wanted: Sequence[Unit]) -> int:
-    judged = select(Judgment.judged_thing_id).where(
-        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
-    )
-    rows = session.execute(
-        select(JudgedThing.question_id, JudgedThing.run_id, func.count())
-        .where(JudgedThing.id.in_(tasks.shown_things(rater.study)), JudgedThing.id.not_in(judged))
-        .group_by(JudgedThing.question_id, JudgedThing.run_id)
-    )
-    left = {Unit(question_id, run_id): count for question_id, run_id, count in rows}
-    return sum(left.get(unit, 0) for unit in set(wanted))
 
 
 def _stage(cards: Sequence[BlindCard], unclassified: bool, answers: Sequence[BlindAnswer]) -> Stage:
@@ -196,13 +207,12 @@ def _outcome(session: Session, rater: Rater, empty: JudgedThing | None) -> Empty
 
 def _answers(session: Session, task: Task) -> tuple[BlindAnswer, ...]:
     found = tasks.answers(session, task)
-    rows = session.scalars(
-        select(QueryRating).where(
-            QueryRating.rater_id == task.rater_id,
-            QueryRating.query_key.in_([query.id for query in found]),
-        )
+    keys = [query.id for query in found]
+    ratings = select(QueryRating).where(
+        QueryRating.rater_id == task.rater_id, QueryRating.query_key.in_(keys)
     )
-    rated = {row.query_key: row for row in rows}
+    rated = {row.query_key: row for row in session.scalars(ratings)}
+    suggested = _suggested(session, task, keys)
     return tuple(
         BlindAnswer(
             key=tasks.key(task, -query.id),
@@ -210,9 +220,28 @@ def _answers(session: Session, task: Task) -> tuple[BlindAnswer, ...]:
             response=query.response,
             quality=rated[query.id].quality if query.id in rated else None,
             notes=rated[query.id].notes if query.id in rated else "",
+            suggested=suggested.get(query.id),
         )
         for number, query in enumerate(found)
     )
+
+
+def _suggested(session: Session, task: Task, keys: Sequence[int]) -> dict[int, int | None]:
+    """Return what the rater's own verdicts suggest for each of these answers."""
+    rows = session.scalars(
+        select(QuerySummary).where(
+            QuerySummary.rater_id == task.rater_id, QuerySummary.query_key.in_(keys)
+        )
+    )
+    return {
+        row.query_key: suggested_quality(
+            QueryState(row.state),
+            [Relevance.RELEVANT] * row.relevant_count
+            + [Relevance.NOT_RELEVANT] * row.not_relevant_count
+            + [None] * (row.results_count - row.judged_count),
+        )
+        for row in rows
+    }
 
 
 def letter(number: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, joinedload
@@ -29,6 +30,8 @@ from webapp.services import live_metrics
 from webapp.services.judged_things import from_row
 from webapp.services.judgments import UnknownQuery
 from webapp.services.live_metrics import Standing
+
+_Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,27 +241,37 @@ def _cards(session: Session, rater: Rater, query: Query) -> tuple[JudgedCard, ..
 def earlier_verdicts(
     session: Session, rater: Rater, things: Sequence[JudgedThing]
 ) -> dict[int, tuple[str, Card]]:
-    """Return, by judged thing, the rater's latest verdict on another content of the property."""
-    wanted = {(thing.question_id, thing.run_id, thing.property_id): thing.id for thing in things}
-    own = {thing.id for thing in things}
+    """Return, by judged thing, the rater's latest verdict on another content of the property.
+
+    Where the thing itself has a verdict, only what was said before it counts.
+    """
     rows = session.execute(
-        select(JudgedThing, Judgment.verdict)
+        select(JudgedThing, Judgment.verdict, Judgment.changed_at)
         .join(Judgment, Judgment.judged_thing_id == JudgedThing.id)
         .where(
             Judgment.rater_id == rater.id,
             Judgment.verdict.is_not(None),
             JudgedThing.question_id.in_({thing.question_id for thing in things}),
             JudgedThing.property_id.in_({thing.property_id for thing in things}),
-            JudgedThing.id.not_in(own),
         )
         .order_by(Judgment.changed_at)
     )
+    versions: dict[_Version, list[tuple[int, str, datetime, Card]]] = defaultdict(list)
+    for other, verdict, at in rows:
+        if other.card is not None and verdict is not None:
+            versions[_version(other)].append((other.id, verdict, at, from_row(other.card)))
     found: dict[int, tuple[str, Card]] = {}
-    for other, verdict in rows:
-        thing_id = wanted.get((other.question_id, other.run_id, other.property_id))
-        if thing_id is not None and other.card is not None and verdict is not None:
-            found[thing_id] = (verdict, from_row(other.card))
+    for thing in things:
+        judged = versions[_version(thing)]
+        own = next((at for number, _, at, _ in judged if number == thing.id), None)
+        for number, verdict, at, card in judged:
+            if number != thing.id and (own is None or at < own):
+                found[thing.id] = (verdict, card)
     return found
+
+
+def _version(thing: JudgedThing) -> _Version:
+    return thing.question_id, thing.run_id, thing.property_id
 
 
 def _earlier(found: tuple[str, Card] | None, card: Card) -> EarlierVerdict | None:

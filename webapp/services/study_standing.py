@@ -24,8 +24,8 @@ from webapp.db.models import (
     Study,
     Task,
 )
-from webapp.services import blind_page, studies, tasks
-from webapp.services.blind_page import Progress
+from webapp.services import progress, studies, tasks
+from webapp.services.progress import Progress
 
 LONGEST_PAUSE = timedelta(minutes=2)
 """A longer time between two clicks was a break, not thinking."""
@@ -140,7 +140,7 @@ def _rater(session: Session, rater: Rater) -> RaterStanding:
     ).all()
     return RaterStanding(
         name=rater.name,
-        progress=blind_page.progress(session, rater),
+        progress=progress.progress(session, rater),
         judged=session.scalar(judged) or 0,
         last_at=max(moments, default=None),
         pace=pace(moments),

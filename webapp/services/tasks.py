@@ -14,7 +14,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from sqlalchemy import ColumnElement, Select, SelectBase, and_, exists, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from webapp.db.models import (
     Event,
@@ -106,6 +106,12 @@ def find(session: Session, rater: Rater, task_id: str) -> Task:
     return task
 
 
+def given_to(session: Session, rater: Rater) -> list[str]:
+    """Return the ids of the rater's tasks in the order in which they were given."""
+    rows = select(Task.id).where(Task.rater_id == rater.id)
+    return list(session.scalars(rows.order_by(Task.claimed_at, Task.id)))
+
+
 def things(session: Session, task: Task) -> list[JudgedThing]:
     """Return the properties to judge in a task, in the order its rater sees them."""
     wanted = select(JudgedThing).where(*_of_unit(task), JudgedThing.property_id.is_not(None))
@@ -163,7 +169,7 @@ def judge(
         if key(task, thing.id) == card:
             _record(session, task, thing.id, relevance, click)
             return
-    raise UnknownTask(card)
+    raise UnknownTask(task_id, card)
 
 
 def rate(
@@ -178,7 +184,7 @@ def rate(
     task = find(session, rater, task_id)
     if not isinstance(rating.empty_outcome, Keep):
         _classify(session, task, rating.empty_outcome, click)
-    if answer is None:
+    if isinstance(rating.quality, Keep) and isinstance(rating.notes, Keep):
         return
     query = _answer(session, task, answer)
     target = Target.rating(query, "quality", task.id)
@@ -253,11 +259,11 @@ def _classify(session: Session, task: Task, outcome: EmptyOutcome | None, click:
     _record(session, task, thing.id, outcome, click)
 
 
-def _answer(session: Session, task: Task, name: str) -> Query:
+def _answer(session: Session, task: Task, name: str | None) -> Query:
     for query in answers(session, task):
         if key(task, -query.id) == name:
             return query
-    raise UnknownTask(name)
+    raise UnknownTask(task.id, name)
 
 
 def _of_unit(task: Task) -> Sequence[ColumnElement[bool]]:
@@ -341,25 +347,43 @@ def _due_repeat(session: Session, rater: Rater, now: datetime) -> Task | None:
     due = judged * rater.study.repeat_percent // 100 - asked
     if due < 1:
         return None
-    done = session.scalars(
-        select(Task)
-        .where(Task.rater_id == rater.id, Task.kind == POOL)
-        .order_by(Task.claimed_at.desc(), Task.id)
-        .offset(TASKS_BETWEEN)
-    ).all()
-    before = select(Task.question_id, Task.run_id).where(
-        Task.rater_id == rater.id, Task.kind == REPEAT
+    task = _longest_ago(session, rater)
+    if task is None:
+        return None
+    chosen = _judged_things(session, task)[:due]
+    again = _give(session, rater, Unit(task.question_id, task.run_id), REPEAT, now)
+    session.add_all(Repeat(task_id=again.id, judged_thing_id=thing.id) for thing in chosen)
+    session.flush()
+    return again
+
+
+def _longest_ago(session: Session, rater: Rater) -> Task | None:
+    """Return the first task with a verdict that was not asked again, unless it is too fresh."""
+    mine = and_(Task.rater_id == rater.id, Task.kind == POOL)
+    order = (Task.claimed_at.desc(), Task.id)
+    fresh = select(Task.id).where(mine).order_by(*order).limit(TASKS_BETWEEN)
+    again = aliased(Task)
+    repeated = exists().where(
+        again.kind == REPEAT,
+        again.rater_id == Task.rater_id,
+        again.question_id == Task.question_id,
+        again.run_id.is_not_distinct_from(Task.run_id),
     )
-    repeated = {Unit(question_id, run_id) for question_id, run_id in session.execute(before)}
-    for task in reversed(done):
-        unit = Unit(task.question_id, task.run_id)
-        chosen = [] if unit in repeated else _judged_things(session, task)[:due]
-        if chosen:
-            again = _give(session, rater, unit, REPEAT, now)
-            session.add_all(Repeat(task_id=again.id, judged_thing_id=thing.id) for thing in chosen)
-            session.flush()
-            return again
-    return None
+    judged = exists().where(
+        JudgedThing.question_id == Task.question_id,
+        JudgedThing.run_id.is_not_distinct_from(Task.run_id),
+        JudgedThing.property_id.is_not(None),
+        JudgedThing.id.in_(shown_things(rater.study)),
+        Judgment.judged_thing_id == JudgedThing.id,
+        Judgment.rater_id == Task.rater_id,
+        Judgment.verdict.is_not(None),
+    )
+    return session.scalar(
+        select(Task)
+        .where(mine, Task.id.not_in(fresh), ~repeated, judged)
+        .order_by(Task.claimed_at, Task.id.desc())
+        .limit(1)
+    )
 
 
 def _judged_things(session: Session, task: Task) -> list[JudgedThing]:
