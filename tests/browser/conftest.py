@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.browser.pages import Study, fill
 from tests.browser.server import HYBRID, Server, copied, import_runs
 
 WAIT_MS = 15_000
@@ -24,7 +25,7 @@ FLAGS = (
 # What Chromium logs for an answer that a test asked for: an error page, a dead server.
 PROVOKED = ("Failed to load resource", "net::ERR_")
 
-Visit = Callable[..., Page]
+OpenTab = Callable[..., Page]
 
 
 @pytest.fixture(name="browser", scope="session")
@@ -56,8 +57,8 @@ def _context_of(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
         context.close()
 
 
-@pytest.fixture(name="visit")
-def _visit(context_of: Callable[..., BrowserContext]) -> Iterator[Visit]:
+@pytest.fixture(name="open_tab")
+def _open_tab(context_of: Callable[..., BrowserContext]) -> Iterator[OpenTab]:
     """Open a tab with options of its own; fails the test if any page had a complaint.
 
     A complaint is an error in the console (every breach of the content policy is one) or
@@ -65,7 +66,7 @@ def _visit(context_of: Callable[..., BrowserContext]) -> Iterator[Visit]:
     """
     complaints: list[str] = []
 
-    def open_tab(**options: Any) -> Page:
+    def make(**options: Any) -> Page:
         page = context_of(**options).new_page()
         page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
         page.on(
@@ -79,14 +80,14 @@ def _visit(context_of: Callable[..., BrowserContext]) -> Iterator[Visit]:
         )
         return page
 
-    yield open_tab
+    yield make
     assert complaints == []
 
 
 @pytest.fixture(name="page")
-def _page(visit: Visit) -> Page:
+def _page(open_tab: OpenTab) -> Page:
     """A tab as an Indonesian rater at a laptop has it."""
-    return visit()
+    return open_tab()
 
 
 @contextmanager
@@ -121,6 +122,14 @@ def _server(sample: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) 
     instance = copied(sample[0], tmp_path_factory.mktemp("server") / "instance")
     with serving(instance) as server:
         yield server
+
+
+@pytest.fixture(name="study", scope="session")
+def _study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """A server whose study holds runs of every kind; its tests open pages and rate little."""
+    folder = tmp_path_factory.mktemp("study")
+    with serving(folder / "instance") as server:
+        yield fill(server, folder)
 
 
 @pytest.fixture(name="own_server")

@@ -31,7 +31,7 @@ def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
     assert _runs(empty_server) == []
 
     page.goto(empty_server.url)
-    page.set_input_files("#files", HYBRID)
+    _choose(page, HYBRID)
     _expect_report(page)
     assert _runs(empty_server) == [], "nothing is stored before the owner said so"
     page.get_by_role("button", name="Simpan 1 berkas").click()
@@ -50,7 +50,7 @@ def test_a_refused_file_says_why_and_stores_nothing(
     wrong = tmp_path / "belanja.json"
     wrong.write_text('{"daftar": ["beras", "telur"]}', "utf-8")
     page.goto(empty_server.url)
-    page.set_input_files("#files", wrong)
+    _choose(page, wrong)
     expect(page.locator(".report")).to_contain_text("belanja.json")
     expect(page.locator(".report")).to_contain_text("Berkas ini tidak dapat diimpor.")
     expect(page.locator(".problems .error")).not_to_have_count(0)
@@ -63,6 +63,11 @@ def _drop(page: Page, server: Server, file: Path) -> None:
     page.goto(server.url)
     files = page.evaluate_handle(DROP, [file.name, file.read_text("utf-8")])
     page.locator("[data-drop]").dispatch_event("drop", {"dataTransfer": files})
+
+
+def _choose(page: Page, file: Path) -> None:
+    page.set_input_files("#files", file)
+    page.get_by_role("button", name="Periksa berkas").click()
 
 
 def _expect_report(page: Page) -> None:

@@ -17,8 +17,8 @@ VERDICTS = ("1", "0", "unsure", "1", "0", "1")
 
 
 @pytest.fixture(name="plain")
-def _plain(visit: Callable[..., Page]) -> Page:
-    return visit(java_script_enabled=False)
+def _plain(open_tab: Callable[..., Page]) -> Page:
+    return open_tab(java_script_enabled=False)
 
 
 def test_a_whole_question_is_rated_by_forms_alone(server: Server, run_id: str, plain: Page) -> None:

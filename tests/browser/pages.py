@@ -1,0 +1,184 @@
+"""Every page of the product in every state, each reachable by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.browser.server import HYBRID, SEEDS, Server
+
+FILES = {
+    "hybrid": HYBRID,
+    "with empty lists": SEEDS / "api_only" / "test_results.json",
+    "with a failed call": SEEDS / "vector_only" / "test_results.json",
+}
+CARD = "1. **Rumah Binjai Asri**\n   📍 Binjai\n   💰 Rp 650.000.000\n   🏠 3 Kamar Tidur"
+RATED = ({"response": CARD, "results_count": 1},)
+LOST = ({"response": "Ada tiga rumah, silakan hubungi kami.", "results_count": 3},)
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A server whose study holds runs of every kind, by what they are good for."""
+
+    server: Server
+    runs: dict[str, str]
+
+    def run(self, kind: str = "hybrid") -> str:
+        """The address of a run."""
+        return f"/runs/{self.runs[kind]}"
+
+
+def fill(server: Server, folder: Path) -> Study:
+    """Return the study after importing runs of every kind and rating one to its end."""
+    files = FILES | {
+        "finished": _run_file(folder / "finished.json", "Rumah di Binjai?", RATED),
+        "unreadable": _run_file(folder / "unreadable.json", "Rumah di Berastagi?", LOST),
+    }
+    study = Study(server, dict(zip(files, server.import_runs(*files.values()), strict=True)))
+    query = f"{study.run('finished')}/queries/1"
+    server.post(f"{query}/results/1/judgment", {"relevance": "1"})
+    server.post(f"{query}/rating", {"quality": "5"})
+    return study
+
+
+def visit(page: Page, study: Study, name: str) -> None:
+    """Open the page `name` in `page` and wait until it is all there."""
+    step = PAGES[name]
+    if isinstance(step, str):
+        page.goto(study.server.url + step)
+    else:
+        step(page, study)
+
+
+def _run_file(path: Path, question: str, answers: tuple[dict[str, Any], ...]) -> Path:
+    """Write a V1 file that puts the same question once for each answer."""
+    results = [
+        {"query_id": number, "question": question, "category": "location_simple", "success": True}
+        | {"response_length": len(answer["response"])}
+        | answer
+        for number, answer in enumerate(answers, start=1)
+    ]
+    document = {
+        "timestamp": "20260301_090000",
+        "thread_id": path.stem,
+        "search_method": path.stem,
+        "total_questions": len(results),
+        "results": results,
+    }
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+def _at(part: str = "", kind: str = "hybrid") -> Callable[[Page, Study], None]:
+    def step(page: Page, study: Study) -> None:
+        page.goto(study.server.url + study.run(kind) + part)
+
+    return step
+
+
+def _question(query_id: int, kind: str = "hybrid") -> Callable[[Page, Study], None]:
+    def step(page: Page, study: Study) -> None:
+        page.goto(f"{study.server.url}{study.run(kind)}/queries/{query_id}")
+        expect(page.locator("html")).to_have_class("scripted")
+
+    return step
+
+
+def _half_rated(page: Page, study: Study) -> None:
+    """A question with each kind of verdict, saved, and one that could not be saved."""
+    _question(2)(page, study)
+    for rank, verdict in ((1, "1"), (2, "0"), (3, "unsure")):
+        with page.expect_response("**/judgment"):
+            page.locator(f'#rank-{rank} button[value="{verdict}"]').click()
+        expect(page.locator(f"#rank-{rank} .clear")).to_be_visible()
+    page.route("**/judgment", lambda route: route.abort())
+    page.locator('#rank-4 button[value="1"]').click()
+    expect(page.locator("#rank-4 .state.unsaved")).to_be_visible()
+
+
+def _help_sheet(page: Page, study: Study) -> None:
+    _question(1)(page, study)
+    page.keyboard.press("h")
+    expect(page.locator("#keys")).to_be_visible()
+
+
+def _explained(page: Page, study: Study) -> None:
+    """A figure with its explanation open."""
+    _at()(page, study)
+    page.locator('[popovertarget="about-mrr"]').first.click()
+    expect(page.locator("#about-mrr")).to_be_visible()
+
+
+def _json(name: str, data: bytes) -> FilePayload:
+    return {"name": name, "mimeType": "application/json", "buffer": data}
+
+
+def _offer(page: Page, study: Study, file: FilePayload) -> None:
+    page.goto(f"{study.server.url}/runs/import")
+    page.set_input_files("#files", file)
+    page.locator("form.drop button").click()
+    expect(page.locator(".report")).to_be_visible()
+
+
+def _import_report(page: Page, study: Study) -> None:
+    """The report of a new file that says nothing of conversations, with remarks."""
+    data = json.loads(HYBRID.read_text("utf-8"))
+    data["results"] = [result | {"category": "all", "question": f"{result['question']} di Binjai"}
+                       for result in data["results"][22:]]  # fmt: skip
+    data["thread_id"] = "new"
+    _offer(page, study, _json("api_only.json", json.dumps(data).encode()))
+
+
+def _known_file(page: Page, study: Study) -> None:
+    _offer(page, study, _json("again.json", HYBRID.read_bytes()))
+
+
+def _refused_file(page: Page, study: Study) -> None:
+    _offer(page, study, _json("x.json", b"[1, 2]"))
+
+
+def _refused_settings(page: Page, study: Study) -> None:
+    page.goto(f"{study.server.url}/settings")
+    page.fill("input[name=study_name]", "")
+    page.locator("form.settings button").click()
+    expect(page.locator("[aria-invalid=true]")).to_be_visible()
+
+
+def _forbidden(page: Page, study: Study) -> None:
+    """What another site's form gets."""
+    page.goto("about:blank")
+    page.set_content(f'<form method="post" action="{study.server.url}/settings"><button>')
+    page.locator("button").click()
+    expect(page.locator(".eyebrow")).to_have_text("403")
+
+
+PAGES: dict[str, str | Callable[[Page, Study], None]] = {
+    "home": "/",
+    "runs": "/runs/",
+    "run": _at(),
+    "run with an explanation open": _explained,
+    "finished run": _at(kind="finished"),
+    "rating: cards": _question(24),
+    "rating: every kind of verdict": _half_rated,
+    "rating: help sheet": _help_sheet,
+    "rating: empty list": _question(12, "with empty lists"),
+    "rating: failed call": _question(20, "with a failed call"),
+    "rating: unreadable answer": _question(1, "unreadable"),
+    "rating: question that depends on its conversation": _question(14),
+    "rating: last open question": _question(1, "finished"),
+    "import": "/runs/import",
+    "import report": _import_report,
+    "import report of a known file": _known_file,
+    "refused file": _refused_file,
+    "settings": "/settings",
+    "settings refused": _refused_settings,
+    "delete": _at("/delete"),
+    "nothing there": "/nothing-there",
+    "forbidden": _forbidden,
+}

@@ -1,0 +1,162 @@
+"""What a person with other senses, or no mouse, can rely on: WCAG 2.2 AA and more."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages import PAGES, Study, visit
+from tests.browser.rating import RatingPage
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "light on a desktop in Indonesian": {"color_scheme": "light", "locale": "id-ID"},
+    "dark on a phone in English": {
+        "color_scheme": "dark",
+        "locale": "en-GB",
+        "viewport": {"width": 390, "height": 844},
+        "is_mobile": True,
+        "has_touch": True,
+    },
+}
+FIRST_LOOK = next(iter(LOOKS))
+# Made of nothing that another page does not show: looked at once, which saves time.
+ALIKE = {
+    "runs",
+    "run with an explanation open",
+    "rating: failed call",
+    "rating: last open question",
+    "import",
+    "import report of a known file",
+    "refused file",
+    "settings",
+    "nothing there",
+}
+WATCH_FOCUS = """() => {
+  window.lost = 0;
+  const look = () => {
+    if (document.hasFocus() && document.activeElement === document.body) window.lost += 1;
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "look"),
+    [(name, look) for look in LOOKS for name in PAGES if look == FIRST_LOOK or name not in ALIKE],
+)
+def test_axe_finds_nothing_on_any_page(
+    study: Study, open_tab: Callable[..., Page], name: str, look: str
+) -> None:
+    """Each page in each state; all that is drawn is seen in two looks that differ in everything."""
+    page = open_tab(**LOOKS[look], reduced_motion="reduce")
+    visit(page, study, name)
+    assert _violations(page) == []
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_on_the_first_page_of_an_empty_study(
+    empty_server: Server, open_tab: Callable[..., Page], look: str
+) -> None:
+    """The drop zone and the ways to begin, and the empty list of runs."""
+    page = open_tab(**LOOKS[look], reduced_motion="reduce")
+    for path in ("/", "/runs/"):
+        page.goto(empty_server.url + path)
+        assert _violations(page) == []
+
+
+def test_axe_finds_nothing_when_the_server_fails(
+    open_tab: Callable[..., Page], tmp_path: Path
+) -> None:
+    """A fault is told on a page of its own, without a traceback."""
+    server = Server(tmp_path / "instance")
+    server.start()
+    with sqlite3.connect(tmp_path / "instance" / "relevansi.sqlite") as connection:
+        connection.execute("DROP TABLE studies")
+    connection.close()
+    page = open_tab()
+    answer = page.goto(server.url)
+    assert answer is not None
+    assert answer.status == 500
+    assert "Traceback" not in page.content()
+    assert _violations(page) == []
+    server.stop()
+
+
+def test_focus_and_announcements_survive_every_key(server: Server, run_id: str, page: Page) -> None:
+    """Through a whole question and into the next, focus never falls back to the body."""
+    rating = RatingPage(page, server.url, run_id)
+    rating.open(16)
+    page.evaluate(WATCH_FOCUS)
+    for rank, key in enumerate("ytyrty", start=1):
+        rating.press(key)
+        rating.expect_state(rank, "saved")
+        assert rating.focus == ("grades" if rank == 6 else str(rank + 1))
+    expect(page.locator("#status[role=status]")).to_have_text("Tersimpan")
+    rating.press("3")
+    rating.expect_question(17)
+    rating.expect_focus("outcome")
+    expect(page.locator("#status")).to_have_text("Pertanyaan 17 dari 30")
+    rating.press("y")
+    rating.expect_question(18)
+    rating.press("u")
+    rating.expect_question(17)
+    rating.expect_focus("outcome")
+    assert page.evaluate("window.lost") == 0
+
+
+def test_focus_stays_where_the_mouse_put_it(server: Server, run_id: str, page: Page) -> None:
+    """On the pressed button through its answer, even where that button goes away."""
+    rating = RatingPage(page, server.url, run_id)
+    rating.open(20)
+    page.evaluate(WATCH_FOCUS)
+    relevant = page.locator('#rank-2 button[value="1"]')
+    relevant.click()
+    rating.expect_state(2, "saved")
+    expect(relevant).to_be_focused()
+    page.locator("#rank-2 .clear").click()
+    expect(page.locator("#rank-2 .clear")).to_have_count(0)
+    rating.expect_focus("2")
+    page.locator("#quality-2").check()
+    rating.expect_state("quality", "saved")
+    expect(page.locator("#quality-2")).to_be_focused()
+    page.locator('#walk a[rel="next"]').click()
+    rating.expect_question(21)
+    rating.expect_focus("1")
+    assert page.evaluate("window.lost") == 0
+
+
+def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
+    server: Server, run_id: str, page: Page
+) -> None:
+    """Focus, caret and text stay while the card above is put in its place."""
+    held: list[Any] = []
+    page.route("**/judgment", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    rating = RatingPage(page, server.url, run_id)
+    rating.open(22)
+    rating.press("y", "n")
+    page.keyboard.type("banyak tempat")
+    rating.press("ArrowLeft", "ArrowLeft")
+    held.pop().continue_()
+    rating.expect_state(1, "saved")
+    assert rating.focus == "notes"
+    page.keyboard.type("-")
+    expect(page.locator("#notes")).to_have_value("banyak temp-at")
+
+
+def _violations(page: Page) -> list[str]:
+    """What axe finds, one line for each kind with the places."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:5]}"
+        for one in found
+    ]
