@@ -143,17 +143,17 @@ def _refused_file(page: Page, study: Study) -> None:
     _offer(page, study, _json("x.json", b"[1, 2]"))
 
 
-def _refused_settings(page: Page, study: Study) -> None:
-    page.goto(f"{study.server.url}/settings")
-    page.fill("input[name=study_name]", "")
-    page.locator("form.settings button").click()
+def _refused_set_up(page: Page, study: Study) -> None:
+    page.goto(f"{study.server.url}/study/")
+    page.fill("input[name=name]", "")
+    page.locator("form.setup .actions button").click()
     expect(page.locator("[aria-invalid=true]")).to_be_visible()
 
 
 def _forbidden(page: Page, study: Study) -> None:
     """What another site's form gets."""
     page.goto("about:blank")
-    page.set_content(f'<form method="post" action="{study.server.url}/settings"><button>')
+    page.set_content(f'<form method="post" action="{study.server.url}/study/"><button>')
     page.locator("button").click()
     expect(page.locator(".eyebrow")).to_have_text("403")
 
@@ -176,8 +176,10 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "import report": _import_report,
     "import report of a known file": _known_file,
     "refused file": _refused_file,
-    "settings": "/settings",
-    "settings refused": _refused_settings,
+    "study set-up": "/study/",
+    "study set-up refused": _refused_set_up,
+    "study standing": "/study/standing",
+    "conflicts": "/conflicts/",
     "delete": _at("/delete"),
     "nothing there": "/nothing-there",
     "forbidden": _forbidden,

@@ -37,7 +37,6 @@ ALIKE = {
     "import",
     "import report of a known file",
     "refused file",
-    "settings",
     "nothing there",
 }
 WATCH_FOCUS = """() => {

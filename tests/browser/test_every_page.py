@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.browser.pages import PAGES, Study, visit
 
@@ -30,13 +30,7 @@ def _seen(study: Study, browser: Browser) -> dict[str, Seen]:
         pages[name] = one = Seen()
         context = browser.new_context(locale="id-ID")
         page = context.new_page()
-        page.on("request", lambda request, one=one: one.requests.append(request.url))
-        page.on(
-            "response",
-            lambda answer, one=one: one.policies.append(
-                answer.headers.get("content-security-policy", "")
-            ),
-        )
+        _watch(page, one)
         visit(page, study, name)
         one.title, one.headings = page.title(), page.locator("h1:visible").count()
         context.close()
@@ -65,3 +59,11 @@ def test_every_page_has_a_title_and_one_first_heading(seen: dict[str, Seen]) -> 
         assert page.title.endswith(" · Relevansi"), name
         assert page.title != " · Relevansi", name
         assert page.headings == 1, name
+
+
+def _watch(page: Page, seen: Seen) -> None:
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.on(
+        "response",
+        lambda answer: seen.policies.append(answer.headers.get("content-security-policy", "")),
+    )
