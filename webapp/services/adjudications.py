@@ -29,9 +29,10 @@ from webapp.db.models import (
     Study,
 )
 from webapp.records import Card, EmptyOutcome, Relevance
-from webapp.services import provenance, studies
+from webapp.services import provenance, rating_page, studies
 from webapp.services.judged_things import from_row
 from webapp.services.provenance import LabelCounts, Votes, in_study
+from webapp.services.rating_page import Turn
 
 MOST_REASON = 2_000
 NAMES_SHOWN = "show rater names"
@@ -81,14 +82,16 @@ class Settlement:
 class Dispute:
     """One judged thing to settle; ``card`` is its fullest version, ``None`` for emptiness.
 
-    ``tally`` counts each verdict, the most frequent first. ``disputed`` is false where
-    raters have come to agree since it was settled.
+    ``earlier`` is the conversation that a context-dependent question rests on. ``tally``
+    counts each verdict, the most frequent first. ``disputed`` is false where raters have
+    come to agree since it was settled.
     """
 
     thing_id: int
     position: int
     question: str
     category: str
+    earlier: tuple[Turn, ...]
     card: Card | None
     votes: tuple[Vote, ...]
     tally: Mapping[str, int]
@@ -206,6 +209,7 @@ def _disputes(
             position=question.position,
             question=question.text,
             category=question.category,
+            earlier=_earlier(session, thing),
             card=None if thing.card is None else from_row(thing.card),
             votes=witnesses.votes(thing, cast[thing.id]),
             tally=dict(Counter(sorted(cast[thing.id].values())).most_common()),
@@ -215,6 +219,16 @@ def _disputes(
         for thing, question in rows
     ]
     return sorted(found, key=_urgency)
+
+
+def _earlier(session: Session, thing: JudgedThing) -> tuple[Turn, ...]:
+    """Return the conversation a judged thing belongs to, if it depends on one."""
+    if thing.run_id is None:
+        return ()
+    query = session.scalar(
+        select(Query).where(Query.run_id == thing.run_id, Query.question_id == thing.question_id)
+    )
+    return rating_page.earlier_turns(session, query) if query else ()
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:

@@ -52,6 +52,7 @@ class AdjudicationPage:
     more: int | None
     most_reason: int
     mistake: Mistake | None = None
+    clicked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,9 @@ class Settled:
 
     dispute: Dispute
     counts: LabelCounts
-    n_open: int
     most_reason: int
     mistake: Mistake | None = None
+    clicked: bool = True
 
 
 @blueprint.get("/")
@@ -123,7 +124,7 @@ def _answer(thing_id: int, mistake: Mistake | None = None) -> Response:
         return make_response(render_template("adjudications/page.html", **page), status)
     part = "adjudications/_clicked.html"
     dispute = next(one for one in (*docket.open, *docket.settled) if one.thing_id == thing_id)
-    clicked = Settled(dispute, docket.counts, len(docket.open), MOST_REASON, mistake)
+    clicked = Settled(dispute, docket.counts, MOST_REASON, mistake)
     return htmx.respond(part, part, clicked, status)
 
 

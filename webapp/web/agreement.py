@@ -31,10 +31,11 @@ COHEN = "cohen_kappa"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One coefficient: its value and interval in words, or why it has none."""
+    """One coefficient over `n` items: its value and interval in words, or why it has none."""
 
     measure: Measure
     value: str
+    n: int
     bounds: str
     why: NoAgreement | None
 
@@ -154,7 +155,7 @@ def _cell(measure: Measure, found: Coefficient) -> Cell:
         low, high = _figure(found.lower), _figure(found.upper)
         bounds = gettext("%(low)s to %(high)s", low=low, high=high)
     value = formatting.UNDEFINED if found.value is None else _figure(found.value)
-    return Cell(measure, value, bounds, found.why_undefined)
+    return Cell(measure, value, found.n, bounds, found.why_undefined)
 
 
 def _figure(value: float) -> str:
