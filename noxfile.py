@@ -59,6 +59,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def screenshots(session: nox.Session) -> None:
+    """Take the README's pictures of the sample study anew."""
+    install(session)
+    session.run("python", "docs/take_screenshots.py", env={"RELEVANSI_CHROMIUM": chromium(session)})
+
+
+@nox.session(default=False)
 def lock(session: nox.Session) -> None:
     """Resolve the locked requirements anew, with the hashes of every platform's files."""
     session.install("uv")

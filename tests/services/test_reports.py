@@ -119,6 +119,23 @@ def test_documents_of_the_trec_files_carry_identity_and_content(
     assert file.notes[1].startswith("1 ")  # one unjudged
 
 
+def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
+    session: Session, study: Study, run_id: str
+) -> None:
+    other = studies.add_rater(session, study, "Budi", NOW)
+    judgments.judge(session, other, run_id, 2, 1, YES, click("b1"))
+    judgments.judge(session, other, run_id, 2, 2, NO, click("b2"))
+    wide = exports.export(session, study, run_id, Rule("majority"), "wide-csv").data
+
+    row = list(csv.DictReader(io.StringIO(wide.decode())))[1]
+    assert row["relevant_count"] == ""  # the second card is a tie
+    assert row["relevant_count (Budi)"] == "1"
+    assert row["precision_at_5 (Budi)"] == "0.5000"
+    again = csv_ratings.read("wide.csv", wide)
+    assert again.problems == ()
+    assert len(again.report.rows) == 4
+
+
 @pytest.mark.parametrize(
     ("votes", "verdict"),
     [

@@ -13,6 +13,12 @@ from webapp.exporters.csv_cells import CsvStyle
 from webapp.i18n import gettext
 from webapp.services import exports, reports
 
+CSV_FORMATS = {
+    "csv": exports.rated_csv,
+    "wide-csv": exports.wide_csv,
+    "long-csv": exports.long_csv,
+}
+
 
 @click.command("export")
 @click.argument("run_id", metavar="ID")
@@ -39,12 +45,11 @@ def export_command(
     """Write the rated run ID as a file, to the standard output unless -o says where."""
     with database.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
-        if excel and file_format == "csv":
-            file = exports.rated_csv(session, study, run_id, chosen, style=CsvStyle.EXCEL)
-        elif excel and file_format == "long-csv":
-            file = exports.long_csv(session, study, run_id, chosen, style=CsvStyle.EXCEL)
-        elif excel:
-            raise click.UsageError(gettext("--excel goes with the CSV formats."))
+        if excel:
+            if file_format not in CSV_FORMATS:
+                raise click.UsageError(gettext("--excel goes with the CSV formats."))
+            make = CSV_FORMATS[file_format]
+            file = make(session, study, run_id, chosen, style=CsvStyle.EXCEL)
         else:
             file = exports.export(session, study, run_id, chosen, file_format)
     for note in file.notes:

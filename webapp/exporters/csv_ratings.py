@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from webapp.exporters.csv_cells import Cell, CsvStyle, csv_bytes
@@ -44,6 +44,24 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """
     rows = [_to_four_decimals(row) for row in rated_rows(report)]
     return csv_bytes([RATED_COLUMNS, *rows], style=style)
+
+
+def wide_csv(
+    report: RunReport, own: Mapping[str, RunReport], *, style: CsvStyle = CsvStyle.PLAIN
+) -> bytes:
+    """The rated CSV of `report`, then what each rater said: ``own`` by name, same queries.
+
+    A rater's columns are those of the rated CSV from relevant_count on, each with the name
+    in brackets, so that whoever reads by header finds the merged ones unchanged.
+    """
+    given = slice(RATED_COLUMNS.index("relevant_count"), None)
+    header = [*RATED_COLUMNS, *(f"{name} ({who})" for who in own for name in RATED_COLUMNS[given])]
+    parts = [[_to_four_decimals(row) for row in rated_rows(one)] for one in (report, *own.values())]
+    rows = [
+        [*merged, *(cell for row in others for cell in row[given])]
+        for merged, *others in zip(*parts, strict=True)
+    ]
+    return csv_bytes([header, *rows], style=style)
 
 
 def long_csv(results: Iterable[JudgedResult], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:

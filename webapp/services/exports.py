@@ -17,7 +17,7 @@ from webapp.exporters.csv_ratings import JudgedResult
 from webapp.exporters.json_runs import ExportedQuery, ExportedResult, ExportedRun
 from webapp.exporters.trec import TrecResult
 from webapp.records import QueryState
-from webapp.services import reports, runs
+from webapp.services import reports, runs, studies
 from webapp.services.judged_things import from_row
 from webapp.services.reports import Rule
 from webapp.services.verdicts import Verdicts
@@ -68,6 +68,24 @@ def rated_csv(
     report = reports.report(session, study, run_id, rule)
     data = csv_ratings.rated_csv(report, style=style)
     return ExportedFile(f"evaluation_rated_{run_id}.csv", "text/csv; charset=utf-8", data)
+
+
+def wide_csv(
+    session: Session,
+    study: Study,
+    run_id: str,
+    rule: Rule,
+    *,
+    style: CsvStyle = CsvStyle.PLAIN,
+) -> ExportedFile:
+    """Return the rated CSV with further columns for each rater of the study."""
+    own = {
+        rater.name: reports.report(session, study, run_id, reports.of_rater(rater))
+        for rater in studies.raters(session, study)
+    }
+    merged = reports.report(session, study, run_id, rule)
+    data = csv_ratings.wide_csv(merged, own, style=style)
+    return ExportedFile(f"evaluation_raters_{run_id}.csv", "text/csv; charset=utf-8", data)
 
 
 def long_csv(
@@ -143,6 +161,7 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
 
 FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
     "csv": rated_csv,
+    "wide-csv": wide_csv,
     "long-csv": long_csv,
     "xlsx": spreadsheet,
     "qrels": qrels,

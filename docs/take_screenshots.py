@@ -1,0 +1,108 @@
+"""Takes the README's pictures of the sample study: ``nox -s screenshots``.
+
+Starts the product on a folder of its own, so nobody's ratings are touched.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+HERE = Path(__file__).parent
+SAMPLE = HERE.parent / "seeds" / "runs" / "hybrid" / "test_results.json"
+CHROMIUM = os.environ.get("RELEVANSI_CHROMIUM")
+LAPTOP, PHONE = (1440, 900), (390, 844)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: its file, the page, and who looks at it on what."""
+
+    name: str
+    page: str
+    size: tuple[int, int]
+    scheme: str = "light"
+    language: str = "id-ID"
+
+
+def main() -> None:
+    """Take every picture anew."""
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as address:
+        run = newest_rated_run(address)
+        pictures = (
+            Picture("rating-desktop.png", f"{run}/queries/13", LAPTOP),
+            Picture("run-desktop.png", run, LAPTOP, language="en-GB"),
+            Picture("rating-phone-dark.png", f"{run}/queries/13", PHONE, "dark"),
+            Picture("import-report.png", "/runs/import", LAPTOP),
+        )
+        with sync_playwright() as playwright:
+            arguments = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+            for picture in pictures:
+                take(browser, address, picture)
+            browser.close()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Yield the address of the sample study, served from `folder`."""
+    command = [sys.executable, "-m", "webapp", "demo", "--no-browser"]
+    settings = {**os.environ, "RELEVANSI_INSTANCE": str(folder), "RELEVANSI_LANGUAGE": "en"}
+    server = subprocess.Popen(
+        [*command, "--port", "0"], env=settings, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    try:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+", server.stdout.readline())
+        assert found is not None, "the server did not start"
+        yield found[0].rstrip("/")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def newest_rated_run(address: str) -> str:
+    """Return the path of the sample's run that is rated in part."""
+    with sync_playwright() as playwright:
+        page = playwright.request.new_context(base_url=address).get("/").text()
+    found = re.search(r'href="(/runs/\w+)/queries/13"', page)
+    assert found is not None, "no run of the sample goes on at question 13"
+    return found[1]
+
+
+def take(browser: Browser, address: str, picture: Picture) -> None:
+    """Take one picture."""
+    width, height = picture.size
+    context = browser.new_context(
+        base_url=address,
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if picture.scheme == "dark" else "light",
+        locale=picture.language,
+    )
+    page = context.new_page()
+    page.goto(picture.page)
+    if picture.page.endswith("/import"):
+        show_report(page)
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=HERE / "screenshots" / picture.name)
+    context.close()
+
+
+def show_report(page: Page) -> None:
+    """Let the page look at a file and say what it holds."""
+    page.set_input_files("input[type=file]", SAMPLE)
+    page.locator("form[enctype] button[type=submit]").first.click()
+    page.wait_for_load_state("networkidle")
+
+
+if __name__ == "__main__":
+    main()
