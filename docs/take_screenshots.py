@@ -93,6 +93,7 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
     if picture.page.endswith("/import"):
         show_report(page)
     page.wait_for_load_state("networkidle")
+    page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=HERE / "screenshots" / picture.name)
     context.close()
 
@@ -100,8 +101,8 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
 def show_report(page: Page) -> None:
     """Let the page look at a file and say what it holds."""
     page.set_input_files("input[type=file]", SAMPLE)
-    page.locator("form[enctype] button[type=submit]").first.click()
-    page.wait_for_load_state("networkidle")
+    page.locator("form.drop button").click()
+    page.wait_for_selector(".reports")
 
 
 if __name__ == "__main__":

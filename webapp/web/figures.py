@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.figures import HEADLINES, Figure, figures
-from webapp.metrics.queries import QuerySummary, why_undefined
+from webapp.metrics.queries import QuerySummary, Span, why_undefined
 from webapp.metrics.ranking import EXPLANATIONS, Undefined
 from webapp.metrics.registry import MEASURES, Measure
 from webapp.metrics.totals import Totals
@@ -80,7 +80,7 @@ def reasons() -> tuple[Reason, ...]:
 
 
 def _figure_cell(name: str, figure: Figure, totals: Totals) -> Cell:
-    bounds, sentence = _bounds(figure.lower, figure.upper, _open(name, totals))
+    bounds, sentence = _bounds(figure, _open(name, totals))
     return Cell(
         value=formatting.figure(figure.value),
         bounds=bounds,
@@ -94,22 +94,24 @@ def _query_cell(measure: Measure, summary: QuerySummary) -> Cell:
     if measure.query_name is None:
         return Cell("", applies=False)
     span = summary.span(measure.query_name)
-    bounds, sentence = _bounds(span.lower, span.upper, _open(measure.name, Totals.of([summary])))
+    bounds, sentence = _bounds(span, _open(measure.name, Totals.of([summary])))
     value = formatting.figure(span.value)
     if measure.name == "mean_response_quality" and span.value is not None:
         value = formatting.number(span.value)
     return Cell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
 
 
-def _bounds(lower: float | None, upper: float | None, still_open: str) -> tuple[str, str]:
-    """Return the two bounds in short and in a sentence; both empty once they are one."""
-    if lower is None or upper is None or (lower == upper and not still_open):
+def _bounds(figure: Figure | Span, still_open: str) -> tuple[str, str]:
+    """Return the two bounds in short and in a sentence; both empty where they add nothing."""
+    if figure.lower is None or figure.upper is None:
         return "", ""
-    low, high = formatting.figure(lower), formatting.figure(upper)
-    if low == high:
-        return "", ""
-    sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
-    return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence
+    low, high = formatting.figure(figure.lower), formatting.figure(figure.upper)
+    if low != high:
+        sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
+        return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence
+    if figure.value is None:
+        return f"→ {low}", gettext("Already certain: %(low)s", low=low)
+    return "", ""
 
 
 def _open(name: str, totals: Totals) -> str:
