@@ -215,10 +215,11 @@ def _visitor() -> Visitor:
         is_open = sign_in.is_open_house(session, current)
         if is_open and not is_from_here():
             return Visitor(is_shut_out=True)
+        found = None
         if is_open:
-            found: Rater | None = sign_in.local_rater(session, current, badge)
-        else:
-            found = badge and sign_in.recognise(session, current, badge, now())
+            found = sign_in.local_rater(session, current, badge)
+        elif badge is not None:
+            found = sign_in.recognise(session, current, badge, now())
         if found is None:
             return Visitor()
         return Visitor(found.id, found.is_owner, is_local=is_open)

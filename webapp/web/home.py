@@ -21,10 +21,16 @@ class Home:
     runs: tuple[RunOverview, ...]
 
 
+RATING = "/rate/"
+"""Where raters who are not the owner find what is theirs to judge."""
+
+
 @blueprint.get("/")
-def show() -> str:
-    """Show what needs doing."""
+def show() -> str | Response:
+    """Show what needs doing; whoever is not the owner is led to what is theirs."""
     with access.reading() as (session, rater):
+        if not rater.is_owner:
+            return redirect(RATING, 303)  # type: ignore[return-value]
         context = Home(tuple(runs.overviews(session, rater)))
     return render_template("home/page.html", **htmx.names(context))
 

@@ -37,7 +37,7 @@ class NoPasswordYet(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RaterShown:
-    """One rater with their invitations, the newest first."""
+    """One rater with the invitations that matter: the open ones, else the newest."""
 
     line: RaterLine
     invitations: tuple[InvitationLine, ...]
@@ -202,7 +202,7 @@ def _page(link: Link | None = None, form: InviteForm | None = None, **errors: st
         invited = invitations.lines(session, owner.study, access.now())
         context = Raters(
             raters=tuple(
-                RaterShown(line, invited.get(line.id, ()))
+                RaterShown(line, _that_matter(invited.get(line.id, ())))
                 for line in raters.lines(session, owner.study)
             ),
             link=link,
@@ -213,6 +213,10 @@ def _page(link: Link | None = None, form: InviteForm | None = None, **errors: st
             errors=errors,
         )
     return render_template("raters/page.html", **htmx.names(context))
+
+
+def _that_matter(found: tuple[InvitationLine, ...]) -> tuple[InvitationLine, ...]:
+    return tuple(link for link in found if link.state == invitations.OPEN) or found[:1]
 
 
 def _again(form: InviteForm, errors: dict[str, str]) -> Response:

@@ -1,0 +1,215 @@
+"""Every address with every verb, for the owner, a rater, another rater and a stranger.
+
+The list of addresses is the application's own, so that a new one without a stated door fails.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.routing import AnyConverter, IntegerConverter, Rule
+from werkzeug.test import TestResponse
+
+from tests.web import visitors
+from tests.web.conftest import PART
+from webapp.db.engine import Database
+from webapp.db.models import Attempt, Base
+from webapp.services import sign_in
+from webapp.web.doors import Door, stated
+
+FOR_ANYBODY = {"static", "health", "language", "sign_in"}
+FOR_RATERS = {"home.show", "rate", "history"}
+OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
+ROLES = ("owner", "rater", "stranger")
+PLACES = {"run_id": "unknown", "task_id": "unknown", "token": "unknown", "filename": "app.css"}
+
+
+@dataclass(frozen=True, slots=True)
+class Knock:
+    """One address asked for with one verb."""
+
+    endpoint: str
+    path: str
+    method: str
+    door: Door | None
+
+
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_in, "COST", 2**10)
+
+
+@pytest.fixture(name="served")
+def _served(app: Flask, run_id: str) -> Flask:
+    """The application with a run, the owner's password set, two raters invited."""
+    assert run_id
+    visitors.lock(app.extensions["database"])
+    return app
+
+
+def rules(app: Flask) -> list[Rule]:
+    return sorted(app.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
+
+
+def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
+    """Return every address, its places filled, with every verb it takes."""
+    adapter = app.url_map.bind("localhost")
+    for rule in rules(app):
+        values = {name: filled(rule, name, run_id) for name in rule.arguments}
+        path = adapter.build(rule.endpoint, values, force_external=False)
+        for method in sorted(rule.methods or ()):
+            yield Knock(rule.endpoint, path, method, stated(rule.endpoint))
+
+
+def filled(rule: Rule, name: str, run_id: str) -> object:
+    if name == "run_id":
+        return run_id
+    converter = rule._converters[name]
+    if isinstance(converter, AnyConverter):
+        return min(converter.items)
+    return 1 if isinstance(converter, IntegerConverter) else PLACES.get(name, "unknown")
+
+
+def enter(app: Flask, role: str) -> FlaskClient:
+    if role == "owner":
+        return visitors.owner(app)
+    return visitors.browser(app) if role == "stranger" else visitors.invited(app, "Ani")
+
+
+def cookie_of(client: FlaskClient, app: Flask) -> str | None:
+    found = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
+    return found.value if found else None
+
+
+def as_seen_by(app: Flask, cookie: str | None, knock: Knock) -> TestResponse:
+    """Return the answer to a fresh browser that carries `cookie`."""
+    client = visitors.browser(app)
+    if cookie is not None:
+        client.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # files of /static stay unread
+        answer = client.open(knock.path, method=knock.method)
+        answer.close()
+    return answer
+
+
+def is_refused(answer: TestResponse) -> bool:
+    """Whether nobody was let in: not signed in, or not the owner."""
+    led_away = answer.status_code == 303 and "/sign-in?next=" in answer.headers["Location"]
+    return led_away or answer.status_code in {401, 403}
+
+
+def is_open_to(role: str, door: Door | None) -> bool:
+    """Return the matrix itself."""
+    if door == Door.ANYBODY or role == "owner":
+        return True
+    return door == Door.RATERS and role == "rater"
+
+
+def test_every_address_states_its_door(app: Flask) -> None:
+    assert [rule.rule for rule in rules(app) if stated(rule.endpoint) is None] == []
+
+
+def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: Flask) -> None:
+    for rule in rules(app):
+        door, names = stated(rule.endpoint), {rule.endpoint, rule.endpoint.partition(".")[0]}
+        if rule.endpoint in OWNER_ONLY_IN_OPEN_BLUEPRINTS:
+            assert door == Door.OWNER
+        elif names & FOR_ANYBODY:
+            assert door == Door.ANYBODY
+        else:
+            assert door == (Door.RATERS if names & FOR_RATERS else Door.OWNER), rule.rule
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_door_lets_in_whom_it_names_and_nobody_else(served: Flask, role: str) -> None:
+    cookie = cookie_of(enter(served, role), served)
+    own_answer = {"sign_in.choose", "sign_in.set_first"}  # see test_sign_in
+
+    wrong = [
+        (knock.method, knock.path, answer.status)
+        for knock in knocks(served)
+        if knock.endpoint not in own_answer
+        for answer in [as_seen_by(served, cookie, knock)]
+        if is_refused(answer) == is_open_to(role, knock.door)
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("role", ["rater", "stranger"])
+def test_a_refused_request_changes_nothing_and_tells_nothing(
+    served: Flask, web_database: Database, run_id: str, role: str
+) -> None:
+    cookie = cookie_of(enter(served, role), served)
+    before = everything(web_database)
+    closed = [knock for knock in knocks(served, run_id) if not is_open_to(role, knock.door)]
+    assert len(closed) > 30
+
+    for knock in closed:
+        answer = as_seen_by(served, cookie, knock)
+        for secret in ("hybrid", "test_results.json", "Question 1", str(web_database.description)):
+            assert secret not in answer.text, knock
+
+    assert everything(web_database) == before
+
+
+def test_what_is_there_and_what_is_not_look_the_same_to_a_rater(served: Flask, run_id: str) -> None:
+    cookie = cookie_of(visitors.invited(served, "Ani"), served)
+
+    for there, away in zip(knocks(served, run_id), knocks(served), strict=True):
+        if there.door == Door.OWNER:
+            answers = [as_seen_by(served, cookie, knock) for knock in (there, away)]
+            assert answers[0].status_code == answers[1].status_code == 403
+            assert answers[0].text == answers[1].text
+
+
+def test_a_part_is_refused_as_a_part(served: Flask, run_id: str) -> None:
+    stranger, rater = visitors.browser(served), visitors.invited(served, "Ani")
+
+    for client, status in ((stranger, 401), (rater, 403)):
+        answer = client.get(f"/runs/{run_id}", headers=PART)
+        assert answer.status_code == status
+        assert 'hx-target="#notices"' in answer.text
+
+
+@pytest.mark.parametrize("path", ["/history/", "/history/events.csv", "/history/events.jsonl"])
+def test_a_rater_never_sees_what_another_did(served: Flask, run_id: str, path: str) -> None:
+    owner, ani, budi = (
+        visitors.owner(served),
+        visitors.invited(served, "Ani"),
+        visitors.invited(served, "Budi"),
+    )
+    address = f"/runs/{run_id}/queries/1/rating"
+    owner.post(address, data={"notes": "a secret remark"})
+    assert "a secret remark" in owner.get(path).text
+
+    for client in (ani, budi):
+        for number in (1, 2, 3):
+            answer = client.get(path, query_string={"rater": number})
+            assert "a secret remark" not in answer.text
+            assert "hybrid" not in answer.text
+
+
+def test_a_rater_is_shown_neither_the_database_nor_the_owner_s_pages(served: Flask) -> None:
+    page = visitors.invited(served, "Ani").get("/history/").text
+
+    assert "web.sqlite" not in page
+    for address in ("/runs/", "/runs/import", "/settings", "/raters/"):
+        assert f'href="{address}"' not in page
+
+
+def everything(database: Database) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of every table but the counted tries."""
+    with database.reading() as session:
+        return {
+            name: sorted(tuple(map(str, row)) for row in session.execute(select(table)))
+            for name, table in Base.metadata.tables.items()
+            if name != Attempt.__tablename__
+        }

@@ -1,0 +1,56 @@
+"""People at the doors of a study: how they get in, and browsers that carry what they got."""
+
+from __future__ import annotations
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.conftest import NOW
+from webapp.db.engine import Database
+from webapp.services import invitations, sign_in, studies
+from webapp.web import access
+
+PASSWORD = "kata sandi yang panjang"
+ELSEWHERE = {"HTTP_HOST": "nilai.example", "REMOTE_ADDR": "192.0.2.7"}
+
+
+def browser(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
+    """Return a browser that prefers English, on this machine or `elsewhere`, fresh."""
+    client = app.test_client()
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"
+    if elsewhere:
+        client.environ_base.update(ELSEWHERE)
+    return client
+
+
+def lock(database: Database, password: str = PASSWORD) -> None:
+    """Set the owner's password."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        sign_in.set_password(session, study, sign_in.hashed(password), NOW)
+        session.commit()
+
+
+def invite(database: Database, name: str) -> str:
+    """Return the path of a new invitation for `name`, which holds for thirty days from now."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        token = invitations.invite(session, study, name, access.now()).token
+        session.commit()
+    return f"/join/{token}"
+
+
+def owner(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
+    """Return a browser in which the owner signed in by the password."""
+    client = browser(app, elsewhere=elsewhere)
+    answer = client.post("/sign-in", data={"password": PASSWORD})
+    assert answer.status_code == 303, answer.text
+    return client
+
+
+def invited(app: Flask, name: str, *, elsewhere: bool = False) -> FlaskClient:
+    """Return a browser in which `name` came in by a link."""
+    client = browser(app, elsewhere=elsewhere)
+    answer = client.post(invite(app.extensions["database"], name))
+    assert answer.status_code == 303, answer.text
+    return client
