@@ -11,7 +11,7 @@ import click
 import pytest
 
 from tests.cli.relevansi import document, relevansi
-from webapp.cli.conflicts import run_names
+from webapp.cli.conflicts import judged_runs
 
 QUESTIONS = Path(__file__).parents[2] / "seeds/questions.json"
 
@@ -86,16 +86,15 @@ def test_folders_of_one_name_are_told_apart_by_their_parents(tmp_path: Path) -> 
 def test_the_folder_one_stands_in_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "hybrid"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
+    judged(tmp_path / "hybrid", "pass")
+    monkeypatch.chdir(tmp_path / "hybrid")
 
-    assert run_names([Path()]) == ["hybrid"]
+    assert [run.name for run in judged_runs([Path()])] == ["hybrid"]
 
 
 def test_the_same_folder_twice_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(click.UsageError):
-        run_names([tmp_path, tmp_path / "x" / ".."])
+        judged_runs([tmp_path, tmp_path / "x" / ".."])
 
 
 @pytest.mark.parametrize(

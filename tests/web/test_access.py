@@ -8,7 +8,16 @@ from flask.testing import FlaskClient
 
 from tests.web.conftest import PART
 
-PAGES = ("/", "/runs/", "/runs/import", "/settings", "/healthz", "/nothing")
+PAGES = (
+    "/",
+    "/runs/",
+    "/runs/import",
+    "/study/",
+    "/study/standing",
+    "/conflicts/",
+    "/healthz",
+    "/nothing",
+)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +100,7 @@ def test_every_answer_is_strict(client: FlaskClient, address: str, headers: dict
 def test_pictures_may_load_only_where_the_owner_wants_them(
     client: FlaskClient, run_id: str
 ) -> None:
-    client.post("/settings", data={"study_name": "S", "rater_name": "R", "show_pictures": "1"})
+    client.post("/study/", data={"name": "S", "repeat_percent": "5", "show_pictures": "1"})
 
     policy = client.get(f"/runs/{run_id}/queries/1").headers["Content-Security-Policy"]
 

@@ -171,8 +171,8 @@ def test_marking_all_at_once_is_the_owners_switch(client: FlaskClient, run_id: s
     address = f"{place(run_id, 1)}/judgments"
     assert client.post(address, data={"relevance": "1"}).status_code == 400
 
-    names = {"study_name": "S", "rater_name": "R", "allow_bulk": "1"}
-    client.post("/settings", data=names)
+    wanted = {"name": "S", "repeat_percent": "5", "allow_bulk": "1"}
+    client.post("/study/", data=wanted)
 
     assert client.post(address, data={"relevance": "1"}).status_code == 303
     assert pressed(client.get(place(run_id, 1)).text, 3) == "1"

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from webapp.i18n import language
 
-PAGES = ("/", "/runs/", "/runs/import", "/settings")
+PAGES = ("/", "/runs/", "/runs/import", "/study/", "/study/standing", "/conflicts/")
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_the_language_ends_with_its_request(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("came_from", "goes_to"),
     [
-        ("http://localhost/settings", "/settings"),
+        ("http://localhost/study/", "/study/"),
         ("http://localhost/runs/?a=1", "/runs/?a=1"),
         ("http://localhost//evil.example/", "/evil.example/"),
         ("http://localhost/\\evil.example", "/evil.example"),
-        ("http://evil.example/settings", "/"),
+        ("http://evil.example/study/", "/"),
         ("javascript:alert(1)", "/"),
         ("", "/"),
     ],

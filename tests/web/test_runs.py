@@ -101,18 +101,3 @@ def test_the_sample_study_opens_from_the_first_page(client: FlaskClient) -> None
     assert client.post("/sample").status_code == 303
 
     assert client.get("/runs/").text.count('class="run"') == 3
-
-
-def test_settings_are_stored_and_a_missing_name_is_asked_for(client: FlaskClient) -> None:
-    stored_answer = client.post(
-        "/settings", data={"study_name": "Skripsi", "rater_name": "Ani", "show_pictures": "1"}
-    )
-    refused = client.post("/settings", data={"study_name": " ", "rater_name": "Ani"})
-
-    assert stored_answer.status_code == 303
-    page = client.get("/settings").text
-    assert 'value="Skripsi"' in page
-    assert ">Ani</span>" in page
-    assert refused.status_code == 422
-    assert 'aria-invalid="true"' in refused.text
-    assert "Please fill this in." in refused.text

@@ -11,7 +11,7 @@ from flask import Flask
 from jinja2 import meta
 
 from webapp.config import resource
-from webapp.web import errors, home, imports, judgments, runs, settings
+from webapp.web import conflicts, errors, home, imports, judgments, runs, study
 
 FOLDER = resource("templates")
 TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
@@ -29,7 +29,13 @@ CONTEXTS = {
     "runs/index.html": runs.Runs,
     "runs/page.html": runs.RunShown,
     "runs/delete.html": runs.Deletion,
-    "settings/page.html": settings.SettingsPage,
+    "study/page.html": study.StudyPage,
+    "study/_guidelines.html": study.StudyPage,
+    "study/_preview.html": study.StudyPage,
+    "study/standing.html": study.StandingPage,
+    "study/_standing.html": study.StandingPage,
+    "conflicts/page.html": conflicts.ConflictsPage,
+    "conflicts/_report.html": conflicts.ConflictsPage,
 }
 FRAME = {"url_for", "range", "loop"}
 

@@ -11,12 +11,11 @@ import click
 
 from webapp.cli.output import write
 from webapp.i18n import gettext, ngettext
-from webapp.importers import json_runs, manual_input, problems
+from webapp.importers import problems
 from webapp.importers.problems import ImportRefused
-from webapp.metrics.contradictions import ConflictReport, Verdict, conflicts
-
-RUN_FILE = "results.json"
-MANUAL_FILE = "manual_input.json"
+from webapp.metrics.contradictions import ConflictReport
+from webapp.services import conflicts
+from webapp.services.conflicts import MANUAL_FILE, RUN_FILE, JudgedRun, Pair, SameFolderTwice
 
 
 @click.command("conflicts")
@@ -36,13 +35,10 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
 
     Each DIR holds a run's results.json (V2) and its manual_input.json.
     """
-    names = run_names(folders)
-    verdicts = [
-        verdict
-        for folder, name in zip(folders, names, strict=True)
-        for verdict in _verdicts(folder, name)
-    ]
-    report = conflicts(verdicts, names)
+    found = conflicts.compare(judged_runs(folders))
+    for problem in found.problems:
+        _warn(problems.message(problem))
+    report = found.report
     for both in report.self_contradictions:
         _warn(
             gettext(
@@ -57,32 +53,19 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
     write(text.encode(), output)
 
 
-def run_names(folders: Sequence[Path]) -> list[str]:
-    """Each folder's own name, with as many of its parents' as tell it from the others."""
-    parts = [folder.resolve().parts for folder in folders]
-    if len(set(parts)) < len(parts):
-        raise click.UsageError(gettext("The same folder is named twice."))
-    return [_shortest_tail(own, [other for other in parts if other != own]) for own in parts]
-
-
-def _shortest_tail(own: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> str:
-    depth = 1
-    while any(other[-depth:] == own[-depth:] for other in others):
-        depth += 1
-    return "/".join(own[-depth:])
-
-
-def _verdicts(folder: Path, name: str) -> tuple[Verdict, ...]:
-    """The verdicts by hand in `folder`; what is wrong with its files is told on the way."""
-    run_file, manual_file = _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE)
+def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
+    """The runs in `folders`, each named after its folder, as shortly as tells them apart."""
     try:
-        run = json_runs.read(f"{name}/{RUN_FILE}", run_file)
-        manual = manual_input.read(f"{name}/{MANUAL_FILE}", manual_file)
+        names = conflicts.run_names([folder.resolve().parts for folder in folders])
+        pairs = [
+            Pair(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
+            for folder, name in zip(folders, names, strict=True)
+        ]
+        return conflicts.judged_runs(pairs)
+    except SameFolderTwice as twice:
+        raise click.UsageError(gettext("The same folder is named twice.")) from twice
     except ImportRefused as refused:
         raise click.ClickException(str(refused)) from refused
-    for problem in (*manual.problems, *manual_input.check_places(manual, run)):
-        _warn(problems.message(problem))
-    return manual_input.verdicts(manual, run, name)
 
 
 def _bytes(folder: Path, name: str) -> bytes:

@@ -33,7 +33,8 @@ DOORS = {
     "runs": Door.OWNER,
     "imports": Door.OWNER,
     "judgments": Door.OWNER,
-    "settings": Door.OWNER,
+    "study": Door.OWNER,
+    "conflicts": Door.OWNER,
     "raters": Door.OWNER,
 }
 

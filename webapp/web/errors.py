@@ -77,7 +77,11 @@ BY_KIND: dict[type[Exception], Said] = {
     UnknownRun: Said(404, mark("This study has no such run"), GONE),
     UnknownQuery: Said(404, mark("This run has no such question or card"), GONE),
     UnknownRater: Said(404, mark("This study has no rater of that name"), GONE),
-    UnknownRule: Said(400, mark("There is no such rule for merging raters"), REPEAT),
+    UnknownRule: Said(
+        400,
+        mark("There is no such rule for merging raters"),
+        mark('The rules are "majority", "adjudicated", and "rater" with the name of a rater.'),
+    ),
     UnknownUpload: Said(
         404,
         mark("This file is no longer waiting"),

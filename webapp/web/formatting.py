@@ -6,6 +6,7 @@ from datetime import datetime
 
 from babel.dates import format_datetime
 from babel.numbers import format_decimal
+from babel.units import format_unit
 
 from webapp.i18n import gettext, language
 from webapp.records import Card
@@ -13,6 +14,9 @@ from webapp.records import Card
 UNDEFINED = "-"
 BILLION = 10**9
 MILLION = 10**6
+MINUTES_THAT_COUNT = 10 * 60
+SMALLEST_PLAIN = 0.0001
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNITS = {"id": ("M", "jt"), "en": ("bn", "m")}
 
 
@@ -81,6 +85,39 @@ def size(square_metres: float) -> str:
 def moment(when: datetime) -> str:
     """Return a time in the machine's own zone, to the minute."""
     return format_datetime(when.astimezone(), "d MMM y, HH:mm", locale=language())
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, as exact as an estimate can be.
+
+    >>> duration(1500), duration(5000), duration(90000)
+    ('25 menit', '1 jam 25 menit', '25 jam')
+    """
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return gettext("less than 1 minute")
+    if minutes >= MINUTES_THAT_COUNT:
+        return _unit(round(minutes / 60), "hour")
+    hours, rest = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
+    parts = [_unit(hours, "hour") if hours else "", _unit(rest, "minute") if rest else ""]
+    return " ".join(filter(None, parts))
+
+
+def p_value(p: float) -> str:
+    """Return a probability to four significant digits, very small ones as a power of ten.
+
+    >>> p_value(1.0), p_value(0.0625), p_value(2 / 2**21)
+    ('1', '0,0625', '9,537 × 10⁻⁷')
+    """
+    mantissa, exponent = f"{p:.3e}".split("e")
+    if float(p) >= SMALLEST_PLAIN or p == 0:
+        return format_decimal(float(f"{p:.4g}"), format="0.#######", locale=language())
+    power = str(int(exponent)).translate(SUPERSCRIPTS)
+    return f"{format_decimal(float(mantissa), format='0.###', locale=language())} × 10{power}"
+
+
+def _unit(count: int, unit: str) -> str:
+    return format_unit(count, f"duration-{unit}", length="long", locale=language())
 
 
 def _price(card: Card, *, short: bool) -> str:

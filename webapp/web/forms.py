@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -15,6 +17,7 @@ from wtforms.validators import AnyOf, Length, NumberRange, Optional, ValidationE
 from webapp.i18n import gettext, mark
 from webapp.records import Click, EmptyOutcome, Relevance
 from webapp.services.judgments import KEEP, MOST_NOTES, Rating
+from webapp.services.studies import Switches
 from webapp.web.access import now
 
 FormT = TypeVar("FormT", bound=Form)
@@ -26,7 +29,14 @@ LAST_SEQUENCE = 2**31 - 1
 UNUSABLE = mark("This value cannot be used here.")
 TOO_LONG = mark("This text is too long.")
 REQUIRED = mark("Please fill this in.")
-OURS = {UNUSABLE, TOO_LONG, REQUIRED}
+NOT_WHOLE = mark("Please write a whole number, in digits.")
+OUT_OF_RANGE = mark("This number is too small or too large.")
+OURS = {UNUSABLE, TOO_LONG, REQUIRED, NOT_WHOLE, OUT_OF_RANGE}
+
+MOST_RATERS = 1000
+DEEPEST = 10_000
+BLIND = {"auto": None, "yes": True, "no": False}
+"""What is said of blindness, with how a study keeps it."""
 
 
 class UnusableForm(ValueError):
@@ -52,6 +62,23 @@ def _one_of(values: list[str]) -> list[Any]:
 
 def _at_most(length: int) -> Length:
     return Length(max=length, message=TOO_LONG)
+
+
+class _Whole:
+    """Accepts a whole number from `low` to `high`, or nothing unless it is `required`."""
+
+    def __init__(self, low: int, high: int, *, required: bool = False) -> None:
+        self.low, self.high, self.required = low, high, required
+
+    def __call__(self, _form: Form, field: Field) -> None:
+        if not field.data:
+            if self.required:
+                raise ValidationError(REQUIRED)
+            return
+        if not re.fullmatch("[0-9]{1,9}", field.data):
+            raise ValidationError(NOT_WHOLE)
+        if not self.low <= int(field.data) <= self.high:
+            raise ValidationError(OUT_OF_RANGE)
 
 
 class EventForm(Form):
@@ -128,19 +155,50 @@ class LabelsForm(Form):
     llm = StringField(filters=[_line], validators=[_at_most(LONGEST_LABEL)])
 
 
-class SettingsForm(Form):
-    """The study's name, its rater's name and its switches."""
+class StudyForm(Form):
+    """What the owner decides for a study. Numbers stay as typed, empty where that means all."""
 
-    study_name = StringField(
+    name = StringField(
         filters=[_line],
         validators=[_at_most(LONGEST_LABEL), Length(min=1, message=REQUIRED)],
     )
-    rater_name = StringField(
-        filters=[_line],
-        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=REQUIRED)],
+    guidelines = StringField(filters=[_clean], validators=[_at_most(LONGEST_ANSWER)])
+    blind = StringField(filters=[_line], validators=_one_of([*BLIND]), default="auto")
+    order = StringField(filters=[_line], validators=_one_of(["given", "shuffled"]), default="given")
+    figures = StringField(
+        filters=[_line], validators=_one_of(["progress", "all"]), default="progress"
     )
+    overlap = StringField(filters=[_line], validators=[_Whole(1, MOST_RATERS)])
+    pool_depth = StringField(filters=[_line], validators=[_Whole(1, DEEPEST)])
+    repeat_percent = StringField(filters=[_line], validators=[_Whole(0, 100, required=True)])
     allow_bulk = BooleanField()
     show_pictures = BooleanField()
+
+    @classmethod
+    def showing(cls, switches: Switches) -> StudyForm:
+        """Return the form filled with how a study is set."""
+        numbers = ("overlap", "pool_depth", "repeat_percent")
+        given = asdict(switches) | {name: _typed(getattr(switches, name)) for name in numbers}
+        blind = next(word for word, value in BLIND.items() if value is switches.blind)
+        order = "shuffled" if switches.shuffle_questions else "given"
+        return cls(data=given | {"blind": blind, "order": order})
+
+    def switches(self, before: Switches) -> Switches:
+        """Return what a valid form decides; what it does not ask about stays as `before`."""
+        said: dict[str, Any] = self.data
+        return replace(
+            before,
+            name=said["name"],
+            guidelines=said["guidelines"],
+            blind=BLIND[said["blind"]],
+            shuffle_questions=said["order"] == "shuffled",
+            figures=said["figures"],
+            overlap=_number(said["overlap"]),
+            pool_depth=_number(said["pool_depth"]),
+            repeat_percent=int(said["repeat_percent"]),
+            allow_bulk=said["allow_bulk"],
+            show_pictures=said["show_pictures"],
+        )
 
 
 def checked(kind: type[FormT], values: MultiDict[str, str] | None = None) -> FormT:
@@ -165,6 +223,14 @@ def messages(form: Form) -> dict[str, str]:
 
 def _said(field: Field, value: object) -> Any:
     return value if field.name in request.form else KEEP
+
+
+def _typed(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _number(typed: str) -> int | None:
+    return int(typed) if typed else None
 
 
 def _time(text: str | None) -> datetime | None:

@@ -8,12 +8,16 @@ from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 
+from webapp.i18n import gettext
 from webapp.importers.problems import message
 from webapp.metrics.figures import Confusion, confusion
 from webapp.metrics.registry import Measure
+from webapp.metrics.summaries import RunReport, category_totals
+from webapp.metrics.summaries import totals as totals_of
+from webapp.metrics.totals import Totals
 from webapp.records import Problem, Severity
-from webapp.services import reports, runs
-from webapp.services.live_metrics import Standing
+from webapp.services import blinding, reports, runs, studies
+from webapp.services.blinding import Unblinded
 from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.web import access, figures, htmx
 from webapp.web.figures import Cell, Reason, Row
@@ -51,7 +55,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One category of a run with its figures, in the order of the panel's rows."""
+    """One category of a run with its figures, in the order of the panel's rows.
+
+    ``left`` counts the queries that miss a verdict under the rule in force.
+    """
 
     name: str
     queries: int
@@ -60,10 +67,26 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleChoice:
+    """A rule by which several raters' verdicts become one: its name and what it is called."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunShown:
-    """One run in full. ``next_run`` is another one with open work, once this is finished."""
+    """One run in full, its figures under ``rule``.
+
+    ``totals`` are those the figures are made of; ``next_run`` is another run with open work,
+    once this one is finished; ``unblinded`` are the times in which raters could see it.
+    """
 
     run: RunPage
+    rule: RuleChoice
+    rules: tuple[RuleChoice, ...]
+    unblinded: tuple[Unblinded, ...]
+    totals: Totals
     rows: tuple[Row, ...]
     measures: tuple[Measure, ...]
     reasons: tuple[Reason, ...]
@@ -97,7 +120,12 @@ def show(run_id: str) -> str:
     with access.reading() as (session, rater):
         run = runs.run_page(session, rater, run_id)
         others = runs.overviews(session, rater) if run.overview.first_open is None else []
-    return render_template("runs/page.html", **htmx.names(_shown(run, others)))
+        rule = reports.rule_of(session, rater.study, _wanted_rule())
+        report = reports.report(session, rater.study, run_id, rule)
+        raters = [one.name for one in studies.raters(session, rater.study)]
+        unblinded = blinding.unblinded(session, rater.study)
+    page = _shown(run, others, report, raters, unblinded)
+    return render_template("runs/page.html", **htmx.names(page))
 
 
 @blueprint.post("/<run_id>/labels")
@@ -137,7 +165,7 @@ def metrics(run_id: str) -> Response:
     from webapp.exporters.metrics_tables import metrics_json
 
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, request.args.get("rule"))
+        rule = reports.rule_of(session, rater.study, _wanted_rule())
         report = reports.report(session, rater.study, run_id, rule)
     return jsonify(metrics_json(report))
 
@@ -149,22 +177,38 @@ def export(run_id: str, name: str) -> Response:
 
     file_format = next(key for key, value in FORMATS.items() if value == name)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, request.args.get("rule"))
+        rule = reports.rule_of(session, rater.study, _wanted_rule())
         file = exports.export(session, rater.study, run_id, rule, file_format)
     response = Response(file.data, content_type=file.media_type)
     response.headers.set("Content-Disposition", "attachment", filename=file.name)
     return response
 
 
-def _shown(run: RunPage, others: list[RunOverview]) -> RunShown:
-    whole = run.overview.standing.totals
+def _wanted_rule() -> str | None:
+    """Return the rule that the address names; ``None`` leaves the choice to the study."""
+    return request.args.get("rule") or None
+
+
+def _shown(
+    run: RunPage,
+    others: list[RunOverview],
+    report: RunReport,
+    raters: list[str],
+    unblinded: tuple[Unblinded, ...],
+) -> RunShown:
+    whole = totals_of(report)
+    rules = _rules(raters)
     open_runs = (other for other in others if other.first_open is not None)
     return RunShown(
         run=run,
+        rule=next(rule for rule in rules if rule.name == report.rule),
+        rules=rules,
+        unblinded=unblinded,
+        totals=whole,
         rows=figures.rows(figures.of_totals(whole)),
         measures=figures.measures(),
         reasons=figures.reasons(),
-        categories=tuple(_category(name, standing) for name, standing in run.categories.items()),
+        categories=tuple(_category(*item) for item in category_totals(report).items()),
         confusion=confusion(whole),
         sources=tuple(_source(file) for file in run.files),
         next_run=next(open_runs, None),
@@ -173,9 +217,19 @@ def _shown(run: RunPage, others: list[RunOverview]) -> RunShown:
     )
 
 
-def _category(name: str, standing: Standing) -> Category:
-    cells = figures.of_totals(standing.totals)
-    return Category(name, standing.totals.n_queries, standing.open_queries, tuple(cells.values()))
+def _rules(raters: list[str]) -> tuple[RuleChoice, ...]:
+    alone = (RuleChoice(f"rater {name}", gettext("%(name)s alone", name=name)) for name in raters)
+    return (
+        *alone,
+        RuleChoice(reports.MAJORITY, gettext("Majority of all raters")),
+        RuleChoice(reports.ADJUDICATED, gettext("Adjudicated, else the majority")),
+    )
+
+
+def _category(name: str, totals: Totals) -> Category:
+    cells = figures.of_totals(totals)
+    left = totals.n_counted - totals.n_complete
+    return Category(name, totals.n_queries, left, tuple(cells.values()))
 
 
 def _source(file: SourceFile) -> Source:

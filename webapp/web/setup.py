@@ -14,6 +14,7 @@ from webapp.web import (
     agreement,
     badges,
     compression,
+    conflicts,
     errors,
     formatting,
     health,
@@ -25,9 +26,9 @@ from webapp.web import (
     markdown,
     raters,
     runs,
-    settings,
     sign_in,
     site,
+    study,
 )
 
 PAGES = (
@@ -37,10 +38,11 @@ PAGES = (
     imports,
     runs,
     judgments,
-    settings,
+    study,
     agreement,
     adjudications,
     history,
+    conflicts,
     raters,
     sign_in,
 )
@@ -77,7 +79,7 @@ def _set_up_templates(app: Flask) -> None:
     environment.globals.update(
         _=gettext, ngettext=ngettext, site=site.site, static=site.static_address
     )
-    for name in ("figure", "number", "rupiah", "price", "full_price", "size", "moment"):
+    for name in ("figure", "number", "rupiah", "price", "full_price", "size", "moment", "p_value"):
         environment.filters[name] = getattr(formatting, name)
     for name in ("plain", "line", "link", "picture", "render", "is_long", "intro"):
         environment.filters[name] = getattr(markdown, name)
