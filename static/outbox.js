@@ -48,9 +48,9 @@ async function work() {
   sending = true;
   while (waiting.length) {
     const event = waiting[0];
-    const { state, text, address } = await deliver(event);
+    const { state, text } = await deliver(event);
     waiting.shift();
-    await event.told(event, state, text, address);
+    await event.told(event, state, text);
   }
   sending = false;
   idle.splice(0).forEach((resolve) => resolve());
@@ -71,7 +71,7 @@ async function attempt({ url, body }) {
     const response = await fetch(url, { method: "POST", body, headers: PARTIAL });
     const text = await response.text();
     if (response.status >= 500 || [408, 429].includes(response.status) || !isPart(text)) return null;
-    return { state: response.ok ? "saved" : "refused", text, address: response.url };
+    return { state: response.ok ? "saved" : "refused", text };
   } catch {
     return null;
   }

@@ -1,7 +1,9 @@
-// The rating page by keyboard: a verdict shows at once, is saved in order, and moves on.
+// Both rating pages by keyboard: a verdict shows at once, is saved in order, and moves on.
 //
 // The forms work without this script. Here their clicks go through the outbox, the answers
-// are put in place by htmx, and the next open question is fetched before it is wanted.
+// are put in place by htmx, and the next open question is fetched before it is wanted, where
+// its address is known. A blind question comes in stages: what follows the last card is in
+// the answer to it.
 
 import { keep, kept } from "./memory.js";
 import { drained, load, pending, send } from "./outbox.js";
@@ -14,8 +16,9 @@ const question = () => one("#question");
 const walk = () => one("#walk");
 const VERDICTS = { y: "1", v: "1", t: "0", x: "0", r: "unsure" };
 const OUTCOMES = { y: "correct_empty", t: "false_negative" };
+const PLACES = ".card, #outcome, .grades";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
-const KINDS = { relevance: "card", empty_outcome: "outcome", quality: "quality", notes: "notes" };
+const KINDS = { empty_outcome: "outcome", quality: "quality", notes: "notes" };
 
 let moving = false; // from the key that leaves a question until the next one has focus
 let typed = []; // what was typed in between
@@ -23,15 +26,23 @@ let ahead = null; // {address, text: Promise} of the next open question
 
 // ---- saying -----------------------------------------------------------------------------
 
-/** Say `value` for `field` of the question; `places` are the ranks a verdict counts at. */
-function say(form, field, value, { places = [KINDS[field]], onward = false } = {}) {
-  const fields = onward ? { [field]: value, onward: 1 } : { [field]: value };
+/** Say `value` for `field` of the question; `places` are the lines that tell its state. */
+function say(form, field, value, { places = [lineOf(form, field)], onward = false } = {}) {
+  const fields = { [field]: value };
+  for (const { name, value } of all("input[type=hidden]", form)) fields[name] = value;
+  if (onward) fields.onward = 1;
   send({ url: form.action, query: question().dataset.query, field, value, places, fields }, told);
 }
 
-function judge(card, value) {
-  const repeats = card.dataset.repeats?.split(" ") ?? [];
-  say(one("form.verdict", card), "relevance", value, { places: [card.dataset.rank, ...repeats] });
+/** Return the name of the line that tells what has become of `field`. */
+function lineOf(form, field) {
+  return KINDS[field] + (form.dataset.of ?? "");
+}
+
+function judge(card, value, options) {
+  const { rank, position, repeats } = card.dataset;
+  const places = [rank ?? position, ...(repeats?.split(" ") ?? [])];
+  say(one("form.verdict", card), "relevance", value, { places, ...options });
 }
 
 async function undo() {
@@ -43,10 +54,10 @@ async function undo() {
 }
 
 /** Show what has become of an event, and what its answer changes on the page. */
-async function told(event, state, text, address) {
+async function told(event, state, text) {
   if (text) {
     await show(text);
-    if (text.includes('id="question"')) visit(address); // an undo shows where it happened
+    if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
   }
   event.state = state;
   mark(event, state);
@@ -57,11 +68,16 @@ async function told(event, state, text, address) {
 
 /** Make the page say what an event says, before the server does. */
 function apply({ query, field, value, places }) {
-  if (query !== question().dataset.query) return;
-  if (field === "relevance") places.forEach((rank) => press(one(`#rank-${rank}`), value));
-  if (field === "empty_outcome") press(one("#outcome"), value);
-  if (field === "quality") one(`#quality-${value}`).checked = true;
+  if (query !== question().dataset.query || field === "notes") return;
+  for (const place of places.map(placeOf)) {
+    if (!place) continue; // hidden again, since a card above is open
+    if (field === "quality") one(`[value="${value}"]`, place).checked = true;
+    else press(place, value);
+  }
 }
+
+const stateOf = (name) => one(`[data-state-of="${name}"]`);
+const placeOf = (name) => stateOf(name)?.closest(PLACES);
 
 function press(place, value) {
   place.dataset.verdict = value;
@@ -73,7 +89,7 @@ function press(place, value) {
 function mark({ query, places }, state) {
   if (query !== question().dataset.query) return;
   for (const place of places) {
-    const line = one(`[data-state-of="${place}"]`);
+    const line = stateOf(place);
     if (!line) continue;
     line.textContent = words[state];
     line.classList.toggle("unsaved", state === "unsaved" || state === "refused");
@@ -88,13 +104,15 @@ function announce(text) {
 
 // ---- moving -----------------------------------------------------------------------------
 
-/** Go on to the next open question once everything is saved; to the summary after the last. */
+/** Go on once everything is saved: to what the answer brought, else to what it called next. */
 async function onward() {
   moving = true;
+  const left = question().dataset.query;
   await drained();
   const { finished, query, address } = walk().dataset;
   if (finished) return location.assign(words.finish);
-  if (query === question().dataset.query) return arrive(); // refused, or nothing else is open here
+  if (question().dataset.query !== left) return arrive();
+  if (query === left) return arrive({ tell: false }); // another stage, or refused
   await go(address);
 }
 
@@ -102,24 +120,27 @@ async function onward() {
 async function go(address, { push = true } = {}) {
   moving = true;
   await drained();
-  const standing = [walk(), one("#figures")].map((part) => part.outerHTML);
+  const standing = [walk(), one("#figures")].filter(Boolean).map((part) => part.outerHTML);
   const isNext = new URL(address, location).href === ahead?.address;
   const known = isNext && walk().dataset.address === address;
   const text = (isNext && (await ahead.text)) || (await load(address));
-  if (!text) return location.assign(address);
+  if (!text || !isQuestion(text)) return location.assign(address);
   await show(text);
   // What the last answer said of this question is newer than what was fetched ahead of it.
   if (known) await show(standing.map(partial).join(""));
-  visit(address, push);
+  visit(push);
   arrive();
 }
+
+const isQuestion = (text) => text.includes('id="question"');
 
 function partial(html) {
   return `<hx-partial hx-target="#${html.match(/id="(\w+)"/)[1]}" hx-swap="outerMorph">${html}</hx-partial>`;
 }
 
-function visit(address, push = true) {
-  const { pathname, search } = new URL(address, location);
+/** Make the address and the title those of the question that is shown. */
+function visit(push = true) {
+  const { pathname, search } = new URL(question().dataset.address, location);
   if (push && pathname + search !== location.pathname + location.search) {
     history.pushState({ htmx: true }, "", pathname + search);
   }
@@ -136,61 +157,57 @@ async function show(text) {
 function arrive({ tell = true } = {}) {
   moving = false;
   if (tell) scrollTo(0, 0);
-  foldFigures();
+  foldAside();
   focusFirst();
   if (tell) announce(one("#walk strong").textContent);
-  const next = one("a[data-jump][data-walk]")?.href;
+  const next = one("a[data-ahead]")?.href;
   ahead = next ? { address: next, text: load(next) } : null;
   while (typed.length && !moving) act(...typed.shift());
 }
 
-function foldFigures() {
-  if (matchMedia("(max-width: 75rem)").matches) one("#figures details").open = false;
+function foldAside() {
+  if (!matchMedia("(max-width: 75rem)").matches) return;
+  for (const details of all("aside details")) details.open = false;
 }
 
 // ---- focus ------------------------------------------------------------------------------
 
 const cards = () => all(".card", question());
-const here = () => document.activeElement?.closest?.(".card");
-const isOpen = (card) => !card.dataset.verdict;
+const places = () => all(PLACES, question());
+const within = (selector) => document.activeElement?.closest?.(selector);
+const isGrades = (place) => place.matches(".grades");
+const isOpen = (place) => (isGrades(place) ? !one(":checked", place) : !place.dataset.verdict);
+const isAsked = (place) => isOpen(place) && !("optional" in place.dataset);
 
 function focus(element) {
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block: "nearest" });
 }
 
+/** Put focus on a place: a card, the outcome of an empty list, or the grades of an answer. */
+function enter(place) {
+  if (!isGrades(place)) return focus(place);
+  focus(one(":checked", place) ?? one(".suggested input", place) ?? one("input", place));
+}
+
 function focusFirst() {
   const marked = location.hash && one(`.card${location.hash}`);
-  const outcome = one("#outcome");
-  const first = marked || cards().find(isOpen) || (outcome && isOpen(outcome) && outcome);
-  if (first) focus(first);
-  else if (cards().length && !one("#grades :checked")) focusGrades();
+  const first = marked || places().find(isAsked);
+  if (first) enter(first);
   else question().focus({ preventScroll: true });
 }
 
-function focusGrades() {
-  const grades = one("#grades");
-  focus(one(":checked", grades) ?? one(".suggested input", grades) ?? one("input", grades));
-}
-
-/** Move on after a verdict: to the next open card, from the last one round to the first. */
-function focusNext(card) {
-  const order = cards();
-  const place = order.indexOf(card) + 1;
-  const next = [...order.slice(place), ...order.slice(0, place)].find(isOpen);
-  if (next) focus(next);
-  else focusGrades();
+/** Return the next place of `order` after `place` that is open, from the last round to the first. */
+function nextOpen(order, place) {
+  const at = order.indexOf(place) + 1;
+  return [...order.slice(at), ...order.slice(0, at)].find((other) => other !== place && isOpen(other));
 }
 
 function step(by) {
-  const order = cards();
-  if (!order.length) return;
-  const card = here();
-  const inGrades = one("#rate").contains(document.activeElement);
-  const at = card ? order.indexOf(card) : inGrades ? order.length : -1;
-  const target = Math.max(0, at + by);
-  if (target >= order.length) focusGrades();
-  else focus(order[target]);
+  const order = places();
+  const at = order.indexOf(within(PLACES));
+  const target = order[Math.max(0, at + by)];
+  if (target) enter(target);
 }
 
 // ---- keys -------------------------------------------------------------------------------
@@ -206,16 +223,15 @@ const KEYS = {
   p: () => follow('[rel="prev"]'),
   g: () => follow("[data-jump]"),
   u: undo,
-  n: () => focus(one("#notes")),
+  n: () => writeNotes(),
   h: () => one("#keys").showModal(),
   "?": () => one("#keys").showModal(),
 };
 const REPEATING = ["j", "k", "arrowdown", "arrowup"];
 
 function act(key) {
-  const outcome = one("#outcome");
-  if (outcome && OUTCOMES[key]) {
-    say(outcome, "empty_outcome", OUTCOMES[key], { onward: true });
+  if (OUTCOMES[key] && (within("#outcome") || (one("#outcome") && !cards().length))) {
+    say(one("#outcome"), "empty_outcome", OUTCOMES[key], { onward: true });
     onward();
   } else if (VERDICTS[key] && cards().length) {
     verdict(VERDICTS[key]);
@@ -226,20 +242,30 @@ function act(key) {
   }
 }
 
+/** Judge the card in focus and move on: to the next open one, then to whatever follows the cards. */
 function verdict(value) {
-  const card = here();
-  if (card) {
-    judge(card, value);
-    focusNext(card);
-  } else {
-    focusFirst();
-  }
+  const card = within(".card");
+  if (!card) return focusFirst();
+  const after = places().slice(cards().length);
+  const next = nextOpen(cards(), card) ?? after.find(isOpen) ?? after.at(-1);
+  judge(card, value, { onward: !next });
+  if (next) enter(next);
+  else onward();
 }
 
+/** Rate the answer whose grades have focus and move on: to the next answer, then to what is next. */
 function grade(key) {
-  if (!one("#grades").contains(document.activeElement)) return;
-  say(one("#rate"), "quality", key, { onward: true });
-  onward();
+  const grades = within(".grades");
+  if (!grades) return;
+  const next = nextOpen(all(".grades", question()), grades);
+  say(grades.form, "quality", key, { onward: !next });
+  if (next) enter(next);
+  else onward();
+}
+
+function writeNotes() {
+  const notes = within(".rate") ?? one(".rate:has(.grades)", question());
+  if (notes) focus(one("textarea", notes));
 }
 
 function follow(selector) {
@@ -252,7 +278,7 @@ function isKnown(key) {
 
 document.addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase();
-  if (key === "escape" && event.target.id === "notes") return leaveNotes();
+  if (key === "escape" && event.target.name === "notes") return leaveNotes(event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !isKnown(key)) return;
   if (event.shiftKey && key !== "?") return;
   if (event.target.closest(TYPING) || one("dialog[open]") || !keysAreOn()) return;
@@ -263,8 +289,8 @@ document.addEventListener("keydown", (event) => {
   else act(key);
 });
 
-function leaveNotes() {
-  one("#notes").blur(); // which stores what was written
+function leaveNotes(notes) {
+  notes.blur(); // which stores what was written
   focusFirst();
 }
 
@@ -274,17 +300,18 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   const value = event.submitter?.value;
   if (form.matches(".verdict")) {
-    judge(form.closest(".card"), value);
-    if (!value) focus(form.closest(".card")); // the button that clears goes away
+    const card = form.closest(".card");
+    judge(card, value);
+    if (!event.submitter.matches("[aria-pressed]")) focus(card); // that button goes away
   } else if (form.matches("#outcome")) say(form, "empty_outcome", value);
   else if (form.matches("[data-undo-form]")) undo();
-  else if (!form.matches("#rate")) return;
+  else if (!form.matches(".rate")) return;
   event.preventDefault();
 });
 
 document.addEventListener("change", ({ target }) => {
   if (target.name === "quality") say(target.form, "quality", target.value);
-  if (target.id === "notes") say(target.form, "notes", target.value);
+  if (target.name === "notes") say(target.form, "notes", target.value);
 });
 
 document.addEventListener("click", (event) => {

@@ -12,6 +12,7 @@ from typing import Any
 from flask import Blueprint, Response, g, redirect, request, url_for
 
 from webapp.i18n import gettext
+from webapp.importers.property_identity import identity
 from webapp.metrics.registry import Measure
 from webapp.services import judgments, rating_page, runs
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
@@ -67,7 +68,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     page = _page(run_id, query_id)
     if not htmx.wants_part():
         return _back(page, f"rank-{rank}")
-    return _clicked(page, tuple(card for card in page.cards if rank in (card.rank, *card.repeats)))
+    return _clicked(page, _versions(page, rank))
 
 
 @blueprint.post(ADDRESS + "/rating")
@@ -129,6 +130,13 @@ def _page(run_id: str, query_id: int) -> RatingPage:
         page = rating_page.rating_page(session, rater, run_id, query_id, _wanted())
     g.pictures = page.show_pictures
     return page
+
+
+def _versions(page: RatingPage, rank: int) -> tuple[JudgedCard, ...]:
+    """Return the cards of the property at `rank`: each tells what was said of the others."""
+    clicked = next(card for card in page.cards if card.rank == rank)
+    name = identity(clicked.card)
+    return tuple(card for card in page.cards if identity(card.card) == name)
 
 
 def _first_in_category(page: RatingPage) -> int | None:
