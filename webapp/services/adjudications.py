@@ -201,7 +201,7 @@ def _disputes(
         select(JudgedThing, Question)
         .join(Question, Question.id == JudgedThing.question_id)
         .where(JudgedThing.id.in_(list(cast)))
-    ).tuples()
+    )
     witnesses = _Witnesses.of(session, study)
     found = [
         Dispute(

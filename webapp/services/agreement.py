@@ -96,7 +96,7 @@ def _asked(session: Session, scope: Scope, kind: Kind) -> list[tuple[int, str]]:
         )
         key = JudgedThing.id
     in_order = wanted.order_by(Question.question_set_id, Question.position, key)
-    return list(session.execute(in_order).tuples())
+    return [(key, category) for key, category in session.execute(in_order)]
 
 
 def _first_judged(

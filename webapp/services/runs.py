@@ -11,6 +11,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import (
+    Adjudication,
     JudgedThing,
     Judgment,
     Query,
@@ -18,6 +19,7 @@ from webapp.db.models import (
     QuerySummary,
     Question,
     Rater,
+    Repeat,
     Result,
     Run,
     RunFile,
@@ -179,7 +181,8 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
     studies.log(session, study, "delete run", run.id, labels, None, now)
     own = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
     keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
-    session.execute(delete(Judgment).where(Judgment.judged_thing_id.in_(own)))
+    for table in (Judgment, Repeat, Adjudication):
+        session.execute(delete(table).where(table.judged_thing_id.in_(own)))
     session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
     session.execute(delete(QuerySummary).where(QuerySummary.run_id == run.id))
     session.execute(delete(Result).where(Result.query_key.in_(keys)))
