@@ -215,6 +215,12 @@ def undo(session: Session, rater: Rater, click: Click) -> str | None:
     return last.task_id
 
 
+def is_done(session: Session, rater: Rater, task_id: str) -> bool:
+    """Whether nothing is left to do in one of the rater's tasks."""
+    still_open = select(Task.id).where(Task.id == task_id, is_open(rater.study))
+    return session.scalar(still_open) is None
+
+
 def is_open(study: Study) -> ColumnElement[bool]:
     """Return the condition on ``Task`` that its rater has something left to do in it."""
     unjudged = exists().where(

@@ -21,10 +21,12 @@ from webapp.services.raters import NameTaken, OwnerStays
 from webapp.services.reports import UnknownRater, UnknownRule
 from webapp.services.runs import NotUnreadable, UnknownRun
 from webapp.services.sign_in import TooManyTries
+from webapp.services.tasks import UnknownTask
 from webapp.services.uploads import UnknownUpload
 from webapp.web import htmx
 from webapp.web.access import FromElsewhere, NotFromHere, NotSignedIn, NotYours
 from webapp.web.forms import UnusableForm
+from webapp.web.judgments import RatedBlind
 from webapp.web.raters import NoPasswordYet
 
 
@@ -88,6 +90,16 @@ BY_KIND: dict[type[Exception], Said] = {
         mark("It was stored, given up, or kept for longer than a day. Choose the file again."),
     ),
     EventIdTaken: Said(409, mark("This click was stored before as something else"), REPEAT),
+    UnknownTask: Said(
+        404,
+        mark("You were given nothing to rate at this address"),
+        mark("It may be another rater's, or gone. Open the first page: it shows what is next."),
+    ),
+    RatedBlind: Said(
+        409,
+        mark("This study is rated blind"),
+        mark("Runs are not shown while rating. Reload the page to go on with what is next."),
+    ),
     NotToJudge: Said(400, mark("There is nothing of that kind to judge here"), REPEAT),
     UnknownThing: Said(404, mark("This study shows no such card or empty list"), GONE),
     NotDisputed: Said(

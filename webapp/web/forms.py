@@ -142,6 +142,19 @@ class RatingForm(EventForm):
         )
 
 
+class BlindVerdictForm(VerdictForm):
+    """A verdict on the card of that name in a blind rater's task."""
+
+    card = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    onward = BooleanField()
+
+
+class BlindRatingForm(RatingForm):
+    """What is said of the answer of that name in a blind rater's task, or of its emptiness."""
+
+    answer = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+
+
 class CardsForm(Form):
     """Cards written by hand, as the chatbot would have listed them."""
 

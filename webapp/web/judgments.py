@@ -14,7 +14,7 @@ from flask import Blueprint, Response, g, redirect, request, url_for
 from webapp.i18n import gettext
 from webapp.importers.property_identity import identity
 from webapp.metrics.registry import Measure
-from webapp.services import judgments, rating_page, runs
+from webapp.services import judgments, rating_page, runs, studies
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
 from webapp.web import access, figures, htmx
 from webapp.web.figures import Reason, Row
@@ -23,6 +23,10 @@ from webapp.web.forms import CardsForm, EventForm, RatingForm, VerdictForm, chec
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
 ADDRESS = "/queries/<int:query_id>"
+
+
+class RatedBlind(Exception):
+    """The study is rated blind meanwhile, so no answer is shown as a run's any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,13 @@ class Notice:
 
 @blueprint.get(ADDRESS)
 def show(run_id: str, query_id: int) -> Response:
-    """Show one question of a run, to be rated."""
+    """Show one question of a run, to be rated; where the study is blind, what is next."""
+    with access.reading() as (session, rater):
+        is_blind = studies.is_blind(session, rater.study)
+    if is_blind and htmx.wants_part():
+        raise RatedBlind
+    if is_blind:
+        return redirect(url_for("rate.next_one", because="blind"), 303)  # type: ignore[return-value]
     page = _page(run_id, query_id)
     if (elsewhere := _first_in_category(page)) is not None:
         return _to(run_id, elsewhere)

@@ -1,0 +1,180 @@
+"""The blind rater's pages: what is next, one question in stages, and the end.
+
+No address, title or part names a run, a method, an LLM, a file or the place of a card in an
+answer. A click answers with the parts it changed, or with the next question once this one is
+done and the rater goes on; a form sent without a script is sent back to its card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, g, redirect, request, url_for
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Rater
+from webapp.i18n import gettext
+from webapp.importers.property_identity import identity
+from webapp.services import blind_page, progress, tasks
+from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Stage
+from webapp.services.progress import Done, Progress
+from webapp.web import access, htmx
+from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked
+from webapp.web.judgments import Notice
+
+blueprint = Blueprint("rate", __name__, url_prefix="/rate")
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """What a blind rater's page and its parts show.
+
+    ``stage`` is what stands below the cards: nothing yet, the emptiness, or the answers too.
+    ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
+    ``changed`` are the cards and ``rated`` the answer a click touched.
+    """
+
+    page: BlindPage
+    stage: str
+    whole: bool
+    because: str
+    is_owner: bool
+    changed: tuple[BlindCard, ...] = ()
+    rated: BlindAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllDone:
+    """The end: how far the rater is, and what they have given the study."""
+
+    progress: Progress
+    done: Done
+    last: str | None
+    because: str
+    is_owner: bool
+
+
+@blueprint.get("/")
+def next_one() -> Response:
+    """Lead to what is next for this rater; with nothing left, say so and thank."""
+    with access.writing() as (session, rater):
+        task = tasks.next_task(session, rater, access.now())
+        session.commit()
+        if task is not None:
+            return _to(task.id, **_because())
+        given = tasks.given_to(session, rater)
+        context = AllDone(
+            progress=progress.progress(session, rater),
+            done=progress.done(session, rater),
+            last=given[-1] if given else None,
+            because=_because().get("because", ""),
+            is_owner=rater.is_owner,
+        )
+    return htmx.respond("rate/done.html", "rate/_finished.html", context)
+
+
+@blueprint.get("/<task_id>")
+def show(task_id: str) -> Response:
+    """Show one question to its rater, as far as it is asked for now."""
+    return htmx.respond("rate/page.html", "rate/_shown.html", _rated(task_id))
+
+
+@blueprint.post("/<task_id>/judgment")
+def judge(task_id: str) -> Response:
+    """Store a verdict on one card."""
+    form = checked(BlindVerdictForm)
+    card = form.card.data or ""
+    with access.writing() as (session, rater):
+        tasks.judge(session, rater, task_id, card, form.verdict, form.click())
+        onward = _onward(session, rater, task_id) if form.onward.data else None
+        session.commit()
+    return onward or _clicked(task_id, card=card)
+
+
+@blueprint.post("/<task_id>/rating")
+def rate(task_id: str) -> Response:
+    """Store quality and notes of one answer, or what is said of the empty ones."""
+    form = checked(BlindRatingForm)
+    answer = form.answer.data or None
+    with access.writing() as (session, rater):
+        tasks.rate(session, rater, task_id, answer, form.rating, form.click())
+        onward = _onward(session, rater, task_id) if form.onward.data else None
+        session.commit()
+    return onward or _clicked(task_id, answer=answer)
+
+
+@blueprint.post("/undo")
+def undo() -> Response:
+    """Take back the rater's latest change and show where it was."""
+    form = checked(EventForm)
+    with access.writing() as (session, rater):
+        task_id = tasks.undo(session, rater, form.click())
+        session.commit()
+    if task_id is not None:
+        return _to(task_id)
+    if htmx.wants_part():
+        notice = Notice(gettext("There is nothing left to undo."))
+        return htmx.respond("judgments/_notice.html", "judgments/_notice.html", notice)
+    return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+
+
+def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
+    """Return the way to what is next, once nothing is left in this task; else ``None``."""
+    if not tasks.is_done(session, rater, task_id):
+        return None
+    task = tasks.next_task(session, rater, access.now())
+    return _to(task.id) if task is not None else _to_next()
+
+
+def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:
+    """Return what a click changed; without a script, the way back to where it was."""
+    rated = _rated(task_id, card, answer)
+    if htmx.wants_part():
+        return htmx.respond("rate/_clicked.html", "rate/_clicked.html", rated)
+    return _to(task_id, _anchor=_anchor(rated, card))
+
+
+def _anchor(rated: Rated, card: str | None) -> str:
+    """Return the place of a click: its card while cards are open, else its answer."""
+    if card is not None and rated.page.stage is Stage.CARDS:
+        return next(f"card-{shown.position}" for shown in rated.changed if shown.key == card)
+    return f"answer-{rated.rated.letter}" if rated.rated else "below"
+
+
+def _rated(task_id: str, card: str | None = None, answer: str | None = None) -> Rated:
+    with access.reading() as (session, rater):
+        page = blind_page.blind_page(session, rater, task_id)
+        is_owner = rater.is_owner
+    g.pictures = page.show_pictures
+    return Rated(
+        page=page,
+        stage=str(Stage.ANSWERS if page.stage is Stage.DONE else page.stage),
+        whole="whole" in request.args,
+        because=_because().get("because", ""),
+        is_owner=is_owner,
+        changed=_versions(page, card),
+        rated=next((shown for shown in page.answers if shown.key == answer), None),
+    )
+
+
+def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
+    """Return the cards of the clicked card's property: each tells what was said of the others."""
+    clicked = next((shown for shown in page.cards if shown.key == key), None)
+    if clicked is None:
+        return ()
+    name = identity(clicked.card)
+    return tuple(shown for shown in page.cards if identity(shown.card) == name)
+
+
+def _because() -> dict[str, str]:
+    """Return why the rater was led here, as the address says, to be said on the page."""
+    return {"because": "blind"} if request.args.get("because") == "blind" else {}
+
+
+def _to_next() -> Response:
+    return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+
+
+def _to(task_id: str, **values: Any) -> Response:
+    return redirect(url_for("rate.show", task_id=task_id, **values), 303)  # type: ignore[return-value]
