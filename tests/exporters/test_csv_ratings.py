@@ -112,8 +112,8 @@ def test_the_long_form_has_one_line_per_result_with_stable_ids() -> None:
     ]
 
     assert long_csv(results).decode() == (
-        "run,rater,query_id,rank,property,content,title,relevance\n"
-        "r1,Ani,4,1,slug:rumah-a,1,Rumah A,1\n"
-        "r1,Ani,4,2,slug:rumah-a,1,Rumah A,unsure\n"
-        "r1,Ani,4,3,slug:rumah-a,1,Rumah A,\n"
+        "run,rater,query_id,rank,property,content,title,relevance,provenance\n"
+        "r1,Ani,4,1,slug:rumah-a,1,Rumah A,1,\n"
+        "r1,Ani,4,2,slug:rumah-a,1,Rumah A,unsure,\n"
+        "r1,Ani,4,3,slug:rumah-a,1,Rumah A,,\n"
     )

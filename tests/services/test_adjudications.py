@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,7 +13,16 @@ from tests.conftest import NOW
 from tests.services.runs import card, click, query, run
 from webapp.db.models import JudgedThing, LogEntry, Property, Query, Rater, Study
 from webapp.records import EmptyOutcome, Relevance
-from webapp.services import adjudications, imports, judgments, provenance, reports, runs, studies
+from webapp.services import (
+    adjudications,
+    exports,
+    imports,
+    judgments,
+    provenance,
+    reports,
+    runs,
+    studies,
+)
 from webapp.services.adjudications import (
     Docket,
     NotDisputed,
@@ -178,6 +190,31 @@ def test_a_settlement_needs_a_reason_and_a_verdict_of_its_kind(
         adjudications.adjudicate(session, raters[0], disputed, NO, " \n", NOW)
     with pytest.raises(UnfitVerdict):
         adjudications.adjudicate(session, raters[0], disputed, "correct_empty", "why", NOW)
+
+
+def test_the_long_csv_says_where_each_label_comes_from(
+    session: Session, study: Study, raters: list[Rater], run_id: str
+) -> None:
+    adjudications.adjudicate(session, raters[0], thing(session, "d"), NO, "a shop", NOW)
+
+    def origins(rule: str) -> list[tuple[str, str]]:
+        chosen = reports.rule_of(session, study, rule)
+        file = exports.long_csv(session, study, run_id, chosen)
+        rows = csv.DictReader(io.StringIO(file.data.decode()))
+        return [(row["relevance"], row["provenance"]) for row in rows]
+
+    assert origins("adjudicated") == [
+        ("1", "unanimous"),
+        ("1", "majority"),
+        ("", "open"),
+        ("0", "adjudicated"),
+        ("1", "majority"),
+        ("unsure", "unanimous"),
+        ("1", "unanimous"),
+        ("", "open"),
+    ]
+    assert origins("majority")[3] == ("", "open")
+    assert {origin for _, origin in origins("rater Ani")} == {""}
 
 
 def test_emptiness_is_settled_like_a_card(

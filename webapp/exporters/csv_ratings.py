@@ -10,7 +10,10 @@ from webapp.exporters.rated_rows import RATED_COLUMNS, rated_rows
 from webapp.metrics.summaries import RunReport
 from webapp.records import Relevance
 
-LONG_COLUMNS = ("run", "rater", "query_id", "rank", "property", "content", "title", "relevance")
+LONG_COLUMNS = (
+    *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
+    "provenance",
+)
 """The columns of the long form."""
 
 _FOUR_DECIMALS = frozenset(
@@ -23,7 +26,8 @@ class JudgedResult:
     """One result of one run with one rater's verdict, by ids that stay the same.
 
     ``property_id`` is the property's identity and ``content`` the number of the content
-    that was shown; `rater` may also name a merging rule ("majority").
+    that was shown; `rater` may also name a merging rule ("majority"), and ``provenance``
+    then tells where the label comes from: unanimous, majority, adjudicated or open.
     """
 
     run: str
@@ -34,6 +38,7 @@ class JudgedResult:
     content: int
     title: str
     relevance: Relevance | None = None
+    provenance: str | None = None
 
 
 def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
@@ -65,7 +70,10 @@ def wide_csv(
 
 
 def long_csv(results: Iterable[JudgedResult], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
-    """One line per result; ``relevance`` is 1, 0, ``unsure`` or, unjudged, blank."""
+    """One line per result; ``relevance`` is 1, 0, ``unsure`` or, unjudged, blank.
+
+    ``provenance`` is blank for one rater's own verdicts.
+    """
     rows: list[tuple[Cell, ...]] = [
         (
             result.run,
@@ -76,6 +84,7 @@ def long_csv(results: Iterable[JudgedResult], *, style: CsvStyle = CsvStyle.PLAI
             result.content,
             result.title,
             result.relevance and result.relevance.value,
+            result.provenance,
         )
         for result in results
     ]

@@ -95,8 +95,8 @@ class KindAgreement:
     """Agreement on one kind of items, by the raters who judged any of them.
 
     ``n_items`` have a judgment of any rater, "cannot tell" included. ``cannot_tell`` is over
-    all raters and ``cannot_tell_by`` for each; both ``None`` and empty for quality, where
-    nobody can say that.
+    all raters and ``cannot_tell_by`` for each; ``None`` and empty but for cards, as nobody
+    can say that of the others.
     """
 
     kind: Kind
@@ -153,7 +153,7 @@ def of_kind(
         table = tuple(tuple(_label(item.said.get(name)) for name in names) for item in members)
         return _measured(table, kind, bootstrap)
 
-    everybody, by_rater = (None, {}) if kind is Kind.QUALITY else _cannot_tell(active, judged)
+    everybody, by_rater = _cannot_tell(active, judged) if kind is Kind.CARDS else (None, {})
     return KindAgreement(
         kind=kind,
         raters=tuple(active),

@@ -17,7 +17,7 @@ from webapp.exporters.csv_ratings import JudgedResult
 from webapp.exporters.json_runs import ExportedQuery, ExportedResult, ExportedRun
 from webapp.exporters.trec import TrecResult
 from webapp.records import QueryState
-from webapp.services import reports, runs, studies
+from webapp.services import provenance, reports, runs, studies
 from webapp.services.judged_things import from_row
 from webapp.services.reports import Rule
 from webapp.services.verdicts import Verdicts
@@ -97,6 +97,7 @@ def long_csv(
     style: CsvStyle = CsvStyle.PLAIN,
 ) -> ExportedFile:
     """Return one line per result, by ids that stay the same."""
+    origins = _origins(session, study, run_id, rule)
     rows = [
         JudgedResult(
             run=run_id,
@@ -107,6 +108,7 @@ def long_csv(
             content=shown.content,
             title=shown.result.card.title,
             relevance=shown.result.relevance,
+            provenance=origins.get(shown.thing_id),
         )
         for shown in _shown(session, study, run_id, rule)
     ]
@@ -216,6 +218,14 @@ def _shown(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
     for key, query_id, rank, card, thing_id, identity, content in rows:
         result = ExportedResult(rank, from_row(card), said.relevance(thing_id))
         yield _Shown(key, query_id, rank, thing_id, identity, content, result)
+
+
+def _origins(session: Session, study: Study, run_id: str, rule: Rule) -> Mapping[int, str]:
+    """Return where each merged label comes from; empty for one rater's own verdicts."""
+    if rule.rater is not None:
+        return {}
+    settled = rule.name == reports.ADJUDICATED
+    return provenance.provenances(session, study, Query.run_id == run_id, adjudicated=settled)
 
 
 def _trec_results(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[TrecResult]:

@@ -73,9 +73,15 @@ def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, s
     return found
 
 
-def provenances(session: Session, study: Study, scope: Scope) -> dict[int, Provenance]:
-    """Return where the final label of every judged thing in `scope` comes from."""
-    settled = set(session.scalars(select(Adjudication.judged_thing_id)))
+def provenances(
+    session: Session, study: Study, scope: Scope, *, adjudicated: bool = True
+) -> dict[int, Provenance]:
+    """Return where the final label of every judged thing in `scope` comes from.
+
+    Without `adjudicated` the rule is "majority", to which adjudication says nothing.
+    """
+    known = select(Adjudication.judged_thing_id)
+    settled = set(session.scalars(known)) if adjudicated else set[int]()
     return {
         thing: provenance(cast.values(), adjudicated=thing in settled)
         for thing, cast in votes(session, study, scope).items()
