@@ -90,17 +90,19 @@ def moment(when: datetime) -> str:
 def duration(seconds: float) -> str:
     """Return a length of time in words, as exact as an estimate can be.
 
-    >>> duration(1500), duration(5000), duration(90000)
-    ('25 menit', '1 jam 25 menit', '25 jam')
+    >>> from webapp.i18n import speaking
+    >>> with speaking("en"):
+    ...     duration(20), duration(1500), duration(5000), duration(90000)
+    ('less than 1 minute', 'about 25 minutes', 'about 1 hour 25 minutes', 'about 25 hours')
     """
     minutes = round(seconds / 60)
     if minutes < 1:
         return gettext("less than 1 minute")
     if minutes >= MINUTES_THAT_COUNT:
-        return _unit(round(minutes / 60), "hour")
+        return gettext("about %(time)s", time=_unit(round(minutes / 60), "hour"))
     hours, rest = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
     parts = [_unit(hours, "hour") if hours else "", _unit(rest, "minute") if rest else ""]
-    return " ".join(filter(None, parts))
+    return gettext("about %(time)s", time=" ".join(filter(None, parts)))
 
 
 def p_value(p: float) -> str:

@@ -43,7 +43,8 @@ class StudyPage:
 class RaterLine:
     """One rater: how far, since when and for how long still, in words where there are any.
 
-    ``done`` and ``of`` count the questions of a blind study.
+    ``done`` and ``of`` count the questions of a blind study, ``pace`` is in seconds;
+    ``time_left`` is empty without a pace.
     """
 
     name: str
@@ -170,7 +171,7 @@ def _rater(found: RaterStanding) -> RaterLine:
         of=found.progress.of,
         last_at=found.last_at,
         pace=found.pace,
-        time_left="" if found.seconds_left is None else formatting.duration(found.seconds_left),
+        time_left=formatting.duration(found.seconds_left) if found.seconds_left else "",
     )
 
 
