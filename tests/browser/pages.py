@@ -35,12 +35,13 @@ class Study:
 
 
 def fill(server: Server, folder: Path) -> Study:
-    """Return the study after importing runs of every kind and rating one to its end."""
+    """Return the study, not blind, with runs of every kind, one of them rated to its end."""
     files = FILES | {
         "finished": _run_file(folder / "finished.json", "Rumah di Binjai?", RATED),
         "unreadable": _run_file(folder / "unreadable.json", "Rumah di Berastagi?", LOST),
     }
     study = Study(server, dict(zip(files, server.import_runs(*files.values()), strict=True)))
+    server.post("/study/", {"name": "Studi", "blind": "no", "repeat_percent": "0"})
     query = f"{study.run('finished')}/queries/1"
     server.post(f"{query}/results/1/judgment", {"relevance": "1"})
     server.post(f"{query}/rating", {"quality": "5"})
