@@ -156,6 +156,7 @@ def test_the_preview_is_a_part_with_htmx_and_a_page_without(client: FlaskClient)
     assert "<h4>Aturan</h4>" in page.text
     assert 'value="Half typed"' in page.text
     assert "Skripsi" not in client.get("/study/").text  # nothing was stored
+    assert client.get("/study/guidelines").location == "/study/#guidelines-part"
 
 
 def test_guidelines_cannot_run_anything(client: FlaskClient) -> None:

@@ -121,6 +121,12 @@ def preview() -> Response:
     return htmx.respond("study/page.html", part, page)
 
 
+@blueprint.get("/guidelines")
+def guidelines() -> Response:
+    """Go to the set-up: a reload or a change of language comes here after a preview."""
+    return redirect(url_for("study.show", _anchor="guidelines-part"), 303)  # type: ignore[return-value]
+
+
 @blueprint.get("/standing")
 def standing() -> Response:
     """Show what pooling saves, who judged what, and what is left."""
