@@ -118,7 +118,7 @@ def rate(
         targets.append(target)
     if not isinstance(rating.notes, Keep):
         target = Target.rating(query, "notes")
-        events.record(session, rater, target, rating.notes[:MOST_NOTES], click)
+        events.record(session, rater, target, rating.notes[:MOST_NOTES] or None, click)
     if not isinstance(rating.empty_outcome, Keep):
         if query.state != QueryState.EMPTY:
             raise NotToJudge
