@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 from jinja2 import StrictUndefined
+from markupsafe import Markup
 
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
@@ -73,10 +74,18 @@ def _opened(database_url: str) -> Database:
     return database
 
 
+def _plain(value: object) -> object:
+    """Return what a template is to print: text without control characters or reordering marks."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return markdown.plain(value)
+    return value
+
+
 def _set_up_templates(app: Flask) -> None:
     """Give templates our words, our way to write values, and no tolerance for missing ones."""
     environment = app.jinja_env
     environment.undefined = StrictUndefined
+    environment.finalize = _plain
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.globals.update(
         _=gettext, ngettext=ngettext, site=site.site, static=site.static_address

@@ -1,0 +1,227 @@
+"""Hostile chatbot text goes in by the page, is rated, and comes out: it never acts or breaks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "handler": "<img src=x onerror=alert(1)><body onload=alert(1)>",
+    "javascript link": "[x](javascript:alert(1)) <a href='javascript:alert(1)'>x</a>",
+    "data link": "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "svg": "<svg onload=alert(1)><script>alert(1)</script><use href='#x'/></svg>",
+    "unclosed": "<div><table><tr><td><b><!-- <style> <textarea> <title>",
+    "closing": "</p></article></main></body></html>",
+    "htmx": "<hx-partial hx-target='body'><div hx-get='/x' hx-trigger='load'>",
+    "template": "{{ 7*7 }}{% for x in y %}${7*7}",
+    "attribute": "\"' onmouseover=alert(1) x=\"'",
+    "reordered": "aman\u202e\u2066gpj.exe\u2069",
+    "null": "a\x00b<scr\x00ipt>alert(1)</scr\x00ipt>",
+    "controls": "\x1b[31m\x07\x85\u2028\u2029\ufeff",
+    "half a character": "\ud800",
+    "formula": '=HYPERLINK("http://evil.example";"x")',
+    "formula in disguise": "\t=1+1",
+    "command": "@SUM(1+1)*cmd|' /C calc'!A0",
+    "megabyte": "x" * 2**20,
+    "megabyte of brackets": "[" * 2**20,
+    "megabyte of tags": "<b>" * 2**18,
+}
+ACTIVE = {"script", "svg", "iframe", "object", "embed", "style", "base", "body", "html", "title"}
+ACTIVE |= {"hx-partial", "textarea", "img", "use", "link"}
+VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
+FORMULA = re.compile(r"^[\t\r\n ]*[=+\-@]")
+
+
+class Page(HTMLParser):
+    """What a browser would build: elements, whether they nest, and what could act."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.broken: list[str] = []
+        self.seen: list[tuple[str, dict[str, str]]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        while self.open and self.open[-1] != tag and self.open[-1] in {"p", "li", "option", "dt"}:
+            self.open.pop()
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+        else:
+            self.broken.append(tag)
+
+    def actions(self) -> list[str]:
+        """Return the handlers, the addresses that run, and the styles of all elements."""
+        found = []
+        for tag, attributes in self.seen:
+            for name, value in attributes.items():
+                runs = re.match(r"\s*(javascript|data|vbscript):", value, re.IGNORECASE)
+                if name.startswith("on") or name == "style" or (runs and name in {"href", "src"}):
+                    found.append(f"{tag} {name}={value[:40]}")
+        return found
+
+    def elements(self) -> dict[str, int]:
+        """Return how often each element that could act stands in the page."""
+        names = [tag for tag, _attributes in self.seen]
+        return {name: names.count(name) for name in sorted(ACTIVE) if name in names}
+
+
+def file_with(text: str) -> bytes:
+    """Return a V1 file that says `text` wherever a file can say something."""
+    answer = (
+        f"{text}\n\n1. **{text}**\n   📍 {text}\n   💰 Rp 650 jt\n   🔗 [Lihat Detail]({text})\n"
+        f"2. **[{text}](https://x.example/properti/rumah-b)**\n   🏠 {text}\n"
+    )
+    query: dict[str, Any] = {"category": text[:1_000], "success": True, "response": answer}
+    results = [
+        {**query, "query_id": 1, "question": f"{text} 1", "results_count": 2},
+        {**query, "query_id": 2, "question": f"{text} 2", "response": "", "results_count": 0},
+        {**query, "query_id": 3, "question": f"{text} 3", "success": False, "error": text,
+         "response": "", "results_count": 0},
+        {**query, "query_id": 4, "question": f"{text} 4", "response": text, "results_count": 3},
+    ]  # fmt: skip
+    whole = {
+        "timestamp": text, "thread_id": text, "user_id": text, "search_method": text,
+        "llm": text, "total_questions": 4, "successful": 3, "results": results, text: text,
+    }  # fmt: skip
+    return json.dumps(whole).encode()
+
+
+def imported(client: FlaskClient, data: bytes, name: str) -> str:
+    """Return the address of the run that `data` became, dropped on the page under `name`."""
+    kept = client.post("/runs/import", data={"files": (BytesIO(data), name)})
+    kept.request.environ["wsgi.input"].close()  # a temporary file of the client's for large ones
+    assert kept.status_code == 303, kept.text
+    report = client.get(kept.headers["Location"])
+    assert report.status_code == 200
+    check(report.text, "import report")
+    token = kept.headers["Location"].partition("token=")[2]
+    stored = client.post("/runs/import", data={"token": token, "action": "store"})
+    assert stored.status_code == 303, stored.text
+    return stored.headers["Location"]
+
+
+def check(text: str, place: str, calm: Page | None = None) -> None:
+    """Assert that nothing in a page acts, nothing breaks it, nothing reorders it."""
+    page = Page(text)
+    assert page.actions() == [], place
+    assert page.broken == [], place
+    assert page.open == [], place
+    assert "</footer>" in text, place
+    assert not re.search("[\x00\x1b\u202a-\u202e\u2066-\u2069]", text), place
+    if calm is not None:
+        assert page.elements() == calm.elements(), place
+
+
+@pytest.fixture(name="calm")
+def _calm(client: FlaskClient) -> dict[str, Page]:
+    """The same pages of a run that says nothing hostile."""
+    run = imported(client, file_with("rumah"), "test_results.json")
+    return {place: Page(client.get(run + place).text) for place in pages()}
+
+
+def pages() -> tuple[str, ...]:
+    return ("", "/delete", *(f"/queries/{number}" for number in (1, 2, 3, 4)))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_goes_through_and_does_nothing(
+    client: FlaskClient, calm: dict[str, Page], name: str
+) -> None:
+    text = HOSTILE[name]
+    run = imported(client, file_with(text), "test_results.json")
+
+    for place in pages():
+        answer = client.get(run + place)
+        assert answer.status_code == 200, place
+        assert len(answer.data) < 400_000, place
+        check(answer.text, place, calm[place])
+    for address in ("/", "/runs/", "/history/"):
+        answer = client.get(address)
+        assert answer.status_code == 200
+        check(answer.text, address)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_rated_and_taken_out_as_text(client: FlaskClient, name: str) -> None:
+    text = HOSTILE[name]
+    run = imported(client, file_with(text), "test_results.json")
+    notes = text[:5_000].encode(errors="replace").decode()
+
+    rated = client.post(f"{run}/queries/1/results/1/judgment", data={"relevance": "1"})
+    assert rated.status_code == 303
+    assert client.post(f"{run}/queries/1/rating", data={"notes": notes}).status_code == 303
+    check(client.get(f"{run}/queries/1").text, "rated")
+
+    csv.field_size_limit(2**24)
+    for export in ("export.csv", "judgments.csv"):
+        answer = client.get(f"{run}/{export}")
+        assert answer.status_code == 200
+        for row in csv.reader(io.StringIO(answer.data.decode("utf-8"))):
+            assert [cell for cell in row if FORMULA.match(cell)] == []
+    document = client.get(f"{run}/export.json").get_json()
+    assert document["queries"][0]["results"][0]["relevance"] == 1
+    for export in ("qrels.txt", "run.txt"):
+        lines = client.get(f"{run}/{export}").data.decode("utf-8").splitlines()
+        width = 4 if export == "qrels.txt" else 6
+        assert {len(line.split()) for line in lines} <= {width}
+
+
+@pytest.mark.parametrize("name", ["formula", "formula in disguise", "command", "null", "controls"])
+def test_a_spreadsheet_runs_no_cell(client: FlaskClient, name: str) -> None:
+    from openpyxl import load_workbook
+
+    run = imported(client, file_with(HOSTILE[name]), "test_results.json")
+
+    answer = client.get(f"{run}/export.xlsx")
+
+    book = load_workbook(BytesIO(answer.data))
+    kinds = {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row}
+    assert "f" not in kinds
+
+
+@pytest.mark.parametrize("name", ["<script>.json", "../../etc/passwd", "a\u202egpj.exe", "=1+1"])
+def test_a_hostile_file_name_is_only_text(client: FlaskClient, name: str) -> None:
+    run = imported(client, file_with("rumah"), name)
+
+    check(client.get(run).text, name)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 100_000,
+        b'{"results":' + b"[" * 5_000 + b"]" * 5_000 + b"}",
+        b'{"a":' * 2_000 + b"1" + b"}" * 2_000,
+        b"\x00" * 1_000,
+        b"\xff\xfe\x00",
+        b'{"results": 1e999999}',
+        b'{"results": [' + b"9" * 100_000 + b"]}",
+    ],
+)
+def test_a_file_too_deep_or_no_text_is_refused_with_words(client: FlaskClient, data: bytes) -> None:
+    kept = client.post("/runs/import", data={"files": (BytesIO(data), "results.json")})
+    report = client.get(kept.headers["Location"])
+
+    assert report.status_code == 200
+    check(report.text, "import report")
+    token = kept.headers["Location"].partition("token=")[2]
+    client.post("/runs/import", data={"token": token, "action": "store"})
+    assert client.get("/runs/").text.count('class="run"') == 0
