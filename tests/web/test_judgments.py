@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
 
+from tests.conftest import NOW
 from tests.services.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
 from webapp.db.engine import Database
+from webapp.services import studies
 
 MOST_IN_A_CLICK = 15_000
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
+
+
+def unblind(database: Database) -> None:
+    """Let the runs of a question set be rated one by one, as the owner may decide."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        switches = replace(studies.switches(study), blind=False)
+        studies.set_switches(session, study, switches, NOW)
+        session.commit()
 
 
 def place(run_id: str, query_id: int) -> str:
@@ -160,6 +172,7 @@ def test_a_correct_empty_list_is_doubted_when_another_run_found_something(
     other = stored(
         web_database, [query(3, card("x"), category="price", text="Question 3")], method="api_only"
     )
+    unblind(web_database)
     client.post(f"{place(other, 3)}/results/1/judgment", data={"relevance": "1"})
 
     client.post(f"{place(run_id, 3)}/rating", data={"empty_outcome": "correct_empty"})

@@ -11,7 +11,7 @@ from flask import Flask
 from jinja2 import meta
 
 from webapp.config import resource
-from webapp.web import conflicts, errors, home, imports, judgments, runs, study
+from webapp.web import conflicts, errors, home, imports, judgments, rate, runs, study
 
 FOLDER = resource("templates")
 TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
@@ -26,6 +26,11 @@ CONTEXTS = {
     "judgments/_shown.html": judgments.Rating,
     "judgments/_clicked.html": judgments.Rating,
     "judgments/_notice.html": judgments.Notice,
+    "rate/page.html": rate.Rated,
+    "rate/_shown.html": rate.Rated,
+    "rate/_clicked.html": rate.Rated,
+    "rate/done.html": rate.AllDone,
+    "rate/_finished.html": rate.AllDone,
     "runs/index.html": runs.Runs,
     "runs/page.html": runs.RunShown,
     "runs/delete.html": runs.Deletion,

@@ -57,7 +57,8 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
             )
         )
         if rows:
-            session.execute(insert(QuerySummary), rows)
+            # One statement: else rows that miss different figures would go in groups.
+            session.execute(insert(QuerySummary), rows, execution_options={"render_nulls": True})
 
 
 @dataclass(frozen=True, slots=True)

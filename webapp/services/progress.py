@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from webapp.db.models import JudgedThing, Judgment, QueryRating, Rater, Repeat, Task
 from webapp.metrics.ranking import Undefined, precision
 from webapp.records import Relevance
-from webapp.services import tasks
+from webapp.services import studies, tasks
 from webapp.services.tasks import Unit
 
 
@@ -62,6 +62,11 @@ def progress(session: Session, rater: Rater) -> Progress:
         of=len(mine) + len(free),
         open_judgments=_open_judgments(session, rater, wanted) + _open_repeats(session, rater),
     )
+
+
+def if_blind(session: Session, rater: Rater) -> Progress | None:
+    """Return how far the rater is, where the study is rated blind; else ``None``."""
+    return progress(session, rater) if studies.is_blind(session, rater.study) else None
 
 
 def done(session: Session, rater: Rater) -> Done:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,16 @@ SAMPLE_NAME = mark("Sample study")
 def load(session: Session, folder: Path, now: datetime) -> Study:
     """Add the sample of `folder` (the product's ``seeds``) to the open study; return it.
 
-    Loading it twice changes nothing.
+    Its three runs would be rated blind; unless the owner said otherwise they are rated run by
+    run, which is logged, so that a newcomer can watch the figures of a run move. Loading it
+    twice changes nothing.
     """
     is_new = studies.current(session) is None
     study = studies.open_or_make(session, now)
     if is_new:
         study.name = gettext(SAMPLE_NAME)
+    if study.blind is None:
+        studies.set_switches(session, study, replace(studies.switches(study), blind=False), now)
     rater = studies.raters(session, study)[0]
     by_folder = {}
     for path in sorted((folder / "runs").glob("*/*.json"), reverse=True):

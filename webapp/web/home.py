@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, redirect, render_template, url_for
 
 from webapp.config import resource
-from webapp.services import runs, samples
+from webapp.services import progress, runs, samples
+from webapp.services.progress import Progress
 from webapp.services.runs import RunOverview
 from webapp.web import access, htmx
 
@@ -16,13 +17,13 @@ blueprint = Blueprint("home", __name__)
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The study's runs, the newest first, as the rater stands in them."""
+    """The study's runs, the newest first, as the rater stands in them.
+
+    ``blind`` is how far the rater is in the pooled cards, where the study is rated blind.
+    """
 
     runs: tuple[RunOverview, ...]
-
-
-RATING = "/rate/"
-"""Where raters who are not the owner find what is theirs to judge."""
+    blind: Progress | None
 
 
 @blueprint.get("/")
@@ -30,8 +31,8 @@ def show() -> str | Response:
     """Show what needs doing; whoever is not the owner is led to what is theirs."""
     with access.reading() as (session, rater):
         if not rater.is_owner:
-            return redirect(RATING, 303)  # type: ignore[return-value]
-        context = Home(tuple(runs.overviews(session, rater)))
+            return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+        context = Home(tuple(runs.overviews(session, rater)), progress.if_blind(session, rater))
     return render_template("home/page.html", **htmx.names(context))
 
 

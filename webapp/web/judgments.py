@@ -14,6 +14,7 @@ from flask import Blueprint, Response, g, redirect, request, url_for
 from webapp.i18n import gettext
 from webapp.importers.property_identity import identity
 from webapp.metrics.registry import Measure
+from webapp.records import QueryState
 from webapp.services import judgments, rating_page, runs, studies
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
 from webapp.web import access, figures, htmx
@@ -56,13 +57,11 @@ class Notice:
 @blueprint.get(ADDRESS)
 def show(run_id: str, query_id: int) -> Response:
     """Show one question of a run, to be rated; where the study is blind, what is next."""
-    with access.reading() as (session, rater):
-        is_blind = studies.is_blind(session, rater.study)
-    if is_blind and htmx.wants_part():
-        raise RatedBlind
-    if is_blind:
-        return redirect(url_for("rate.next_one", because="blind"), 303)  # type: ignore[return-value]
     page = _page(run_id, query_id)
+    if _is_blind() and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
+        if htmx.wants_part():
+            raise RatedBlind
+        return redirect(url_for("rate.next_one", because="blind"), 303)  # type: ignore[return-value]
     if (elsewhere := _first_in_category(page)) is not None:
         return _to(run_id, elsewhere)
     return htmx.respond("judgments/page.html", "judgments/_shown.html", _rating(page))
@@ -140,6 +139,11 @@ def _page(run_id: str, query_id: int) -> RatingPage:
         page = rating_page.rating_page(session, rater, run_id, query_id, _wanted())
     g.pictures = page.show_pictures
     return page
+
+
+def _is_blind() -> bool:
+    with access.reading() as (session, rater):
+        return studies.is_blind(session, rater.study)
 
 
 def _versions(page: RatingPage, rank: int) -> tuple[JudgedCard, ...]:

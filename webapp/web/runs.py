@@ -16,8 +16,9 @@ from webapp.metrics.summaries import RunReport, category_totals
 from webapp.metrics.summaries import totals as totals_of
 from webapp.metrics.totals import Totals
 from webapp.records import Problem, Severity
-from webapp.services import blinding, reports, runs, studies
+from webapp.services import blinding, progress, reports, runs, studies
 from webapp.services.blinding import Unblinded
+from webapp.services.progress import Progress
 from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.web import access, figures, htmx
 from webapp.web.figures import Cell, Reason, Row
@@ -40,9 +41,10 @@ FILE = f"any({','.join(map(repr, FORMATS.values()))})"
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The study's runs, the newest first."""
+    """The study's runs, the newest first; ``blind`` as on the first page."""
 
     runs: tuple[RunOverview, ...]
+    blind: Progress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class RunShown:
     next_run: RunOverview | None
     formats: dict[str, str]
     finished: bool
+    is_blind: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Deletion:
 def index() -> str:
     """List the study's runs."""
     with access.reading() as (session, rater):
-        context = Runs(tuple(runs.overviews(session, rater)))
+        context = Runs(tuple(runs.overviews(session, rater)), progress.if_blind(session, rater))
     return render_template("runs/index.html", **htmx.names(context))
 
 
@@ -124,7 +127,8 @@ def show(run_id: str) -> str:
         report = reports.report(session, rater.study, run_id, rule)
         raters = [one.name for one in studies.raters(session, rater.study)]
         unblinded = blinding.unblinded(session, rater.study)
-    page = _shown(run, others, report, raters, unblinded)
+        is_blind = studies.is_blind(session, rater.study)
+    page = _shown(run, others, report, raters, unblinded, is_blind=is_blind)
     return render_template("runs/page.html", **htmx.names(page))
 
 
@@ -195,6 +199,8 @@ def _shown(
     report: RunReport,
     raters: list[str],
     unblinded: tuple[Unblinded, ...],
+    *,
+    is_blind: bool,
 ) -> RunShown:
     whole = totals_of(report)
     rules = _rules(raters)
@@ -214,6 +220,7 @@ def _shown(
         next_run=next(open_runs, None),
         formats=FORMATS,
         finished=run.overview.first_open is None,
+        is_blind=is_blind,
     )
 
 

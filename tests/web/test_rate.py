@@ -1,0 +1,505 @@
+"""The blind rater's pages: stages in order, nothing named, with a script and without one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import NOW
+from tests.services.runs import card, query
+from tests.services.statements import counted
+from tests.web.conftest import PART, WAYS, stored
+from webapp.db.engine import Database
+from webapp.db.models import Rater
+from webapp.records import Card
+from webapp.services import live_metrics, studies, tasks
+
+SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
+NOTHING_LEFT = "Everything is rated. Thank you."
+MOST_STEPS = 60
+
+
+def shown(name: str, **stated: object) -> Card:
+    return card(name, location="Medan", **stated)
+
+
+@pytest.fixture(name="run_ids")
+def _run_ids(web_database: Database) -> list[str]:
+    """Three runs: shared and own cards, a changed price, an emptiness, a follow-up."""
+    follow_up = query(4, shown("z"), category="context_followup", context_dependent=True)
+    lists = {
+        "hybrid": [
+            query(1, shown("a", price=1_000_000_000), shown("b")),
+            query(2, shown("x")),
+            query(3),
+            follow_up,
+        ],
+        "api_only": [query(1, shown("b"), shown("c")), query(2), query(3), follow_up],
+        "vector_only": [
+            query(1, shown("a", price=2_000_000_000)),
+            query(2, shown("x")),
+            query(3, shown("y")),
+            follow_up,
+        ],
+    }
+    ids = [stored(web_database, lists[method], method=method) for method in lists]
+    set_study(web_database, repeat_percent=0)
+    return ids
+
+
+def set_study(database: Database, **wanted: object) -> None:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        before = studies.switches(study)
+        studies.set_switches(session, study, replace(before, **wanted), NOW)  # type: ignore[arg-type]
+        session.commit()
+
+
+def begin(client: FlaskClient) -> str:
+    """Return the address of what is next."""
+    answer = client.get("/rate/")
+    assert answer.status_code == 303
+    return str(answer.location)
+
+
+def keys(html: str, name: str = "card") -> list[str]:
+    """Return what the page calls its cards (or answers), in their order."""
+    return re.findall(rf'name="{name}" value="([^"]+)"', html)
+
+
+def stage(html: str) -> str:
+    found = re.search(r'id="below" data-stage="(\w+)"', html)
+    assert found is not None
+    return found[1]
+
+
+def judge_all(client: FlaskClient, address: str, relevance: str = "1") -> None:
+    for key in keys(client.get(address).text):
+        client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
+
+
+def rate_whole_study(client: FlaskClient, headers: dict[str, str]) -> list[bytes]:
+    """Rate everything as a page would ask it; return every byte that came, headers included."""
+    received: list[bytes] = []
+
+    def keep(answer: object) -> str:
+        received.append(str(answer.headers).encode() + answer.data)  # type: ignore[attr-defined]
+        return str(answer.text)  # type: ignore[attr-defined]
+
+    for step in range(MOST_STEPS):
+        answer = client.get("/rate/", headers=headers)
+        keep(answer)
+        if answer.status_code == 200:
+            keep(client.get("/rate/"))
+            return received
+        address = answer.location
+        html = keep(client.get(address))
+        keep(client.get(address, headers=PART))
+        for number, key in enumerate(keys(html)):
+            data = {"card": key, "relevance": "1", "event_id": f"{step}-{number}"}
+            keep(client.post(f"{address}/judgment", data=data, headers=headers))
+        html = keep(client.get(address))
+        if 'id="outcome"' in html:
+            said = {"empty_outcome": "false_negative", "event_id": f"{step}-e"}
+            keep(client.post(f"{address}/rating", data=said, headers=headers))
+        for number, key in enumerate(keys(keep(client.get(address)), "answer")):
+            said = {"answer": key, "quality": "4", "notes": "n", "event_id": f"{step}-q{number}"}
+            keep(client.post(f"{address}/rating", data=said, headers=headers))
+    raise AssertionError("it never ends")
+
+
+def owner(database: Database) -> int:
+    with database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        return studies.raters(session, study)[0].id
+
+
+@pytest.mark.parametrize("headers", WAYS)
+def test_a_blind_rater_receives_no_run_no_method_and_no_file(
+    client: FlaskClient, web_database: Database, run_ids: list[str], headers: dict[str, str]
+) -> None:
+    """Over a whole study with hidden repetitions, in pages, parts, addresses and headers."""
+    set_study(web_database, repeat_percent=20, guidelines="# Relevan\n\n- lokasi cocok")
+
+    received = b"\n".join(rate_whole_study(client, headers)).lower()
+
+    for secret in (*run_ids, *SECRETS):
+        assert secret.lower().encode() not in received, secret
+    assert not re.search(rb'data-rank|id="rank|class="rank|>rank', received)
+    assert b"repeat" not in received.replace(b"data-repeats", b"")
+    assert NOTHING_LEFT.lower().encode() in received
+    with web_database.reading() as session:
+        rater = session.get_one(Rater, owner(web_database))
+        for run_id in run_ids:
+            standings = live_metrics.by_category(session, rater.id, run_id).values()
+            assert all(standing.open_queries == 0 for standing in standings)
+        assert live_metrics.check(session) == []
+
+
+def test_the_verdicts_asked_are_the_distinct_judged_things(
+    client: FlaskClient,
+    web_database: Database,
+    run_ids: list[str],  # noqa: ARG001
+) -> None:
+    """Question 1: a (two prices), b, c; 2: x, an emptiness; 3: y, an emptiness; 4: z, z, z."""
+    rate_whole_study(client, {})
+
+    with web_database.reading() as session:
+        standing = live_metrics.check(session)
+    page = client.get("/rate/").text
+    assert standing == []
+    assert re.findall(r"<dd>(\d+)</dd>", page) == ["6", "9", "2", "9"]
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_cards_come_first_then_the_emptiness_then_the_answers(client: FlaskClient) -> None:
+    """Nothing of a later stage is on the page before its time."""
+    client.get(begin(client))
+    judge_all(client, begin(client))
+    first = begin(client)
+    for key in keys(client.get(first).text, "answer"):
+        client.post(f"{first}/rating", data={"answer": key, "quality": "3"})
+    second = begin(client)
+    assert second != first
+
+    html = client.get(second).text
+    assert stage(html) == "cards"
+    assert 'id="outcome"' not in html
+    assert keys(html, "answer") == []
+    judge_all(client, second)
+    html = client.get(second).text
+    assert stage(html) == "emptiness"
+    assert html.count('id="outcome"') == 1
+    assert keys(html, "answer") == []
+    client.post(f"{second}/rating", data={"empty_outcome": "correct_empty"})
+    html = client.get(second).text
+    assert stage(html) == "answers"
+    assert re.findall(r"<h2[^>]*>Answer (\w)</h2>", html) == ["A", "B"]
+    assert "You judged a property relevant for this question" in html
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[1]
+
+    answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
+
+    assert answer.status_code == 303
+    assert answer.location == f"{address}#card-2"
+    form = re.search(r'id="card-2".*?</article>', client.get(address).text, re.DOTALL)
+    assert form is not None
+    assert 'value="0" aria-pressed="true"' in form[0]
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_last_verdict_without_a_script_leads_to_what_follows(client: FlaskClient) -> None:
+    address = begin(client)
+    for key in keys(client.get(address).text):
+        answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
+    assert answer.location == f"{address}#below"
+
+    key = keys(client.get(address).text, "answer")[1]
+    answer = client.post(f"{address}/rating", data={"answer": key, "quality": "2"})
+    assert answer.location == f"{address}#answer-B"
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient) -> None:
+    address = begin(client)
+    first, *rest = keys(client.get(address).text)
+    data = {"relevance": "1", "device": "phone", "sequence": "1", "event_id": "e1"}
+
+    answer = client.post(f"{address}/judgment", data=data | {"card": first}, headers=PART)
+
+    assert answer.status_code == 200
+    assert len(answer.data) <= 15_000
+    assert "<html" not in answer.text
+    assert [f'id="{part}"' in answer.text for part in ("walk", "below", "end")] == [True] * 3
+    assert stage(answer.text) == "cards"
+    for number, key in enumerate(rest):
+        again = {"relevance": "1", "event_id": f"r{number}", "card": key, "onward": "1"}
+        answer = client.post(f"{address}/judgment", data=again, headers=PART)
+    assert stage(answer.text) == "answers"
+    assert len(keys(answer.text, "answer")) == 3
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_going_on_leads_to_the_next_question_once_this_one_is_done(client: FlaskClient) -> None:
+    address = begin(client)
+    judge_all(client, address)
+    answers = keys(client.get(address).text, "answer")
+    for number, key in enumerate(answers, start=1):
+        said = {"answer": key, "quality": "5", "onward": "1"}
+        answer = client.post(f"{address}/rating", data=said, headers=PART)
+        assert answer.status_code == (303 if number == len(answers) else 200)
+
+    assert re.fullmatch(r"/rate/[\w-]+", answer.location)
+    assert answer.location not in (address, "/rate/")
+    assert answer.location == begin(client)
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_same_event_twice_changes_nothing_and_another_meaning_is_refused(
+    client: FlaskClient,
+) -> None:
+    address = begin(client)
+    first, second, *_ = keys(client.get(address).text)
+    data = {"card": first, "relevance": "1", "event_id": "e"}
+    for _ in range(2):
+        assert client.post(f"{address}/judgment", data=data).status_code == 303
+
+    answer = client.post(f"{address}/judgment", data=data | {"card": second}, headers=PART)
+
+    assert answer.status_code == 409
+    assert 'hx-target="#notices"' in answer.text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_an_absent_field_of_a_rating_is_left_alone(client: FlaskClient) -> None:
+    address = begin(client)
+    judge_all(client, address)
+    key = keys(client.get(address).text, "answer")[0]
+    client.post(f"{address}/rating", data={"answer": key, "quality": "4", "notes": "first"})
+
+    client.post(f"{address}/rating", data={"answer": key, "notes": "second"})
+
+    html = client.get(address).text
+    assert re.search(r'id="quality-A-4"[^>]* checked', html)
+    assert "\nsecond</textarea>" in html
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.parametrize(
+    ("part", "data", "status"),
+    [
+        ("", None, 404),
+        ("/judgment", {"card": "x", "relevance": "1"}, 404),
+        ("/judgment", {"relevance": "1"}, 404),
+        ("/judgment", {"card": "x", "relevance": "yes"}, 400),
+        ("/rating", {"answer": "x", "quality": "1"}, 404),
+        ("/rating", {"quality": "1"}, 404),
+        ("/rating", {"answer": "x", "quality": "6"}, 400),
+        ("/rating", {"empty_outcome": "correct_empty"}, 400),
+    ],
+)
+@pytest.mark.usefixtures("run_ids")
+def test_what_is_not_there_to_rate_is_refused_in_words(
+    client: FlaskClient,
+    part: str,
+    data: dict[str, str] | None,
+    status: int,
+    headers: dict[str, str],
+) -> None:
+    """An unknown card or answer, none at all, a value that cannot be, no empty list."""
+    address = begin(client) if data else "/rate/not-given"
+    answer = (
+        client.post(address + part, data=data, headers=headers)
+        if data
+        else client.get(address, headers=headers)
+    )
+
+    assert answer.status_code == status
+    assert ("<html" in answer.text) == (headers == {})
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.usefixtures("run_ids")
+def test_another_rater_s_task_is_nowhere_to_be_found(
+    client: FlaskClient, web_database: Database, headers: dict[str, str]
+) -> None:
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        other = studies.add_rater(session, study, "Budi", NOW)
+        task = tasks.next_task(session, other, NOW)
+        assert task is not None
+        task_id, key = task.id, tasks.key(task, tasks.things(session, task)[0].id)
+        session.commit()
+
+    assert client.get(f"/rate/{task_id}", headers=headers).status_code == 404
+    said = {"card": key, "relevance": "1"}
+    answer = client.post(f"/rate/{task_id}/judgment", data=said, headers=headers)
+    assert answer.status_code == 404
+    assert "You were given nothing to rate at this address" in answer.text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_changed_content_shows_before_and_now_and_can_be_confirmed(client: FlaskClient) -> None:
+    """The card with the other price tells what was said, as soon as it was said."""
+    address = begin(client)
+    html = client.get(address).text
+    assert "You judged this property before" not in html
+    titles = re.findall(r'id="title-\d+".*?</span>([A-Z])</h2>', html, re.DOTALL)
+    places = [number for number, title in enumerate(titles) if title == "A"]
+    first, second = (keys(html)[place] for place in places)
+
+    data = {"card": first, "relevance": "0"}
+    answer = client.post(f"{address}/judgment", data=data, headers=PART)
+
+    assert answer.text.count("You judged this property before with other content: Not") == 1
+    assert answer.text.count("<dt>price</dt>") == 1
+    assert {"Rp 1,000,000,000", "Rp 2,000,000,000"} <= set(
+        re.findall(r"<(?:s|b) dir=\"auto\">([^<]+)</", answer.text)
+    )
+    assert "Confirm: Not relevant" in answer.text
+    client.post(f"{address}/judgment", data={"card": second, "relevance": "0"})
+    assert "Confirm:" not in client.get(address).text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_undo_shows_where_it_happened_in_whichever_task(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[0]
+    client.post(f"{address}/judgment", data={"card": key, "relevance": "1"})
+
+    answer = client.post("/rate/undo", data={"event_id": "u1"})
+
+    assert answer.location == address
+    assert 'aria-pressed="true"' not in client.get(address).text
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.usefixtures("run_ids")
+def test_undo_with_nothing_left_says_so(client: FlaskClient, headers: dict[str, str]) -> None:
+    answer = client.post("/rate/undo", headers=headers)
+
+    assert answer.status_code == (200 if headers else 303)
+    assert not headers or "There is nothing left to undo." in answer.text
+
+
+def test_with_no_run_there_is_nothing_to_rate_yet(client: FlaskClient) -> None:
+    answer = client.get("/rate/")
+
+    assert answer.status_code == 200
+    assert "Nothing to rate yet" in answer.text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_guidelines_stand_beside_the_cards_and_cannot_run(
+    client: FlaskClient, web_database: Database
+) -> None:
+    set_study(web_database, guidelines="**Relevan** bila cocok <script>alert(1)</script>")
+
+    html = client.get(begin(client)).text
+
+    assert "<strong>Relevan</strong> bila cocok" in html
+    assert "<script>alert" not in html
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_figures_are_told_only_where_the_study_tells_them(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """2 relevant of 3 decided: 0.67; "cannot tell" decides nothing."""
+    address = begin(client)
+    for key, relevance in zip(
+        keys(client.get(address).text), ("1", "0", "1", "unsure"), strict=True
+    ):
+        client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
+    assert "Relevant so far" not in client.get(address).text
+
+    set_study(web_database, figures="all")
+
+    assert "Relevant so far: 0.67 (2 of 3 decided cards)" in unescape(client.get(address).text)
+
+
+def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Each kind of click and what is next, in 5 questions and in 60, three runs each."""
+    counts = []
+    for length in (5, 60):
+        for method in ("m1", "m2", "m3"):
+            queries = [
+                query(n, card(f"p{n}"), card(f"{method}{n}"), text=f"{length}/{n}")
+                for n in range(1, length + 1)
+            ]
+            stored(web_database, queries, method=method)
+        with web_database.writing() as session:
+            rater = session.get_one(Rater, owner(web_database))
+            free = tasks.next_task(session, rater, NOW)
+            assert free is not None
+            session.commit()
+        counts.append(statements_of_one_question(client, web_database))
+        rate_some(client, 5 if length == 5 else 12)
+
+    assert sorted(counts[0]) == sorted(counts[1])
+
+
+def statements_of_one_question(client: FlaskClient, database: Database) -> list[int]:
+    """Return how many statements each click on the next question costs."""
+    address, costs = begin(client), []
+    clicks = [
+        ("judgment", {"card": key, "relevance": "1"}) for key in keys(client.get(address).text)
+    ]
+    for where, data in clicks:
+        costs.append(cost(client, database, f"{address}/{where}", data))
+    for key in keys(client.get(address).text, "answer"):
+        said = {"answer": key, "quality": "4", "onward": "1"}
+        costs.append(cost(client, database, f"{address}/rating", said))
+    return costs
+
+
+def cost(client: FlaskClient, database: Database, address: str, data: dict[str, str]) -> int:
+    with counted(database) as statements:
+        answer = client.post(address, data=data, headers=PART)
+    assert answer.status_code in {200, 303}
+    return len(statements)
+
+
+def rate_some(client: FlaskClient, questions: int) -> None:
+    for _ in range(questions):
+        answer = client.get("/rate/")
+        if answer.status_code == 200:
+            return
+        judge_all(client, answer.location)
+        for key in keys(client.get(answer.location).text, "answer"):
+            client.post(f"{answer.location}/rating", data={"answer": key, "quality": "4"})
+
+
+def test_a_run_s_page_leads_to_the_blind_one_and_says_why(
+    client: FlaskClient, run_ids: list[str]
+) -> None:
+    answer = client.get(f"/runs/{run_ids[0]}/queries/1")
+    assert (answer.status_code, answer.location) == (303, "/rate/?because=blind")
+    answer = client.get(answer.location)
+    assert answer.status_code == 303
+    html = client.get(answer.location).text
+    assert "This study is rated blind" in html
+    assert 'href="/study/"' in html
+
+    part = client.get(f"/runs/{run_ids[0]}/queries/1", headers=PART)
+    assert part.status_code == 409
+    assert 'hx-target="#notices"' in part.text
+
+
+def test_clicks_on_a_run_s_page_still_count_in_a_blind_study(
+    client: FlaskClient, run_ids: list[str]
+) -> None:
+    address = f"/runs/{run_ids[0]}/queries/1/results/1/judgment"
+
+    assert client.post(address, data={"relevance": "1"}).status_code == 303
+    assert client.post(address, data={"relevance": "0"}, headers=PART).status_code == 200
+
+
+def test_unblinded_a_run_s_page_is_back(
+    client: FlaskClient, web_database: Database, run_ids: list[str]
+) -> None:
+    set_study(web_database, blind=False)
+
+    assert client.get(f"/runs/{run_ids[0]}/queries/1").status_code == 200
+
+
+@pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
+def test_rating_begins_at_the_blind_page_wherever_it_is_offered(
+    client: FlaskClient, run_ids: list[str], address: str
+) -> None:
+    html = client.get(address.format(run_ids[0])).text
+
+    assert 'href="/rate/"' in html
+    assert f"/runs/{run_ids[0]}/queries/" not in html
