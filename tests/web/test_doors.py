@@ -5,6 +5,7 @@ The list of addresses is the application's own, so that a new one without a stat
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,11 +18,12 @@ from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 from werkzeug.test import TestResponse
 
 from tests.web import visitors
-from tests.web.conftest import PART
+from tests.web.conftest import PART, QUERIES, stored
 from webapp.db.engine import Database
 from webapp.db.models import Attempt, Base
 from webapp.services import sign_in
-from webapp.web.doors import Door, stated
+from webapp.web import doors
+from webapp.web.doors import Door
 
 FOR_ANYBODY = {"static", "health", "language", "sign_in"}
 FOR_RATERS = {"home.show", "rate", "history"}
@@ -64,7 +66,7 @@ def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
         values = {name: filled(rule, name, run_id) for name in rule.arguments}
         path = adapter.build(rule.endpoint, values, force_external=False)
         for method in sorted(rule.methods or ()):
-            yield Knock(rule.endpoint, path, method, stated(rule.endpoint))
+            yield Knock(rule.endpoint, path, method, doors.stated(rule.endpoint))
 
 
 def filled(rule: Rule, name: str, run_id: str) -> object:
@@ -113,12 +115,12 @@ def is_open_to(role: str, door: Door | None) -> bool:
 
 
 def test_every_address_states_its_door(app: Flask) -> None:
-    assert [rule.rule for rule in rules(app) if stated(rule.endpoint) is None] == []
+    assert [rule.rule for rule in rules(app) if doors.stated(rule.endpoint) is None] == []
 
 
 def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: Flask) -> None:
     for rule in rules(app):
-        door, names = stated(rule.endpoint), {rule.endpoint, rule.endpoint.partition(".")[0]}
+        door, names = doors.stated(rule.endpoint), {rule.endpoint, rule.endpoint.partition(".")[0]}
         if rule.endpoint in OWNER_ONLY_IN_OPEN_BLUEPRINTS:
             assert door == Door.OWNER
         elif names & FOR_ANYBODY:
@@ -195,6 +197,44 @@ def test_a_rater_never_sees_what_another_did(served: Flask, run_id: str, path: s
             answer = client.get(path, query_string={"rater": number})
             assert "a secret remark" not in answer.text
             assert "hybrid" not in answer.text
+
+
+def test_a_task_is_its_rater_s_alone(served: Flask, web_database: Database) -> None:
+    ani, budi = visitors.invited(served, "Ani"), visitors.invited(served, "Budi")
+    task = ani.get("/rate/").headers["Location"]
+    card = re.search(r'name="card" value="(\w+)"', ani.get(task).text)
+    assert card is not None
+    verdict = {"card": card[1], "relevance": "1"}
+    before = everything(web_database)
+
+    for other in (budi, visitors.owner(served)):
+        assert other.get(task).status_code == 404
+        assert other.post(f"{task}/judgment", data=verdict).status_code == 404
+        assert other.post(f"{task}/rating", data={"quality": "5"}).status_code == 404
+    assert everything(web_database) == before
+
+    assert ani.post(f"{task}/judgment", data=verdict).status_code == 303
+    assert everything(web_database) != before
+
+
+def test_a_rater_receives_no_name_of_a_run_a_method_or_a_file(
+    served: Flask, web_database: Database, run_id: str
+) -> None:
+    other = stored(web_database, QUERIES, method="vector_only")
+    ani = visitors.invited(served, "Ani")
+    task = ani.get("/rate/").headers["Location"]
+    card = re.search(r'name="card" value="(\w+)"', ani.get(task).text)
+    assert card is not None
+    ani.post(f"{task}/judgment", data={"card": card[1], "relevance": "1"})
+
+    received = ""
+    for address in ("/", "/rate/", task, "/history/", "/history/events.csv",
+                    "/history/events.jsonl", "/sign-in", "/runs/", "/nothing"):  # fmt: skip
+        answer = ani.get(address)
+        received += f"{answer.headers}{answer.text}"
+
+    for secret in (run_id, other, "hybrid", "vector_only", "test_results", "web.sqlite"):
+        assert secret not in received
 
 
 def test_a_rater_is_shown_neither_the_database_nor_the_owner_s_pages(served: Flask) -> None:
