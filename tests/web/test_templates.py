@@ -11,7 +11,18 @@ from flask import Flask
 from jinja2 import meta
 
 from webapp.config import resource
-from webapp.web import conflicts, errors, home, imports, judgments, rate, runs, study
+from webapp.web import (
+    conflicts,
+    errors,
+    home,
+    imports,
+    judgments,
+    rate,
+    raters,
+    runs,
+    sign_in,
+    study,
+)
 
 FOLDER = resource("templates")
 TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
@@ -39,6 +50,11 @@ CONTEXTS = {
     "study/_preview.html": study.StudyPage,
     "study/standing.html": study.StandingPage,
     "study/_standing.html": study.StandingPage,
+    "raters/page.html": raters.Raters,
+    "raters/remove.html": raters.Removal,
+    "sign_in/page.html": sign_in.SignIn,
+    "sign_in/password.html": sign_in.PasswordPage,
+    "sign_in/join.html": sign_in.Greeting,
     "conflicts/page.html": conflicts.ConflictsPage,
     "conflicts/_report.html": conflicts.ConflictsPage,
 }

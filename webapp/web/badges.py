@@ -48,8 +48,10 @@ def scheme() -> str:
 
 def carried() -> Badge | None:
     """Return the badge that came with the request; ``None`` without a genuine one."""
-    found = session.get("badge")
-    return Badge(**found) if found else None
+    try:
+        return Badge(**session["badge"])
+    except (KeyError, TypeError):  # none, or one of another version
+        return None
 
 
 def give(badge: Badge) -> None:
