@@ -16,13 +16,15 @@ nox.options.sessions = ["lint", "types", "tests"]
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ANY_CODE = range(256)
+EVERY_CORE = ("-n", "logical", "--dist", "loadfile")
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run every test: browser tests in a real Chromium, doctests and layers included."""
     install(session)
-    session.run("pytest", *session.posargs, env={"RELEVANSI_CHROMIUM": chromium(session)})
+    found = {"RELEVANSI_CHROMIUM": chromium(session)}
+    session.run("pytest", *EVERY_CORE, *session.posargs, env=found)
 
 
 @nox.session
@@ -30,7 +32,7 @@ def browser(session: nox.Session) -> None:
     """Run the tests that drive a real Chromium, and no others."""
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("pytest", "-m", "browser", *session.posargs, env=found)
+    session.run("pytest", "-m", "browser", *EVERY_CORE, *session.posargs, env=found)
 
 
 @nox.session
