@@ -187,7 +187,9 @@ function focus(element) {
 /** Put focus on a place: a card, the outcome of an empty list, or the grades of an answer. */
 function enter(place) {
   if (!isGrades(place)) return focus(place);
-  focus(one(":checked", place) ?? one(".suggested input", place) ?? one("input", place));
+  const grade = one(":checked", place) ?? one(".suggested input", place) ?? one("input", place);
+  grade.focus({ preventScroll: true });
+  (place.closest(".whole") ?? grade).scrollIntoView({ block: "nearest" }); // what is graded
 }
 
 function focusFirst() {

@@ -45,15 +45,15 @@ def is_long(text: str) -> bool:
     return len(text) > MOST_SHOWN
 
 
-def render(text: str, *, pictures: bool = False, whole: bool = False) -> Markup:
+def render(text: str, *, pictures: bool = False, whole: bool = False, under: int = 3) -> Markup:
     """Return chatbot markdown as HTML without scripts, styles or anything that loads.
 
     Links open apart and tell nobody where they came from. Pictures load only where the
-    study's owner wants them, over https.
+    study's owner wants them, over https. `under` is the level of the heading it stands below.
     """
     shown = plain(text if whole else text[:MOST_SHOWN])
     html = _parser(pictures=pictures).render(shown)
-    return Markup(_cleaned(html, pictures=pictures))  # noqa: S704 - cleaned by nh3
+    return Markup(_cleaned(html, under, pictures=pictures))  # noqa: S704 - cleaned by nh3
 
 
 def intro(text: str) -> str:
@@ -92,9 +92,9 @@ def _parser(*, pictures: bool) -> MarkdownIt:
     return parser if pictures else parser.disable("image")
 
 
-def _cleaned(html: str, *, pictures: bool) -> str:
+def _cleaned(html: str, under: int, *, pictures: bool) -> str:
     return nh3.clean(
-        _lowered_headings(html),
+        _lowered_headings(html, under),
         tags=TAGS | {"img"} if pictures else TAGS,
         attributes=LINK | PICTURE if pictures else LINK,
         url_schemes={"http", "https"},
@@ -108,6 +108,8 @@ def _cleaned(html: str, *, pictures: bool) -> str:
     )
 
 
-def _lowered_headings(html: str) -> str:
-    """Return `html` with its headings below those of the page."""
-    return re.sub(r"(</?h)([1-4])>", lambda m: f"{m[1]}{min(int(m[2]) + 3, 6)}>", html)
+def _lowered_headings(html: str, under: int) -> str:
+    """Return `html` with its headings below one of level `under`, and no level left out."""
+    levels = sorted(set(re.findall(r"<h([1-6])>", html)))
+    lowered = {level: min(place, 6) for place, level in enumerate(levels, start=under + 1)}
+    return re.sub(r"(</?h)([1-6])>", lambda m: f"{m[1]}{lowered.get(m[2], m[2])}>", html)
