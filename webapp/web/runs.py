@@ -8,10 +8,11 @@ from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 
+from webapp.exporters.rated_rows import RATED_COLUMNS
 from webapp.i18n import gettext
 from webapp.importers.problems import message
 from webapp.metrics.figures import Confusion, confusion
-from webapp.metrics.registry import Measure
+from webapp.metrics.registry import Measure, measure_of
 from webapp.metrics.summaries import RunReport, category_totals
 from webapp.metrics.summaries import totals as totals_of
 from webapp.metrics.totals import Totals
@@ -28,6 +29,7 @@ blueprint = Blueprint("runs", __name__, url_prefix="/runs")
 
 FORMATS = {
     "csv": "export.csv",
+    "wide-csv": "raters.csv",
     "xlsx": "export.xlsx",
     "long-csv": "judgments.csv",
     "qrels": "qrels.txt",
@@ -82,6 +84,7 @@ class RunShown:
 
     ``totals`` are those the figures are made of; ``next_run`` is another run with open work,
     once this one is finished; ``unblinded`` are the times in which raters could see it.
+    ``columns`` explain those of the rated CSV, by name.
     """
 
     run: RunPage
@@ -97,6 +100,7 @@ class RunShown:
     sources: tuple[Source, ...]
     next_run: RunOverview | None
     formats: dict[str, str]
+    columns: dict[str, Measure]
     finished: bool
     is_blind: bool
 
@@ -219,6 +223,7 @@ def _shown(
         sources=tuple(_source(file) for file in run.files),
         next_run=next(open_runs, None),
         formats=FORMATS,
+        columns={name: measure_of(name) for name in RATED_COLUMNS},
         finished=run.overview.first_open is None,
         is_blind=is_blind,
     )
