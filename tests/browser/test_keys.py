@@ -55,7 +55,7 @@ def test_a_verdict_key_judges_the_focused_card_and_moves_to_the_next_open_one(
     rating: RatingPage,
 ) -> None:
     """Judged cards are passed over; judged again, a card takes the new verdict."""
-    rating.open(4)
+    rating.open(24)
     rating.press("j", "y")
     assert rating.focus == "3"
     rating.press("k", "k", "t")

@@ -101,7 +101,7 @@ def _expect_same_csv(server: Server, rating: RatingPage, run_id: str) -> None:
     """The downloaded CSV is, byte for byte, what the command line writes."""
     rating.page.goto(rating.run_url)
     with rating.page.expect_download() as waiting:
-        rating.page.locator('a[download][href$="/export.csv"]').first.click()
+        rating.page.locator('a[download][href*="/export.csv"]').first.click()
     downloaded = Path(waiting.value.path()).read_bytes()
     written = server.instance / "rated.csv"
     done = relevansi(server.instance, "export", run_id, "-o", written)
