@@ -216,6 +216,30 @@ def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Dat
         assert session.scalar(select(func.count()).select_from(Judgment)) == 8
 
 
+def test_what_others_have_rated_is_left_to_do_for_each_rater(
+    session: Session,
+    study: Study,
+    rater: Rater,
+    runs: list[str],  # noqa: ARG001
+) -> None:
+    """Neither a verdict nor a quality of somebody else closes a task."""
+    set_study(session, study, repeat_percent=0)
+    other = studies.add_rater(session, study, "Budi", NOW)
+    task = tasks.next_task(session, other, NOW)
+    assert task is not None
+    Robot(session, rater).rate_all()
+
+    assert not tasks.is_done(session, other, task.id)
+    for shown in blind_page.blind_page(session, other, task.id).cards:
+        tasks.judge(session, other, task.id, shown.key, YES, click(shown.key))
+    page = blind_page.blind_page(session, other, task.id)
+    assert (page.stage, page.progress.done) == (Stage.ANSWERS, 0)
+    assert tasks.next_task(session, other, NOW) is task
+    for answer in page.answers:
+        tasks.rate(session, other, task.id, answer.key, Rating(quality=3), click(answer.key))
+    assert tasks.is_done(session, other, task.id)
+
+
 def test_some_verdicts_are_asked_again_and_never_become_the_verdict(
     session: Session, study: Study, rater: Rater
 ) -> None:

@@ -31,8 +31,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a rater has given a study: verdicts on cards and empty lists, answers rated."""
+    """What a rater has given a study: verdicts on cards and empty lists, answers rated.
 
+    A question counts once, whatever of it was asked again.
+    """
+
+    questions: int
     cards: int
     empty_lists: int
     answers: int
@@ -84,7 +88,10 @@ def done(session: Session, rater: Rater) -> Done:
             QueryRating.rater_id == rater.id, QueryRating.quality.is_not(None)
         )
     )
-    return Done(cards, empty_lists, answers or 0)
+    questions = session.scalar(
+        select(func.count(Task.question_id.distinct())).where(Task.rater_id == rater.id)
+    )
+    return Done(questions or 0, cards, empty_lists, answers or 0)
 
 
 def pooled_figure(session: Session, rater: Rater) -> PooledFigure:

@@ -222,25 +222,33 @@ def is_done(session: Session, rater: Rater, task_id: str) -> bool:
 
 
 def is_open(study: Study) -> ColumnElement[bool]:
-    """Return the condition on ``Task`` that its rater has something left to do in it."""
+    """Return the condition on ``Task`` that its rater has something left to do in it.
+
+    What is nested twice must be told that its ``Task`` is the outermost one: SQLAlchemy looks
+    one level up, and would take anybody's verdict for the rater's.
+    """
     unjudged = exists().where(
         JudgedThing.question_id == Task.question_id,
         JudgedThing.run_id.is_not_distinct_from(Task.run_id),
         JudgedThing.id.in_(shown_things(study)),
-        ~exists().where(
+        ~exists()
+        .where(
             Judgment.rater_id == Task.rater_id,
             Judgment.judged_thing_id == JudgedThing.id,
             Judgment.verdict.is_not(None),
-        ),
+        )
+        .correlate(Task, JudgedThing),
     )
     unrated = exists().where(
         _answers(study, Task),
         Run.id == Query.run_id,
-        ~exists().where(
+        ~exists()
+        .where(
             QueryRating.rater_id == Task.rater_id,
             QueryRating.query_key == Query.id,
             QueryRating.quality.is_not(None),
-        ),
+        )
+        .correlate(Task, Query),
     )
     unrepeated = exists().where(Repeat.task_id == Task.id, Repeat.verdict.is_(None))
     return or_(

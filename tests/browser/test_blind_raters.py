@@ -1,0 +1,203 @@
+"""Three people rate a study at once, by keyboard, and none of them learns what a run is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Page, expect
+
+from tests.browser.blind import (
+    CARDS_SHOWN,
+    METHODS,
+    QUALITIES,
+    THINGS,
+    import_study,
+    invite,
+    join,
+    place,
+)
+from tests.browser.server import Server
+from tests.cli.relevansi import relevansi
+
+pytestmark = pytest.mark.browser
+
+NAMES = ("Ani", "Budi", "Citra")
+VERDICTS = {"y": "1", "t": "0", "r": "unsure"}
+MOST_TURNS = 600
+THANKS = "Semuanya sudah dinilai. Terima kasih."
+LATEST = """SELECT raters.name, json_extract(judged_things.card, '$.title'), judgments.verdict
+FROM judgments JOIN raters ON raters.id = rater_id
+JOIN judged_things ON judged_things.id = judged_thing_id"""
+
+
+def key_for(name: str, title: str) -> str:
+    """What this rater types for a card: arbitrary, the same every time, not what others type."""
+    return "ytr"[(len(title) + NAMES.index(name)) % 3]
+
+
+class Typist:
+    """A rater at a keyboard of their own, who notes every byte of text their pages hold."""
+
+    def __init__(self, name: str, page: Page) -> None:
+        self.name, self.page = name, page
+        self.seen: list[str] = []
+        self.typed: Counter[str] = Counter()
+        self.stages: set[str] = set()
+
+    def turn(self) -> bool:
+        """Type what the place in focus asks for, if it asks; false once all is done."""
+        at = place(self.page)
+        self.seen.append(at["text"])
+        if at["kind"] == "finished":
+            return False
+        if not at["open"]:
+            return True  # on its way
+        self._look(at["kind"])
+        self.page.keyboard.press(self._key(at))
+        self.typed[at["kind"]] += 1
+        return True
+
+    def _key(self, at: dict[str, Any]) -> str:
+        if at["kind"] == "card":
+            return key_for(self.name, at["name"])
+        return "t" if at["kind"] == "outcome" else str(1 + NAMES.index(self.name))
+
+    def _look(self, stage: str) -> None:
+        if stage not in self.stages:
+            self.stages.add(stage)
+            found = Axe().run(self.page).response["violations"]
+            assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_three_raters_rate_a_study_at_once_by_keyboard_and_blind(
+    empty_server: Server, open_tab: Callable[..., Page], tmp_path: Path
+) -> None:
+    """Each gives a verdict for each distinct thing, stored as typed; pages name no run."""
+    run_ids = import_study(empty_server, tmp_path)
+    typists = []
+    for name in NAMES:
+        page = open_tab(reduced_motion="reduce")
+        join(page, invite(empty_server, name))
+        typists.append(Typist(name, page))
+
+    for _ in range(MOST_TURNS):
+        if sum(typist.turn() for typist in typists) == 0:
+            break
+
+    for typist in typists:
+        expect(typist.page.locator("h1#finished")).to_have_text(THANKS)
+        assert dict(typist.typed) == {"card": THINGS - 1, "outcome": 1, "grades": QUALITIES}
+        assert typist.stages == {"card", "outcome", "grades"}
+        for secret in (*run_ids, *METHODS, "rahasia", "data-rank"):
+            assert secret not in "".join(typist.seen), secret
+    assert THINGS - 1 < CARDS_SHOWN
+    _expect_stored(empty_server)
+
+
+def _expect_stored(server: Server) -> None:
+    """Every verdict is the one its rater typed, each key is one event, figures are in step."""
+    with closing(server.database()) as connection:
+        rows = connection.execute(LATEST).fetchall()
+        owner = connection.execute("SELECT name FROM raters WHERE is_owner").fetchone()[0]
+    judged = Counter(name for name, _, _ in rows)
+    assert judged == dict.fromkeys(NAMES, THINGS)
+    assert owner not in judged
+    for name, title, verdict in rows:
+        wanted = "false_negative" if title is None else VERDICTS[key_for(name, title)]
+        assert verdict == wanted, (name, title)
+    events = server.events()
+    assert len({(event["rater_id"], event["event_id"]) for event in events}) == len(events)
+    assert len(events) == len(NAMES) * (THINGS + QUALITIES)
+    done = relevansi(server.instance, "check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(name="rating")
+def _rating(empty_server: Server, page: Page, tmp_path: Path) -> Page:
+    """The first question of the study, open in the owner's browser."""
+    import_study(empty_server, tmp_path)
+    page.goto(f"{empty_server.url}/rate/")
+    expect(page.locator("html")).to_have_class("scripted")
+    return page
+
+
+def focus_on(page: Page, selector: str) -> None:
+    expect(page.locator(f"{selector}:focus, {selector} :focus").first).to_be_attached()
+
+
+def test_the_last_card_leads_to_the_first_answer_and_the_last_digit_to_the_next_question(
+    rating: Page,
+) -> None:
+    """Typed faster than the server answers, each key still finds its place."""
+    first = rating.url
+    rating.keyboard.type("yytty")
+    focus_on(rating, "#grades-A")
+    expect(rating.locator("#card-5 .state")).to_have_text("Tersimpan")
+    rating.keyboard.type("34")
+    focus_on(rating, "#grades-C")
+    rating.keyboard.press("2")
+    focus_on(rating, '.card[data-position="1"]')
+    assert rating.url != first
+    expect(rating.locator("#walk strong")).to_have_text("Pertanyaan 2 dari 5")
+    rating.keyboard.press("u")
+    expect(rating).to_have_url(first)
+    focus_on(rating, "#grades-C")
+    expect(rating.locator("#quality-C-2")).not_to_be_checked()
+    expect(rating.locator("#quality-B-4")).to_be_checked()
+
+
+def test_a_burst_of_keys_runs_through_all_stages_and_loses_none(
+    rating: Page, empty_server: Server
+) -> None:
+    """Five cards and three answers; two cards, the empty list, two answers."""
+    rating.keyboard.type("yytty" + "345" + "yt" + "t" + "12")
+    expect(rating.locator("#walk strong")).to_have_text("Pertanyaan 3 dari 5")
+    focus_on(rating, '.card[data-position="1"]')
+    said = [event["new"] for event in empty_server.events()]
+    assert said == [*"11001", *"345", *"10", "false_negative", *"12"]
+
+
+def test_clearing_a_card_hides_the_answers_until_it_is_judged_again(rating: Page) -> None:
+    rating.keyboard.type("yyyyy")
+    focus_on(rating, "#grades-A")
+    rating.locator("#card-2 .clear").click()
+    expect(rating.locator("#grades-A")).to_have_count(0)
+    focus_on(rating, "#card-2")
+    rating.keyboard.press("y")
+    focus_on(rating, "#grades-A")
+
+
+def test_the_same_property_with_another_price_can_be_confirmed_by_mouse(rating: Page) -> None:
+    """The card tells before and now as soon as the other was judged; confirming keeps focus."""
+    melati = rating.locator(".card:has-text('Rumah Melati')")
+    melati.nth(0).locator('button[value="0"]').click()
+    other = melati.nth(1)
+    expect(other.locator(".changed s")).to_be_visible()
+    other.locator(".confirm").click()
+    expect(other.locator('button[value="0"]').first).to_have_attribute("aria-pressed", "true")
+    expect(other.locator(".state")).to_have_text("Tersimpan")
+    expect(other.locator(".confirm")).to_have_count(0)
+    expect(other).to_be_focused()
+
+
+def test_arrows_and_notes_work_for_each_answer(rating: Page) -> None:
+    """N writes notes for the answer in focus; arrows pass from the cards to the answers."""
+    rating.keyboard.type("yyyyy")
+    focus_on(rating, "#grades-A")
+    rating.keyboard.press("ArrowUp")
+    focus_on(rating, "#card-5")
+    rating.keyboard.type("jj")
+    focus_on(rating, "#grades-B")
+    rating.keyboard.press("n")
+    rating.keyboard.type("yang ke-2 jauh")
+    rating.keyboard.press("Escape")
+    expect(rating.locator('[data-state-of="notes-B"]')).to_have_text("Tersimpan")
+    focus_on(rating, "#grades-A")
+    rating.reload()
+    expect(rating.locator("#notes-B")).to_have_value("yang ke-2 jauh")
