@@ -5,6 +5,7 @@ Starts the product on a folder of its own, so nobody's ratings are touched.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -99,8 +100,15 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
 
 
 def show_report(page: Page) -> None:
-    """Let the page look at a file and say what it holds."""
-    page.set_input_files("input[type=file]", SAMPLE)
+    """Let the page look at a file with a wrong label and without two of its questions."""
+    sample = json.loads(SAMPLE.read_text("utf-8"))
+    odd = {**sample, "search_method": "vector_only", "results": sample["results"][2:]}
+    file = {
+        "name": "test_results_hybrid.json",
+        "mimeType": "application/json",
+        "buffer": json.dumps(odd).encode(),
+    }
+    page.set_input_files("input[type=file]", file)
     page.locator("form.drop button").click()
     page.wait_for_selector(".reports")
 
