@@ -192,7 +192,7 @@ def rate(
         events.record(session, rater, target, quality_text(rating.quality), click)
     if not isinstance(rating.notes, Keep):
         notes = Target.rating(query, "notes", task.id)
-        events.record(session, rater, notes, rating.notes[:MOST_NOTES], click)
+        events.record(session, rater, notes, rating.notes[:MOST_NOTES] or None, click)
     events.refresh(session, rater, [target])
 
 
