@@ -173,6 +173,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "rating: unreadable answer": _question(1, "unreadable"),
     "rating: question that depends on its conversation": _question(14),
     "rating: last open question": _question(1, "finished"),
+    "blind rating: cards": "/rate/",
     "import": "/runs/import",
     "import report": _import_report,
     "import report of a known file": _known_file,

@@ -8,13 +8,14 @@ from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
 from tests.conftest import NOW
 from tests.services.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
 from webapp.db.engine import Database
-from webapp.db.models import Rater
+from webapp.db.models import LogEntry, Rater
 from webapp.records import Card
 from webapp.services import live_metrics, studies, tasks
 
@@ -493,6 +494,21 @@ def test_unblinded_a_run_s_page_is_back(
     set_study(web_database, blind=False)
 
     assert client.get(f"/runs/{run_ids[0]}/queries/1").status_code == 200
+
+
+def test_the_sample_study_is_rated_run_by_run_and_the_log_says_so(
+    client: FlaskClient, web_database: Database
+) -> None:
+    client.post("/sample")
+
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        assert not studies.is_blind(session, study)
+        assert session.scalars(
+            select(LogEntry.new).where(LogEntry.action == "set blind")
+        ).all() == ["False"]
+    assert 'href="/rate/"' not in client.get("/").text
 
 
 @pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
