@@ -299,7 +299,7 @@ def _by_category(run: ComparedRun) -> dict[str, Mapping[str, Figure]]:
 
 def _estimates(runs: Sequence[ComparedRun], settings: Resampling) -> list[dict[str, Estimate]]:
     samples = [
-        [value for query in run.queries if (value := _value(query, name)) is not None]
+        [value for query in run.queries if (value := counted(query, name)) is not None]
         for run in runs
         for name in HEADLINES
     ]
@@ -314,8 +314,11 @@ def _estimates(runs: Sequence[ComparedRun], settings: Resampling) -> list[dict[s
     return found
 
 
-def _value(query: ComparedQuery, headline: str) -> float | None:
-    """The number of a question that a headline figure averages."""
+def counted(query: ComparedQuery, headline: str) -> float | None:
+    """The number of a question that a headline figure averages, ``None`` where it has none.
+
+    Coverage averages 1 for a question with results and 0 for one without.
+    """
     if headline in MEANS:
         return query.summary.span(MEANS[headline]).value
     if headline == "coverage" and query.summary.state is not QueryState.UNREADABLE:
@@ -327,7 +330,7 @@ def _composite_interval(run: ComparedRun, composite: Figure, settings: Resamplin
     if composite.value is None:
         return NO_INTERVAL
     columns = [
-        (weight, [_value(query, name) for query in run.queries])
+        (weight, [counted(query, name) for query in run.queries])
         for name, weight in COMPOSITE_WEIGHTS.items()
     ]
     return weighted_mean_interval(columns, settings)
@@ -359,7 +362,7 @@ def _differences(contenders: Sequence[Contender], settings: Resampling) -> tuple
     per_figure = len(contenders) * (len(contenders) - 1) // 2
     corrected: list[float | None] = []
     for start in range(0, len(pairs), per_figure):
-        corrected += holm([test and test.p for test in tests[start : start + per_figure]])
+        corrected += holm([test.p if test else None for test in tests[start : start + per_figure]])
     return tuple(
         _difference(pair, interval, test, p_holm)
         for pair, interval, test, p_holm in zip(pairs, intervals, tests, corrected, strict=True)
@@ -412,7 +415,7 @@ def _difference(
         headline=None if one is None or other is None else one - other,
         test=MCNEMAR if pairs.figure == "success_rate" else RANDOMISATION,
         exact=test is not None and test.exact,
-        p=test and test.p,
+        p=test.p if test else None,
         p_holm=p_holm,
         wins=wins,
         ties=ties,

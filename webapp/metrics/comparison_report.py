@@ -1,0 +1,38 @@
+"""A comparison with all that an examiner asks of it: who rated, by which rule, how stable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from webapp.metrics.comparisons import Comparison
+from webapp.metrics.stability import Stability
+
+
+@dataclass(frozen=True, slots=True)
+class RaterShare:
+    """One rater's part in the compared runs: verdicts on cards and empty lists."""
+
+    name: str
+    judgments: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """What every page, report and file of one comparison prints.
+
+    ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``judged_until`` is when the last
+    verdict under the rule was given, ``None`` before the first. ``blind`` says whether raters
+    saw neither run nor method; ``unblinded`` when that was given up, empty if never.
+    ``version`` is the product's.
+    """
+
+    study: str
+    phase: int | None
+    comparison: Comparison
+    stability: Stability
+    raters: tuple[RaterShare, ...]
+    judged_until: datetime | None
+    blind: bool
+    unblinded: tuple[datetime, ...]
+    version: str
