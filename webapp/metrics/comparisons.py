@@ -124,7 +124,7 @@ class Difference:
 
     ``false_negatives_at_zero``: an empty list that should have had results counts as 0, as
     it has no precision. ``mean`` is over the `n` pairs, ``headline`` the difference of the
-    two runs' headline figures. ``p`` belongs to ``test``, ``p_holm`` is corrected over the
+    two runs' headline figures (``None`` where no headline counts false negatives that way). ``p`` belongs to ``test``, ``p_holm`` is corrected over the
     run pairs of this figure. Wins are questions where the first run's value is larger.
     Without pairs everything but the counts is ``None``.
     """
@@ -404,6 +404,7 @@ def _difference(
 ) -> Difference:
     wins, ties, losses = _counts(pairs)
     one, other = (c.estimates[pairs.figure].figure.value for c in (pairs.first, pairs.second))
+    without_headline = pairs.at_zero and pairs.figure != "mrr_answerable"
     return Difference(
         figure=pairs.figure,
         false_negatives_at_zero=pairs.at_zero,
@@ -412,7 +413,7 @@ def _difference(
         n=len(pairs.values),
         mean=fmean(pairs.differences) if pairs.values else None,
         interval=interval,
-        headline=None if one is None or other is None else one - other,
+        headline=None if one is None or other is None or without_headline else one - other,
         test=MCNEMAR if pairs.figure == "success_rate" else RANDOMISATION,
         exact=test is not None and test.exact,
         p=test.p if test else None,

@@ -80,23 +80,27 @@ def of_rater(session: Session, scope: Scope, rater_id: int) -> Verdicts:
 
 
 def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
-    """Return what most of `raters` said: "cannot tell" does not vote, a tie stays open.
+    """Return what most of `raters` said about the queries in `scope`; see ``most``."""
+    said = by_rater(session, scope, [rater.id for rater in raters])
+    return most([(rater.name, said[rater.id]) for rater in raters])
+
+
+def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
+    """Return what most of some named raters said: "cannot tell" does not vote, a tie is open.
 
     Quality is the median of the grades; the notes are everybody's, with names once there
     are several.
     """
-    said = by_rater(session, scope, [rater.id for rater in raters])
     votes: dict[int, list[str]] = defaultdict(list)
     grades: dict[int, list[float]] = defaultdict(list)
     notes: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for rater in raters:
-        own = said.get(rater.id, Verdicts())
+    for name, own in said:
         for thing, verdict in own.by_thing.items():
             votes[thing].append(verdict)
         for key, grade in own.quality.items():
             grades[key].append(grade)
         for key, text in own.notes.items():
-            notes[key].append((rater.name, text))
+            notes[key].append((name, text))
     merged = {thing: merge(cast) for thing, cast in votes.items()}
     return Verdicts(
         by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
@@ -107,12 +111,20 @@ def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdict
 
 def adjudicated(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
     """Return what adjudication settled, and the majority of `raters` where it is silent."""
-    merged = majority(session, scope, raters)
-    settled = session.scalars(
+    return overruled(majority(session, scope, raters), settled(session, scope))
+
+
+def settled(session: Session, scope: Scope) -> dict[int, str]:
+    """Return the verdicts of adjudication on what the queries in `scope` show, by thing."""
+    found = session.scalars(
         select(Adjudication).where(Adjudication.judged_thing_id.in_(judged_things(scope)))
     )
-    by_thing = {row.judged_thing_id: row.verdict for row in settled}
-    return replace(merged, by_thing={**merged.by_thing, **by_thing})
+    return {row.judged_thing_id: row.verdict for row in found}
+
+
+def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
+    """Return `merged` with the verdicts of adjudication in the place of its own."""
+    return replace(merged, by_thing={**merged.by_thing, **by_adjudication})
 
 
 def judged_things(scope: Scope) -> Select[int | None]:

@@ -1,0 +1,332 @@
+"""Runs of one question set compared under one rule: which ones, by what, and how stable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Judgment, Query, QuerySummary, Question, Rater, Run, Study
+from webapp.i18n import gettext
+from webapp.metrics.comparison_report import ComparisonReport, RaterShare
+from webapp.metrics.comparisons import ComparedQuery, ComparedRun, compare
+from webapp.metrics.significance import Resampling
+from webapp.metrics.stability import stability
+from webapp.metrics.summaries import summarise
+from webapp.services import blinding, reports, runs, studies, verdicts
+from webapp.services.reports import ADJUDICATED, MAJORITY, Rule
+from webapp.services.verdicts import AskedQuery, Verdicts
+
+FEWEST = 2
+"""A run alone is compared with nothing."""
+
+PHASES = {1: ("search_method", "llm"), 2: ("llm", "search_method")}
+"""Each phase: the label in which its runs differ, and the one they share."""
+
+DISTINCTIONS = (
+    ("search_method",),
+    ("llm",),
+    ("search_method", "llm"),
+    ("search_method", "llm", "timestamp"),
+    ("search_method", "llm", "id"),
+)
+"""What names a run among others, from the shortest on."""
+
+
+class NothingToCompare(LookupError):
+    """Fewer than two runs were chosen, or none differ in what the phase is about."""
+
+
+class DifferentQuestions(Exception):
+    """The runs belong to different question sets; `only` has what one of them alone asks.
+
+    By the run's name, (position, question) of each.
+    """
+
+    def __init__(self, only: Mapping[str, tuple[tuple[int, str], ...]]) -> None:
+        super().__init__(only)
+        self.only = only
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A run that may be compared: its labels, its question set, and whether it is rated.
+
+    ``done`` of ``of`` queries are complete for the rater who has got furthest.
+    """
+
+    run: str
+    search_method: str | None
+    llm: str | None
+    timestamp: str | None
+    question_set: int
+    done: int
+    of: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether a rater has finished the run."""
+        return self.done == self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The runs chosen for a comparison, and every run that could be."""
+
+    phase: int | None
+    chosen: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+
+
+def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
+    """Return every run of the study, the newest first."""
+    done = (
+        select(QuerySummary.run_id, func.count().label("done"))
+        .where(QuerySummary.complete)
+        .group_by(QuerySummary.run_id, QuerySummary.rater_id)
+        .subquery()
+    )
+    furthest = dict(
+        session.execute(select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id))
+        .tuples()
+        .all()
+    )
+    asked = dict(
+        session.execute(select(Query.run_id, func.count()).group_by(Query.run_id)).tuples().all()
+    )
+    found = session.scalars(
+        select(Run).where(Run.study_id == study.id).order_by(Run.imported_at.desc(), Run.id)
+    )
+    return tuple(
+        Candidate(
+            run=run.id,
+            search_method=run.search_method,
+            llm=run.llm,
+            timestamp=run.timestamp,
+            question_set=run.question_set_id,
+            done=furthest.get(run.id, 0),
+            of=asked.get(run.id, 0),
+        )
+        for run in found
+    )
+
+
+def of_phase(session: Session, study: Study, phase: int) -> Selection:
+    """Return the runs a phase compares: those that differ in its label and share the other.
+
+    Of the groups that could be meant, the one with most labels, else the newest; of each
+    label its newest complete run, else its newest. Raises ``NothingToCompare``.
+    """
+    varying, _ = PHASES[phase]
+    everything = candidates(session, study)
+    groups = _groups(everything, phase)
+    best = max(groups, key=lambda group: len({getattr(run, varying) for run in group}), default=[])
+    chosen = _newest_of_each(best, varying)
+    if len(chosen) < FEWEST:
+        raise NothingToCompare(phase)
+    return Selection(phase, chosen, everything)
+
+
+def phases_of(session: Session, study: Study) -> tuple[int, ...]:
+    """Return the phases for which the study has runs to compare."""
+    everything = candidates(session, study)
+    return tuple(
+        phase
+        for phase, (varying, _) in PHASES.items()
+        if any(
+            len({getattr(run, varying) for run in group}) >= FEWEST
+            for group in _groups(everything, phase)
+        )
+    )
+
+
+def report(
+    session: Session,
+    study: Study,
+    run_ids: Sequence[str],
+    rule: Rule,
+    *,
+    phase: int | None = None,
+    settings: Resampling | None = None,
+) -> ComparisonReport:
+    """Return the comparison of `run_ids` under `rule`, with who rated and how stable it is.
+
+    Raises ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
+    """
+    chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
+    if len(chosen) < FEWEST:
+        raise NothingToCompare(phase)
+    names = names_of(chosen)
+    if len({run.question_set_id for run in chosen}) > 1:
+        raise DifferentQuestions(_only(chosen, names))
+    judged = _Judged(session, study, chosen, names)
+    base = judged.under(rule)
+    return ComparisonReport(
+        study=study.name,
+        phase=phase,
+        comparison=compare(base, rule=rule.name, settings=settings),
+        stability=stability(
+            base,
+            without_rater=judged.without_each_rater(rule),
+            other_rules=judged.under_other_rules(rule),
+        ),
+        raters=judged.shares(rule),
+        judged_until=judged.until(rule),
+        blind=studies.is_blind(session, study),
+        unblinded=tuple(time.since for time in blinding.unblinded(session, study)),
+        version=version("relevansi"),
+    )
+
+
+def names_of(compared: Sequence[Run]) -> dict[str, str]:
+    """Return a name for each run by its id: the shortest labels that tell all apart."""
+    unknown = gettext("not stated")
+    names = {run.id: run.id for run in compared}
+    for labels in DISTINCTIONS:
+        stated = {run.id: [getattr(run, label) or unknown for label in labels] for run in compared}
+        names = {run: " · ".join(found) for run, found in stated.items()}
+        if len(set(names.values())) == len(compared):
+            break
+    return names
+
+
+class _Judged:
+    """The compared runs under any rule, made from one reading of the database."""
+
+    def __init__(
+        self, session: Session, study: Study, compared: Sequence[Run], names: Mapping[str, str]
+    ) -> None:
+        self._session = session
+        self._runs = compared
+        self._names = names
+        self._scope = Query.run_id.in_([run.id for run in compared])
+        self._everybody = studies.raters(session, study)
+        ids = [rater.id for rater in self._everybody]
+        self._said = verdicts.by_rater(session, self._scope, ids)
+        self._settled = verdicts.settled(session, self._scope)
+        self._asked = verdicts.asked_queries(session, self._scope)
+        asked = select(Query.id, Question).join_from(Query, Question).where(self._scope)
+        self._questions = dict(session.execute(asked).tuples().all())
+
+    def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
+        """Return the runs as `rule` judges them."""
+        if rule.rater is not None:
+            return self._compared(self._said[rule.rater.id])
+        return self._merged(self._everybody, adjudicated=rule.name == ADJUDICATED)
+
+    def without_each_rater(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
+        """Return the runs under a merging rule as they stand without each who judged them."""
+        judging = self._judging()
+        if rule.rater is not None or len(judging) < FEWEST:
+            return {}
+        return {
+            left_out.name: self._merged(
+                [rater for rater in judging if rater is not left_out],
+                adjudicated=rule.name == ADJUDICATED,
+            )
+            for left_out in judging
+        }
+
+    def under_other_rules(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
+        """Return the runs under every other rule that says something about each of them."""
+        judging = self._judging()
+        rules = [reports.of_rater(rater) for rater in judging]
+        if len(judging) >= FEWEST:
+            rules.append(Rule(MAJORITY))
+        if self._settled:
+            rules.append(Rule(ADJUDICATED))
+        found = {other.name: self.under(other) for other in rules if other.name != rule.name}
+        return {name: judged for name, judged in found.items() if all(map(_is_rated, judged))}
+
+    def shares(self, rule: Rule) -> tuple[RaterShare, ...]:
+        """Return who judged the runs, with how many verdicts each."""
+        raters = [rule.rater] if rule.rater is not None else self._judging()
+        return tuple(RaterShare(r.name, len(self._said[r.id].by_thing)) for r in raters)
+
+    def until(self, rule: Rule) -> datetime | None:
+        """Return when the last verdict under `rule` was given; ``None`` before the first."""
+        ids = [rule.rater.id] if rule.rater is not None else [r.id for r in self._everybody]
+        return self._session.scalar(
+            select(func.max(Judgment.changed_at)).where(
+                Judgment.rater_id.in_(ids),
+                Judgment.verdict.is_not(None),
+                Judgment.judged_thing_id.in_(verdicts.judged_things(self._scope)),
+            )
+        )
+
+    def _judging(self) -> list[Rater]:
+        return [rater for rater in self._everybody if self._said[rater.id].by_thing]
+
+    def _merged(self, raters: Iterable[Rater], *, adjudicated: bool) -> tuple[ComparedRun, ...]:
+        merged = verdicts.most([(rater.name, self._said[rater.id]) for rater in raters])
+        return self._compared(verdicts.overruled(merged, self._settled) if adjudicated else merged)
+
+    def _compared(self, said: Verdicts) -> tuple[ComparedRun, ...]:
+        queries: dict[str, list[ComparedQuery]] = {run.id: [] for run in self._runs}
+        for asked in self._asked:
+            queries[asked.run_id].append(self._query(asked, said))
+        return tuple(
+            ComparedRun(
+                run=run.id,
+                name=self._names[run.id],
+                search_method=run.search_method,
+                llm=run.llm,
+                queries=tuple(queries[run.id]),
+            )
+            for run in self._runs
+        )
+
+    def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
+        question = self._questions[asked.key]
+        return ComparedQuery(
+            position=question.position,
+            query_id=asked.query_id,
+            question=question.text,
+            category=question.category,
+            summary=summarise(said.judgments(asked)),
+            verdicts=tuple(said.relevance(thing) for thing in asked.things),
+        )
+
+
+def _groups(everything: Iterable[Candidate], phase: int) -> list[list[Candidate]]:
+    """The runs that share a question set and the label that the phase holds fixed."""
+    _, shared = PHASES[phase]
+    groups: dict[tuple[int, str | None], list[Candidate]] = {}
+    for run in everything:
+        groups.setdefault((run.question_set, getattr(run, shared)), []).append(run)
+    return list(groups.values())
+
+
+def _newest_of_each(group: Iterable[Candidate], varying: str) -> tuple[str, ...]:
+    by_label: dict[str | None, list[Candidate]] = {}
+    for run in group:
+        by_label.setdefault(getattr(run, varying), []).append(run)
+    newest = [next((r for r in same if r.complete), same[0]) for same in by_label.values()]
+    ordered = sorted(newest, key=lambda run: getattr(run, varying) or "")
+    return tuple(run.run for run in ordered)
+
+
+def _only(
+    compared: Sequence[Run], names: Mapping[str, str]
+) -> dict[str, tuple[tuple[int, str], ...]]:
+    """What each run's question set asks and not every other one does."""
+    texts = {
+        run.id: {
+            question.key: (question.position, question.text)
+            for question in run.question_set.questions
+        }
+        for run in compared
+    }
+    shared = set.intersection(*(set(found) for found in texts.values()))
+    return {
+        names[run]: tuple(entry for key, entry in found.items() if key not in shared)
+        for run, found in texts.items()
+    }
+
+
+def _is_rated(run: ComparedRun) -> bool:
+    return any(query.summary.judged_count or query.summary.empty_outcome for query in run.queries)
