@@ -1,43 +1,35 @@
-"""Numbers, money, sizes and times as the reader's language writes them."""
+"""Money, sizes and lengths of time as the reader's language writes them.
+
+Figures, counts and times are ``webapp.notation``'s, which reports use too.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from babel.dates import format_datetime
 from babel.numbers import format_decimal
 from babel.units import format_unit
 
 from webapp.i18n import gettext, language
+from webapp.notation import UNDEFINED, figure, moment, number, p_value
 from webapp.records import Card
 
-UNDEFINED = "-"
+__all__ = [
+    "UNDEFINED",
+    "duration",
+    "figure",
+    "full_price",
+    "moment",
+    "number",
+    "p_value",
+    "price",
+    "rupiah",
+    "short_rupiah",
+    "size",
+]
+
 BILLION = 10**9
 MILLION = 10**6
 MINUTES_THAT_COUNT = 10 * 60
-SMALLEST_PLAIN = 0.0001
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNITS = {"id": ("M", "jt"), "en": ("bn", "m")}
-
-
-def figure(value: float | None) -> str:
-    """Return a figure with two decimals; undefined is "-", never 0.
-
-    >>> figure(0.9375), figure(None)
-    ('0,94', '-')
-    """
-    if value is None:
-        return UNDEFINED
-    return format_decimal(value, format="0.00", locale=language())
-
-
-def number(value: float) -> str:
-    """Return a count or a size with its thousands apart and no needless decimals.
-
-    >>> number(1670000000), number(105.5)
-    ('1.670.000.000', '105,5')
-    """
-    return format_decimal(value, locale=language())
 
 
 def rupiah(amount: int) -> str:
@@ -82,11 +74,6 @@ def size(square_metres: float) -> str:
     return f"{number(square_metres)} m²"
 
 
-def moment(when: datetime) -> str:
-    """Return a time in the machine's own zone, to the minute."""
-    return format_datetime(when.astimezone(), "d MMM y, HH:mm", locale=language())
-
-
 def duration(seconds: float) -> str:
     """Return a length of time in words, as exact as an estimate can be.
 
@@ -103,19 +90,6 @@ def duration(seconds: float) -> str:
     hours, rest = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
     parts = [_unit(hours, "hour") if hours else "", _unit(rest, "minute") if rest else ""]
     return gettext("about %(time)s", time=" ".join(filter(None, parts)))
-
-
-def p_value(p: float) -> str:
-    """Return a probability to four significant digits, very small ones as a power of ten.
-
-    >>> p_value(1.0), p_value(0.0625), p_value(2 / 2**21)
-    ('1', '0,0625', '9,537 × 10⁻⁷')
-    """
-    mantissa, exponent = f"{p:.3e}".split("e")
-    if float(p) >= SMALLEST_PLAIN or p == 0:
-        return format_decimal(float(f"{p:.4g}"), format="0.#######", locale=language())
-    power = str(int(exponent)).translate(SUPERSCRIPTS)
-    return f"{format_decimal(float(mantissa), format='0.###', locale=language())} × 10{power}"
 
 
 def _unit(count: int, unit: str) -> str:
