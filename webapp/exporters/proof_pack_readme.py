@@ -1,0 +1,117 @@
+"""The README of a proof pack: what lies in it and how anybody recomputes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+_TEXT = """\
+# Proof pack
+
+Everything behind the figures of an evaluation of a property chatbot: what was shown, who
+judged it how and when, and what follows. Made by Relevansi; `manifest.json` says which
+version, with which seeds, and what every figure means.
+
+**This pack names its raters** ({raters}) and holds what each of them said and wrote. Pass
+it on only to whom they agreed to.
+
+## What is inside
+
+| file | holds |
+| --- | --- |
+| `manifest.json` | the SHA-256 of each file here and each imported one, definitions, seeds |
+| `events.jsonl` | every change a rater made: old, new, who, when, from which device |
+| `verdicts.csv` | each rater's standing verdict on each card and each empty list |
+| `ratings.csv` | each rater's grade (0-5) and notes for each answer |
+| `adjudications.csv` | the verdicts that settle disputes, by whom and why |
+| `guidelines.md` | what raters went by, where it was written down |
+| `questions/SET.json` | the questions, in order |
+| `runs/RUN/lists.csv` | which properties the run showed, at which rank |
+| `runs/RUN/rated.csv` | one line per question, in the columns of the method |
+| `runs/RUN/raters.csv` | the same with the columns of each rater |
+| `runs/RUN/judgments.csv` | one line per card, with ids that stay the same |
+| `runs/RUN/qrels.txt`, `run.txt` | judgments and ranked lists in the forms of TREC |
+| `runs/RUN/run.json` | the run with every answer, card and verdict |
+| `runs/RUN/figures.json` | the figures per run, category and question, under every rule |
+| `comparisons/SET.json` | two or more runs of one question set compared, with intervals and tests |
+
+A verdict is `1` (relevant), `0` (not relevant) or `unsure` (cannot tell); that of an empty
+list is `correct_empty` or `false_negative`. It hangs on a question, a property and the
+content that was shown, so that a property which several runs returned is judged once. Where
+a question depends on the turns before it, `judged_in` names the run that the verdict belongs
+to. Files that hold one verdict per card follow the rule {rule}: "majority" is what most
+decided votes say (cannot tell does not vote, a tie stays open), "adjudicated" the same with
+disputes settled, "rater NAME" one rater's own. Undefined is null in JSON and blank in CSV,
+never 0; the one exception is `mrr` in `rated.csv`, which is 0 for an empty list.
+
+## Recompute everything
+
+    relevansi verify proof_pack.zip
+
+needs no database. It replays the events, recomputes every figure from the verdicts and says
+"equal", or which files and figures differ. What it prints as the fingerprint is the SHA-256
+of `manifest.json`: a hash can only prove what was written down elsewhere, for example in the
+report that rests on this pack.
+
+## Recompute with somebody else's program
+
+Python 3.9 or newer and [ir-measures](https://ir-measur.es) suffice. Unpack the zip, then, in
+its folder:
+
+```
+pip install ir-measures
+ir_measures --by_query runs/RUN/qrels.txt runs/RUN/run.txt "RR P@5"
+```
+
+`RR` is the column `mrr` of every question whose rating is complete. `P@5` there is always
+divided by 5, also for a shorter list: times 5 / min(n, 5), n the number of results, it is
+`precision_at_5`, as long as no card of the question is "cannot tell". A list of which nothing
+is decided has no line in the qrels; its reciprocal rank is 0 here. This compares them all:
+
+```python
+import json
+from collections import Counter
+from pathlib import Path
+
+import ir_measures
+from ir_measures import RR, P
+
+RULE = {literal}
+
+for folder in sorted(Path("runs").iterdir()):
+    qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels.txt")))
+    ranked = list(ir_measures.read_trec_run(str(folder / "run.txt")))
+    decided = Counter(line.query_id for line in qrels)
+    shown = Counter(line.query_id for line in ranked)
+    theirs = {{
+        (found.query_id, found.measure): found.value
+        for found in ir_measures.iter_calc([RR, P @ 5], qrels, ranked)
+    }}
+    equal = Counter()
+    figures = json.loads((folder / "figures.json").read_text("utf-8"))
+    for question in figures[RULE]["queries"]:
+        number = str(question["query_id"])
+        n = shown[number]
+        if not question["complete"] or not decided[number]:
+            continue
+        assert abs(theirs[number, RR] - question["mrr"]) < 1e-9, (folder, number)
+        equal["RR"] += 1
+        if decided[number] == n:
+            precision = theirs[number, P @ 5] * 5 / min(n, 5)
+            assert abs(precision - question["precision_at_5"]) < 1e-9, (folder, number)
+            equal["P@5"] += 1
+    print(folder.name, "equal:", dict(equal))
+```
+"""
+
+
+def readme(raters: Sequence[str], rule: str) -> bytes:
+    """The README of a pack that names `raters` and whose merged files follow `rule`."""
+    names = ", ".join(_quoted(name) for name in raters)
+    return _TEXT.format(raters=names, rule=_quoted(rule), literal=json.dumps(rule)).encode()
+
+
+def _quoted(text: str) -> str:
+    """`text` in quotation marks on one line, without what Markdown would read as markup."""
+    escaped = "".join(f"\\{mark}" if mark in "\\|*`<[_" else mark for mark in text)
+    return f'"{" ".join(escaped.split())}"'

@@ -1,0 +1,128 @@
+"""What a study's figures rest on, as plain values: what was shown, who said what, and when.
+
+A proof pack holds exactly this. Nothing here has a number of one database only, apart from
+the ids of events, so that an outsider can follow every verdict by the ids in the files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from webapp.records import QueryState
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """What one verdict is about: (question, property, content), or a question's empty list.
+
+    ``position`` is the question's in its set (from 1). ``property_id`` is ``None`` for the
+    empty list. ``run`` is set only where the answer depends on its own conversation.
+    """
+
+    question_set: str
+    position: int
+    property_id: str | None
+    content: int = 1
+    run: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResult:
+    """One result of a list: its 1-based rank, what it counts as, and its title."""
+
+    rank: int
+    thing: Thing
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuery:
+    """One question as one run answered it; ``emptiness`` is what an empty list is judged as."""
+
+    query_id: int
+    position: int
+    question: str
+    category: str
+    state: QueryState
+    results: tuple[ShownResult, ...] = ()
+    emptiness: Thing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRun:
+    """A run's lists in run order; its labels are ``None`` where they are not stated."""
+
+    run: str
+    question_set: str
+    queries: tuple[ShownQuery, ...]
+    search_method: str | None = None
+    llm: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetQuestion:
+    """One question of a set, by its position there (from 1)."""
+
+    position: int
+    text: str
+    category: str
+    context_dependent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GivenVerdict:
+    """One rater's standing verdict on one thing."""
+
+    rater: str
+    thing: Thing
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRating:
+    """One rater's standing quality (0-5) and notes of one answer."""
+
+    rater: str
+    run: str
+    query_id: int
+    quality: int | None
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The verdict that settles a disputed thing, by whom, when and why."""
+
+    thing: Thing
+    verdict: str
+    reason: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """One change a rater asked for, as the event log keeps it.
+
+    ``field`` is "verdict" or "repeat" (of ``thing``), "quality" or "notes" (of the answer
+    ``run``, ``query_id``, which for a verdict tell where it was clicked). What was deleted
+    since is ``None``.
+    """
+
+    id: int
+    event_id: str
+    rater: str
+    field: str
+    thing: Thing | None
+    run: str | None
+    query_id: int | None
+    task: str | None
+    old: str | None
+    new: str | None
+    cause: str
+    undoes: int | None
+    device: str
+    sequence: int
+    client_time: datetime | None
+    received_at: datetime

@@ -1,0 +1,70 @@
+"""The names in a proof pack: its members and their columns, for who writes and who reads it."""
+
+from __future__ import annotations
+
+FORMAT = "relevansi proof pack"
+PACK_VERSION = 1
+"""Raised whenever a member's form changes, so that an older program says it is too old."""
+
+README = "README.md"
+MANIFEST = "manifest.json"
+VERDICTS = "verdicts.csv"
+RATINGS = "ratings.csv"
+ADJUDICATIONS = "adjudications.csv"
+EVENTS = "events.jsonl"
+GUIDELINES = "guidelines.md"
+
+LISTS = "lists.csv"
+RATED = "rated.csv"
+RATED_BY_EACH = "raters.csv"
+JUDGMENTS = "judgments.csv"
+QRELS = "qrels.txt"
+RUN_FILE = "run.txt"
+RUN_JSON = "run.json"
+FIGURES = "figures.json"
+
+RUN_MEMBERS = (*(LISTS, RATED, RATED_BY_EACH, JUDGMENTS, QRELS, RUN_FILE, RUN_JSON, FIGURES),)
+"""The members of every run, each in the run's folder."""
+
+_THING_COLUMNS = ("question_set", "position", "judged_in", "property", "content")
+
+LIST_COLUMNS = (
+    *("query_id", "position", "state", "judged_in"),
+    *("rank", "property", "content", "title"),
+)
+"""``judged_in`` is the run a verdict belongs to where the question depends on earlier turns."""
+
+VERDICT_COLUMNS = (*_THING_COLUMNS, "rater", "verdict")
+RATING_COLUMNS = ("run", "query_id", "rater", "quality", "notes")
+ADJUDICATION_COLUMNS = (*_THING_COLUMNS, "verdict", "by", "at", "reason")
+EVENT_KEYS = (
+    *("id", "event_id", "rater", "field", *_THING_COLUMNS, "run", "query_id", "task"),
+    *("old", "new", "cause", "undoes", "device", "sequence", "client_time", "received_at"),
+)
+
+
+def of_run(run: str, member: str) -> str:
+    """The name of a run's member.
+
+    >>> of_run("0f3a", RATED)
+    'runs/0f3a/rated.csv'
+    """
+    return f"runs/{run}/{member}"
+
+
+def of_question_set(question_set: str) -> str:
+    """The name of the file of a question set.
+
+    >>> of_question_set("1")
+    'questions/1.json'
+    """
+    return f"questions/{question_set}.json"
+
+
+def of_comparison(question_set: str) -> str:
+    """The name of the comparison of the runs of one question set.
+
+    >>> of_comparison("1")
+    'comparisons/1.json'
+    """
+    return f"comparisons/{question_set}.json"
