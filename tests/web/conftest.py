@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.conftest import NOW
+from tests.conftest import NOW, copied
 from tests.services.runs import card, query, run
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
@@ -32,12 +32,24 @@ QUERIES = (
 )
 
 
+@pytest.fixture(name="first_app", scope="session")
+def _first_app(tmp_path_factory: pytest.TempPathFactory) -> tuple[Flask, Path]:
+    """An application that keeps its compiled templates and statements, and its new database."""
+    folder = tmp_path_factory.mktemp("web")
+    app = create_app(Settings(sqlite_url(folder / "web.sqlite"), folder))
+    app.extensions["database"].close()
+    return app, Path(shutil.copy(folder / "web.sqlite", folder / "new.sqlite"))
+
+
 @pytest.fixture(name="app")
-def _app(tmp_path: Path, sqlite_template: Path) -> Iterator[Flask]:
-    path = tmp_path / "web.sqlite"
-    shutil.copy(sqlite_template, path)
-    app = create_app(Settings(sqlite_url(path), tmp_path))
+def _app(first_app: tuple[Flask, Path]) -> Iterator[Flask]:
+    """The application on a new database, set up as at first."""
+    app, new = first_app
+    copied(new, app.extensions["database"])
+    config = dict(app.config)
     yield app
+    app.config.clear()
+    app.config.update(config)
     app.extensions["database"].close()
 
 
