@@ -90,14 +90,9 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
         .group_by(QuerySummary.run_id, QuerySummary.rater_id)
         .subquery()
     )
-    furthest = dict(
-        session.execute(select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id))
-        .tuples()
-        .all()
-    )
-    asked = dict(
-        session.execute(select(Query.run_id, func.count()).group_by(Query.run_id)).tuples().all()
-    )
+    by_run = select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id)
+    furthest = dict(session.execute(by_run).all())
+    asked = dict(session.execute(select(Query.run_id, func.count()).group_by(Query.run_id)).all())
     found = session.scalars(
         select(Run).where(Run.study_id == study.id).order_by(Run.imported_at.desc(), Run.id)
     )
@@ -210,7 +205,7 @@ class _Judged:
         self._settled = verdicts.settled(session, self._scope)
         self._asked = verdicts.asked_queries(session, self._scope)
         asked = select(Query.id, Question).join_from(Query, Question).where(self._scope)
-        self._questions = dict(session.execute(asked).tuples().all())
+        self._questions = dict(session.execute(asked).all())
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
         """Return the runs as `rule` judges them."""
