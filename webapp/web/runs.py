@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, redirect, render_template, url_for
 
 from webapp.exporters.rated_rows import RATED_COLUMNS
-from webapp.i18n import gettext
 from webapp.importers.problems import message
 from webapp.metrics.figures import Confusion, confusion
 from webapp.metrics.registry import Measure, measure_of
@@ -21,9 +20,10 @@ from webapp.services import blinding, progress, reports, runs, studies
 from webapp.services.blinding import Unblinded
 from webapp.services.progress import Progress
 from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
-from webapp.web import access, figures, htmx
+from webapp.web import access, figures, htmx, rules
 from webapp.web.figures import Cell, Reason, Row
 from webapp.web.forms import LabelsForm, checked
+from webapp.web.rules import RuleChoice
 
 blueprint = Blueprint("runs", __name__, url_prefix="/runs")
 
@@ -68,14 +68,6 @@ class Category:
     queries: int
     left: int
     cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RuleChoice:
-    """A rule by which several raters' verdicts become one: its name and what it is called."""
-
-    name: str
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +119,7 @@ def show(run_id: str) -> str:
     with access.reading() as (session, rater):
         run = runs.run_page(session, rater, run_id)
         others = runs.overviews(session, rater) if run.overview.first_open is None else []
-        rule = reports.rule_of(session, rater.study, _wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.wanted())
         report = reports.report(session, rater.study, run_id, rule)
         raters = [one.name for one in studies.raters(session, rater.study)]
         unblinded = blinding.unblinded(session, rater.study)
@@ -173,7 +165,7 @@ def metrics(run_id: str) -> Response:
     from webapp.exporters.metrics_tables import metrics_json
 
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, _wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.wanted())
         report = reports.report(session, rater.study, run_id, rule)
     return jsonify(metrics_json(report))
 
@@ -185,16 +177,11 @@ def export(run_id: str, name: str) -> Response:
 
     file_format = next(key for key, value in FORMATS.items() if value == name)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, _wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.wanted())
         file = exports.export(session, rater.study, run_id, rule, file_format)
     response = Response(file.data, content_type=file.media_type)
     response.headers.set("Content-Disposition", "attachment", filename=file.name)
     return response
-
-
-def _wanted_rule() -> str | None:
-    """Return the rule that the address names; ``None`` leaves the choice to the study."""
-    return request.args.get("rule") or None
 
 
 def _shown(
@@ -207,12 +194,12 @@ def _shown(
     is_blind: bool,
 ) -> RunShown:
     whole = totals_of(report)
-    rules = _rules(raters)
+    offered = rules.choices(raters)
     open_runs = (other for other in others if other.first_open is not None)
     return RunShown(
         run=run,
-        rule=next(rule for rule in rules if rule.name == report.rule),
-        rules=rules,
+        rule=next(rule for rule in offered if rule.name == report.rule),
+        rules=offered,
         unblinded=unblinded,
         totals=whole,
         rows=figures.rows(figures.of_totals(whole)),
@@ -226,15 +213,6 @@ def _shown(
         columns={name: measure_of(name) for name in RATED_COLUMNS},
         finished=run.overview.first_open is None,
         is_blind=is_blind,
-    )
-
-
-def _rules(raters: list[str]) -> tuple[RuleChoice, ...]:
-    alone = (RuleChoice(f"rater {name}", gettext("%(name)s alone", name=name)) for name in raters)
-    return (
-        *alone,
-        RuleChoice(reports.MAJORITY, gettext("Majority of all raters")),
-        RuleChoice(reports.ADJUDICATED, gettext("Adjudicated, else the majority")),
     )
 
 

@@ -1,0 +1,34 @@
+"""Whose verdicts count: the rule that an address names, and the choices a page offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flask import request
+
+from webapp.i18n import gettext
+from webapp.services import reports
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChoice:
+    """A rule by which several raters' verdicts become one: its name and what it is called."""
+
+    name: str
+    label: str
+
+
+def wanted() -> str | None:
+    """Return the rule that the address names; ``None`` leaves the choice to the study."""
+    return request.args.get("rule") or None
+
+
+def choices(raters: Iterable[str]) -> tuple[RuleChoice, ...]:
+    """Return every rule of a study with these raters."""
+    alone = (RuleChoice(f"rater {name}", gettext("%(name)s alone", name=name)) for name in raters)
+    return (
+        *alone,
+        RuleChoice(reports.MAJORITY, gettext("Majority of all raters")),
+        RuleChoice(reports.ADJUDICATED, gettext("Adjudicated, else the majority")),
+    )
