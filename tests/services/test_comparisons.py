@@ -86,7 +86,7 @@ def test_the_default_of_a_phase_is_the_newest_complete_run_of_each_method(
     for rated in (old, new):
         judge(session, rater, rated, "1")
 
-    assert comparisons.of_phase(session, study, 1).chosen == (new, other)
+    assert comparisons.of_phase(session, study, 1) == (new, other)
     assert comparisons.phases_of(session, study) == (1,)
     with pytest.raises(NothingToCompare):
         comparisons.of_phase(session, study, 2)
@@ -97,8 +97,11 @@ def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study
     stored(session, study, "hybrid", query(1, card("b")), llm="gpt", hour=1)
     stored(session, study, "hybrid", query(1, card("c")), llm="claude", hour=2)
 
-    phases = {phase: comparisons.of_phase(session, study, phase).chosen for phase in (1, 2)}
+    phases = {phase: comparisons.of_phase(session, study, phase) for phase in (1, 2)}
 
+    for phase, chosen in phases.items():
+        found = comparisons.report(session, study, chosen, Rule("majority"), settings=QUICK)
+        assert found.phase == phase
     labels = {
         phase: [(r.search_method, r.llm) for r in (runs.find(session, study, c) for c in chosen)]
         for phase, chosen in phases.items()

@@ -73,15 +73,6 @@ class Candidate:
         return self.done == self.of
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The runs chosen for a comparison, and every run that could be."""
-
-    phase: int | None
-    chosen: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
-
-
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     """Return every run of the study, the newest first."""
     done = (
@@ -110,20 +101,19 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     )
 
 
-def of_phase(session: Session, study: Study, phase: int) -> Selection:
-    """Return the runs a phase compares: those that differ in its label and share the other.
+def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
+    """Return the ids of the runs a phase compares: they differ in its label, share the other.
 
     Of the groups that could be meant, the one with most labels, else the newest; of each
     label its newest complete run, else its newest. Raises ``NothingToCompare``.
     """
     varying, _ = PHASES[phase]
-    everything = candidates(session, study)
-    groups = _groups(everything, phase)
+    groups = _groups(candidates(session, study), phase)
     best = max(groups, key=lambda group: len({getattr(run, varying) for run in group}), default=[])
     chosen = _newest_of_each(best, varying)
     if len(chosen) < FEWEST:
         raise NothingToCompare(phase)
-    return Selection(phase, chosen, everything)
+    return chosen
 
 
 def phases_of(session: Session, study: Study) -> tuple[int, ...]:
@@ -145,16 +135,16 @@ def report(
     run_ids: Sequence[str],
     rule: Rule,
     *,
-    phase: int | None = None,
     settings: Resampling | None = None,
 ) -> ComparisonReport:
     """Return the comparison of `run_ids` under `rule`, with who rated and how stable it is.
 
-    Raises ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
+    Its phase is the one whose runs these could be. Raises ``UnknownRun``, ``NothingToCompare``
+    and ``DifferentQuestions``.
     """
     chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
     if len(chosen) < FEWEST:
-        raise NothingToCompare(phase)
+        raise NothingToCompare
     names = names_of(chosen)
     if len({run.question_set_id for run in chosen}) > 1:
         raise DifferentQuestions(_only(chosen, names))
@@ -162,7 +152,7 @@ def report(
     base = judged.under(rule)
     return ComparisonReport(
         study=study.name,
-        phase=phase,
+        phase=_phase_of(chosen),
         comparison=compare(base, rule=rule.name, settings=settings),
         stability=stability(
             base,
@@ -285,6 +275,15 @@ class _Judged:
             summary=summarise(said.judgments(asked)),
             verdicts=tuple(said.relevance(thing) for thing in asked.things),
         )
+
+
+def _phase_of(compared: Sequence[Run]) -> int | None:
+    """The phase in whose label all the runs differ while they share the other; or none."""
+    for phase, (varying, shared) in PHASES.items():
+        labels = {getattr(run, varying) for run in compared}
+        if len(labels) == len(compared) and len({getattr(run, shared) for run in compared}) == 1:
+            return phase
+    return None
 
 
 def _groups(everything: Iterable[Candidate], phase: int) -> list[list[Candidate]]:
