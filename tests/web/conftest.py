@@ -55,6 +55,10 @@ def _app(first_app: tuple[Flask, Path]) -> Iterator[Flask]:
 
 @pytest.fixture(name="client")
 def _client(app: Flask) -> FlaskClient:
+    return in_english(app)
+
+
+def in_english(app: Flask) -> FlaskClient:
     """A browser on this machine that prefers English."""
     client = app.test_client()
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"

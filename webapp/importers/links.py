@@ -31,6 +31,8 @@ def find_link(text: str) -> Link | None:
     Brackets inside the label and balanced parentheses inside the address belong to them;
     an image (``![...](...)``) is no link.
     """
+    if "](" not in text:
+        return None
     opened: list[int] = []
     for token in _TOKEN.finditer(text):
         if token["target"]:
