@@ -103,7 +103,7 @@ def moment(when: datetime) -> str:
 
 def zoned_moment(when: datetime) -> str:
     """Return a time as ``moment`` does with its distance from UTC, for files that travel."""
-    return format_datetime(when.astimezone(), "d MMM y, HH:mm (ZZZZZ)", locale=language())
+    return format_datetime(when.astimezone(), "d MMM y, HH:mm (xxx)", locale=language())
 
 
 def day(when: date) -> str:

@@ -1,0 +1,440 @@
+"""A comparison as tables and sentences: made once, printed by the page and by every report.
+
+A cell has its text in the language in force, rounded for display, and the unrounded values
+behind it, which spreadsheets keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from webapp import notation
+from webapp.exporters import comparison_words as words
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.comparison_report import ComparisonReport
+from webapp.metrics.comparisons import (
+    ComparedQuery,
+    Comparison,
+    Contender,
+    Difference,
+    Estimate,
+    QuestionLine,
+)
+from webapp.metrics.figures import HEADLINES, Figure
+from webapp.metrics.stability import StabilityLine
+from webapp.records import EmptyOutcome, QueryState
+
+CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
+"""The figures that are given per category."""
+
+MOST_VARIATIONS = 10
+"""So many variations that move an order are named one by one."""
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: what is shown, and the unrounded values in the order of its column's parts."""
+
+    text: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; a column of several values per cell names each of them in ``parts``."""
+
+    heading: str
+    numeric: bool = False
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: a name for programs, a title for people, cells by row, notes below it."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report: its name for programs, its heading, sentences, then tables."""
+
+    name: str
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole report of a comparison, from its title to its notes."""
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+
+
+def document(report: ComparisonReport, on: date) -> Document:
+    """Return `report` as a document dated `on`, in the language in force."""
+    comparison = report.comparison
+    missing = [said for contender in comparison.contenders for said in words.lacks(contender)]
+    return Document(
+        title=words.title(report),
+        subtitle=gettext(
+            "Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study
+        ),
+        sections=(
+            Section(
+                "configuration",
+                gettext("Configuration"),
+                tuple(missing),
+                (configuration(report), contenders(report)),
+            ),
+            Section("summary", gettext("Summary"), (), (summary(report),)),
+            Section(
+                "categories",
+                gettext("By category"),
+                (),
+                tuple(by_category(report, figure) for figure in CATEGORY_FIGURES),
+            ),
+            Section(
+                "differences",
+                gettext("Differences"),
+                conclusions(comparison),
+                (differences(report),),
+            ),
+            Section(
+                "stability",
+                gettext("Stability"),
+                (words.stability(report.stability),),
+                (stability(report),),
+            ),
+            Section("questions", gettext("By question"), (), (questions(report),)),
+            Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
+        ),
+    )
+
+
+def conclusions(comparison: Comparison) -> tuple[str, ...]:
+    """Return a sentence for each figure and pair of runs, each figure counted as it is defined."""
+    return tuple(
+        words.conclusion(comparison, difference)
+        for difference in comparison.differences
+        if difference.figure == "mrr_answerable" or not difference.false_negatives_at_zero
+    )
+
+
+def configuration(report: ComparisonReport) -> Table:
+    """Return what the comparison is of and how it was made, one line each."""
+    lines = (
+        (gettext("Study"), report.study),
+        (gettext("Raters"), words.raters(report)),
+        (gettext("Rule"), words.rule(report.comparison.rule)),
+        (gettext("Verdicts until"), words.until(report)),
+        (gettext("Blind rating"), words.blindness(report)),
+        (gettext("Intervals and tests"), words.settings(report.comparison.settings)),
+        (gettext("Version"), f"Relevansi {report.version}"),
+    )
+    return Table(
+        "configuration",
+        gettext("How the comparison was made"),
+        (Column(gettext("Setting")), Column(gettext("Value"))),
+        tuple((_word(label), _word(value)) for label, value in lines),
+        (),
+    )
+
+
+def contenders(report: ComparisonReport) -> Table:
+    """Return what each run is and how far it is rated."""
+    counts = (
+        gettext("Questions"),
+        gettext("Complete"),
+        gettext("With results"),
+        gettext("Empty"),
+        gettext("Failed"),
+        gettext("Unreadable"),
+        gettext("Not run"),
+    )
+    return Table(
+        "runs",
+        gettext("What was compared"),
+        (
+            Column(gettext("Run")),
+            Column("id"),
+            Column(gettext("Search method")),
+            Column(gettext("LLM")),
+            *(Column(heading, numeric=True) for heading in counts),
+        ),
+        tuple(tuple(_contender(contender)) for contender in report.comparison.contenders),
+        (words.provenance(report),),
+    )
+
+
+def summary(report: ComparisonReport) -> Table:
+    """Return every headline figure of every run with its interval and n."""
+    comparison = report.comparison
+    share = notation.percent(comparison.settings.confidence)
+    parts = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
+    return Table(
+        "summary",
+        gettext("Figures of each run: value, %(share)s interval, n", share=share),
+        (
+            Column(gettext("Figure")),
+            *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
+        ),
+        tuple(
+            (
+                _word(words.figure_name(figure)),
+                *(_estimate(c.estimates[figure]) for c in comparison.contenders),
+            )
+            for figure in HEADLINES
+        ),
+        (gettext(words.COMPOSITE_NOTE), words.provenance(report)),
+    )
+
+
+def by_category(report: ComparisonReport, figure: str) -> Table:
+    """Return one headline figure per category and run, each with its n."""
+    comparison = report.comparison
+    parts = (gettext("Value"), "n")
+    return Table(
+        f"category_{figure}",
+        gettext("%(figure)s by category", figure=words.figure_name(figure)),
+        (
+            Column(gettext("Category")),
+            *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
+        ),
+        tuple(
+            (
+                _word(category),
+                *(_category(c, category, figure) for c in comparison.contenders),
+            )
+            for category in comparison.categories
+        ),
+        (words.provenance(report),),
+    )
+
+
+def differences(report: ComparisonReport) -> Table:
+    """Return every paired difference with its interval, n, counts, test and p-values."""
+    comparison = report.comparison
+    share = notation.percent(comparison.settings.confidence)
+    return Table(
+        "differences",
+        gettext("Differences by question, first run minus second"),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
+            Column(
+                gettext("Difference, %(share)s interval", share=share),
+                numeric=True,
+                parts=(gettext("Difference"), gettext("Lower"), gettext("Upper")),
+            ),
+            Column("n", numeric=True),
+            Column(
+                gettext("Wins/ties/losses"),
+                numeric=True,
+                parts=(gettext("Wins"), gettext("Ties"), gettext("Losses")),
+            ),
+            Column(gettext("Test")),
+            Column("p", numeric=True),
+            Column(gettext("p after Holm"), numeric=True),
+            Column(gettext("Difference of the figures"), numeric=True),
+        ),
+        tuple(_difference(comparison, difference) for difference in comparison.differences),
+        (
+            *filter(None, [words.smallness(comparison)]),
+            words.settings(comparison.settings),
+            words.provenance(report),
+        ),
+    )
+
+
+def stability(report: ComparisonReport) -> Table:
+    """Return what happens to the order of the runs under each kind of change."""
+    return Table(
+        "stability",
+        gettext("Does the order survive another way of counting?"),
+        (
+            Column(gettext("Change")),
+            Column(gettext("Figure")),
+            Column(gettext("Order as compared")),
+            Column(gettext("Tried"), numeric=True),
+            Column(gettext("Order changes"), numeric=True),
+            Column(gettext("Another run first"), numeric=True),
+            Column(gettext("Where it changes")),
+        ),
+        tuple(_stability(report, line) for line in report.stability.lines),
+        (
+            gettext(
+                "The order changes when two runs change places; runs that come level or part "
+                "have not."
+            ),
+            words.provenance(report),
+        ),
+    )
+
+
+def questions(report: ComparisonReport) -> Table:
+    """Return every question with P@5 and reciprocal rank in each run, and how far they part."""
+    comparison = report.comparison
+    parts = (gettext("State"), "P@5", "RR", gettext("Success"))
+    return Table(
+        "questions",
+        gettext("Each question: P@5 / reciprocal rank"),
+        (
+            Column(gettext("No."), numeric=True),
+            Column(gettext("Question")),
+            Column(gettext("Category")),
+            *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
+            Column(gettext("P@5 apart"), numeric=True),
+        ),
+        tuple(tuple(_question(line)) for line in comparison.questions),
+        (
+            gettext(
+                "P@5 apart: the largest minus the smallest P@5 of the runs, a false negative at 0."
+            ),
+            words.provenance(report),
+        ),
+    )
+
+
+def state(query: ComparedQuery | None) -> str:
+    """Return in words what came back for a question and how far it is judged."""
+    if query is None:
+        return gettext("not run")
+    found = query.summary
+    if found.state is QueryState.EMPTY:
+        return _empty(found.empty_outcome)
+    if found.state is QueryState.FAILED:
+        return gettext("call failed")
+    if found.state is QueryState.UNREADABLE:
+        return gettext("unreadable")
+    if not found.complete:
+        return gettext("%(done)s of %(of)s judged", done=found.judged_count, of=found.results_count)
+    return ngettext("%(n)s result", "%(n)s results", found.results_count)
+
+
+def _empty(outcome: EmptyOutcome | None) -> str:
+    if outcome is None:
+        return gettext("empty, not judged")
+    if outcome is EmptyOutcome.CORRECT_EMPTY:
+        return gettext("correct empty")
+    return gettext("false negative")
+
+
+def _word(text: str) -> Cell:
+    return Cell(text, (text,))
+
+
+def _count(value: int) -> Cell:
+    return Cell(notation.number(value), (value,))
+
+
+def _contender(contender: Contender) -> Iterator[Cell]:
+    run, totals = contender.run, contender.totals
+    yield _word(run.name)
+    yield _word(run.run)
+    yield _word(run.search_method or gettext("not stated"))
+    yield _word(run.llm or gettext("not stated"))
+    for count in (
+        totals.n_queries,
+        totals.n_complete,
+        totals.n_with_results,
+        totals.n_empty,
+        totals.n_failed,
+        totals.n_unreadable,
+        len(contender.missing.not_run),
+    ):
+        yield _count(count)
+
+
+def _estimate(estimate: Estimate) -> Cell:
+    found, interval = estimate.figure, estimate.interval
+    values = (found.value, interval.lower, interval.upper, found.n)
+    if interval.lower is None:
+        return Cell(_with_n(found), values)
+    bounds = notation.interval(interval.lower, interval.upper)
+    return Cell(f"{notation.figure(found.value)} {bounds} n = {notation.number(found.n)}", values)
+
+
+def _with_n(found: Figure) -> str:
+    return f"{notation.figure(found.value)} n = {notation.number(found.n)}"
+
+
+def _category(contender: Contender, category: str, figure: str) -> Cell:
+    figures = contender.categories.get(category)
+    if figures is None:
+        return Cell(gettext("not run"), (None, None))
+    return Cell(_with_n(figures[figure]), (figures[figure].value, figures[figure].n))
+
+
+def _difference(comparison: Comparison, difference: Difference) -> tuple[Cell, ...]:
+    first, second = comparison.name(difference.first), comparison.name(difference.second)
+    lower, upper = difference.interval.lower, difference.interval.upper
+    counts = (difference.wins, difference.ties, difference.losses)
+    apart = notation.difference(difference.mean)
+    bounds = notation.interval(lower, upper, signed=True)
+    return (
+        _word(words.difference_name(difference)),
+        Cell(gettext("%(first)s minus %(second)s", first=first, second=second), (first, second)),
+        Cell(
+            apart if lower is None else f"{apart} {bounds}",
+            (difference.mean, lower, upper),
+        ),
+        _count(difference.n),
+        Cell("/".join(notation.number(count) for count in counts), counts),
+        _word(notation.UNDEFINED if difference.p is None else words.test_name(difference)),
+        Cell(notation.p_value(difference.p), (difference.p,)),
+        Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
+        Cell(notation.difference(difference.headline), (difference.headline,)),
+    )
+
+
+def _stability(report: ComparisonReport, line: StabilityLine) -> tuple[Cell, ...]:
+    order = report.stability.orders[line.figure]
+    return (
+        _word(words.change(line)),
+        _word(words.figure_name(line.figure)),
+        _word(words.order(report.comparison, order)),
+        _count(line.tried),
+        _count(len(line.moved)),
+        _count(len(line.unseated)),
+        _word(_where([words.variation(variation) for variation in line.moved])),
+    )
+
+
+def _where(moved: Sequence[str]) -> str:
+    listed = ", ".join(moved[:MOST_VARIATIONS])
+    rest = len(moved) - MOST_VARIATIONS
+    if rest > 0:
+        return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
+    return listed or notation.UNDEFINED
+
+
+def _question(line: QuestionLine) -> Iterator[Cell]:
+    yield _count(line.position)
+    yield _word(line.question)
+    yield _word(line.category)
+    for query in line.answers:
+        yield _answer(query)
+    yield Cell(notation.figure(line.spread), (line.spread,))
+
+
+def _answer(query: ComparedQuery | None) -> Cell:
+    said = state(query)
+    if query is None:
+        return Cell(said, (said, None, None, None))
+    found = query.summary
+    precision, rank = found.precision_at_5.value, found.answerable_reciprocal_rank.value
+    listed = found.state is QueryState.RESULTS and found.complete
+    text = f"{notation.figure(precision)} / {notation.figure(rank)}" if listed else said
+    return Cell(text, (said, precision, rank, found.success.value))
