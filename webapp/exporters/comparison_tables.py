@@ -37,10 +37,14 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: what is shown, and the unrounded values in the order of its column's parts."""
+    """One cell: what is shown, and the unrounded values in the order of its column's parts.
+
+    ``lines`` are the parts of the text where there are several: the value, its interval, n.
+    """
 
     text: str
     values: tuple[Value, ...]
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,20 +365,24 @@ def _estimate(estimate: Estimate) -> Cell:
     found, interval = estimate.figure, estimate.interval
     values = (found.value, interval.lower, interval.upper, found.n)
     if interval.lower is None:
-        return Cell(_with_n(found), values)
-    bounds = notation.interval(interval.lower, interval.upper)
-    return Cell(f"{notation.figure(found.value)} {bounds} n = {notation.number(found.n)}", values)
+        return _lines(_with_n(found), values)
+    value, n = _with_n(found)
+    return _lines((value, notation.interval(interval.lower, interval.upper), n), values)
 
 
-def _with_n(found: Figure) -> str:
-    return f"{notation.figure(found.value)} n = {notation.number(found.n)}"
+def _lines(lines: tuple[str, ...], values: tuple[Value, ...]) -> Cell:
+    return Cell(" ".join(lines), values, lines)
+
+
+def _with_n(found: Figure) -> tuple[str, str]:
+    return notation.figure(found.value), f"n = {notation.number(found.n)}"
 
 
 def _category(contender: Contender, category: str, figure: str) -> Cell:
     figures = contender.categories.get(category)
     if figures is None:
         return Cell(gettext("not run"), (None, None))
-    return Cell(_with_n(figures[figure]), (figures[figure].value, figures[figure].n))
+    return _lines(_with_n(figures[figure]), (figures[figure].value, figures[figure].n))
 
 
 def _difference(comparison: Comparison, difference: Difference) -> tuple[Cell, ...]:
@@ -386,10 +394,7 @@ def _difference(comparison: Comparison, difference: Difference) -> tuple[Cell, .
     return (
         _word(words.difference_name(difference)),
         Cell(gettext("%(first)s minus %(second)s", first=first, second=second), (first, second)),
-        Cell(
-            apart if lower is None else f"{apart} {bounds}",
-            (difference.mean, lower, upper),
-        ),
+        _lines((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
         _count(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),
         _word(notation.UNDEFINED if difference.p is None else words.test_name(difference)),
