@@ -1,33 +1,51 @@
-"""The command as a user meets it: a process with an exit code."""
+"""The command as a user meets it: a process with an exit code, or the same without the process.
+
+Most of a process is Python starting up, so that only what is claimed of a process runs in one.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
+from unittest import mock
+
+from webapp.app import create_app
+from webapp.cli import run
+
+PASSED_ON = ("PATH", "HOME", "SYSTEMROOT")
 
 
 def relevansi(
     instance: Path, *arguments: str | Path, language: str = "en"
-) -> subprocess.CompletedProcess[str]:
+) -> CompletedProcess[str]:
+    """Return one finished command, run here, its database in the folder `instance`."""
+    out, err = Stream(), Stream()
+    said = list(map(str, arguments))
+    code: Any = 0
+    with (
+        mock.patch.dict(os.environ, environment(instance, language), clear=True),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            run(create_app, said)
+        except SystemExit as end:
+            code = end.code
+    return CompletedProcess(said, code, out.text(), err.text())
+
+
+def process(instance: Path, *arguments: str | Path, language: str = "en") -> CompletedProcess[str]:
     """Return the finished process of one command, its database in the folder `instance`."""
     return subprocess.run(
         [sys.executable, "-m", "webapp", *map(str, arguments)],
-        env={
-            **{
-                name: os.environ[name]
-                for name in ("PATH", "HOME", "SYSTEMROOT")
-                if name in os.environ
-            },
-            "PYTHONPATH": str(Path(__file__).parents[2]),
-            "RELEVANSI_INSTANCE": str(instance),
-            "RELEVANSI_LANGUAGE": language,
-            "PYTHONIOENCODING": "utf-8",
-            "PYTHONWARNINGS": "error",
-        },
+        env=environment(instance, language),
         capture_output=True,
         encoding="utf-8",
         timeout=120,
@@ -35,7 +53,31 @@ def relevansi(
     )
 
 
-def document(done: subprocess.CompletedProcess[str]) -> Any:
+def environment(instance: Path, language: str) -> dict[str, str]:
+    """Return all that a command knows of its surroundings; a warning ends it."""
+    return {
+        **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "RELEVANSI_INSTANCE": str(instance),
+        "RELEVANSI_LANGUAGE": language,
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONWARNINGS": "error",
+    }
+
+
+class Stream(io.TextIOWrapper):
+    """A standard output whose text can be had."""
+
+    def __init__(self) -> None:
+        self.bytes = io.BytesIO()
+        super().__init__(self.bytes, encoding="utf-8", write_through=True)
+
+    def text(self) -> str:
+        """Return what was written, its lines ended as on every system."""
+        return self.bytes.getvalue().decode("utf-8").replace("\r\n", "\n")
+
+
+def document(done: CompletedProcess[str]) -> Any:
     """Return the one JSON document that a command printed."""
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.relevansi import document, relevansi
+from tests.cli.relevansi import document, process, relevansi
 from tests.services.runs import click
 from webapp.cli.commands import COMMANDS
 from webapp.config import resource, sqlite_url
@@ -39,12 +40,13 @@ QUERY_KEYS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(name="run_id")
-def _run_id(tmp_path: Path) -> str:
+@pytest.fixture(name="judged", scope="module")
+def _judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The sample's hybrid run, its first question judged: two of ten cards relevant."""
-    imported = document(relevansi(tmp_path, "import", HYBRID / "test_results.json", "--json"))
+    instance = tmp_path_factory.mktemp("judged")
+    imported = document(relevansi(instance, "import", HYBRID / "test_results.json", "--json"))
     run_id: str = imported["runs"][0]["id"]
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    database = Database(sqlite_url(instance / "relevansi.sqlite"))
     with database.writing() as session:
         study = studies.current(session)
         assert study is not None
@@ -55,7 +57,14 @@ def _run_id(tmp_path: Path) -> str:
             judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
         session.commit()
     database.close()
-    return run_id
+    return instance, run_id
+
+
+@pytest.fixture(name="run_id")
+def _run_id(judged: tuple[Path, str], tmp_path: Path) -> str:
+    """The judged run, in a database of this test's own."""
+    shutil.copytree(judged[0], tmp_path, dirs_exist_ok=True)
+    return judged[1]
 
 
 def test_import_prints_one_document_of_the_agreed_shape(tmp_path: Path) -> None:
@@ -95,7 +104,7 @@ def test_a_wrong_file_is_refused_in_one_line_in_the_user_s_language(tmp_path: Pa
     wrong = tmp_path / "catatan.json"
     wrong.write_text('{"a": 1}', "utf-8")
     for language in ("id", "en"):
-        done = relevansi(tmp_path, "import", wrong, language=language)
+        done = process(tmp_path, "import", wrong, language=language)
 
         assert done.returncode == 1
         assert len(done.stderr.splitlines()) == 1
@@ -203,7 +212,7 @@ def test_check_says_equal(tmp_path: Path, run_id: str) -> None:  # noqa: ARG001 
 def test_failures_take_one_line_and_their_exit_code(
     tmp_path: Path, arguments: list[str], code: int
 ) -> None:
-    done = relevansi(tmp_path, *arguments)
+    done = process(tmp_path, *arguments)
 
     assert done.returncode == code
     assert len(done.stderr.splitlines()) == 1
@@ -250,6 +259,6 @@ def test_an_xlsx_holds_the_cells_of_the_csv(tmp_path: Path, run_id: str) -> None
 
 
 def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:
-    done = relevansi(tmp_path, "import", HYBRID, "--json")
+    done = process(tmp_path, "import", HYBRID, "--json")
 
     assert json.loads(done.stdout)["problems"] == []
