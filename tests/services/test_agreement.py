@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs import card, click, query, run
-from webapp.db.models import JudgedThing, Rater, Repeat, Study, Task
+from webapp.db.models import JudgedThing, Query, Rater, Repeat, RepeatRating, Study, Task
 from webapp.metrics.agreement import Bootstrap, Scale, agreement
 from webapp.metrics.agreement_report import AgreementReport, Item, Kind, KindAgreement, of_kind
 from webapp.metrics.coefficients import NoAgreement
@@ -174,8 +174,39 @@ def test_hidden_repeats_are_held_against_the_standing_verdict(
     session.flush()
     (own,) = report(session, study).repeats
 
-    assert (own.rater, own.asked, own.answered) == ("Ani", 3, 2)
+    assert (own.rater, own.kind, own.asked, own.answered) == ("Ani", Kind.CARDS, 3, 2)
     assert (own.agreement.raw.n, own.agreement.raw.value) == (2, 0.5)
+
+
+@pytest.mark.usefixtures("run_id")
+def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
+    session: Session, study: Study, raters: dict[str, Rater], run_id: str
+) -> None:
+    outcome = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, raters["Ani"], run_id, 3, outcome, click("e", minute=9))
+    judgments.rate(session, raters["Ani"], run_id, 1, Rating(quality=5), click("q", minute=9))
+    answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
+    empty = session.scalars(select(JudgedThing).where(JudgedThing.property_id.is_(None))).one()
+    for task_id, question_id in (("t", answer.question_id), ("u", empty.question_id)):
+        session.add(
+            Task(
+                id=task_id,
+                rater=raters["Ani"],
+                question_id=question_id,
+                kind="repeat",
+                claimed_at=NOW,
+            )
+        )
+    session.flush()
+    session.add(RepeatRating(task_id="t", query_key=answer.id, quality=4))
+    session.add(Repeat(task_id="u", judged_thing_id=empty.id, verdict="correct_empty"))
+    session.flush()
+
+    found = {own.kind: own for own in report(session, study).repeats}
+    # "Correct empty" both times; 5 first and 4 then are not the same grade.
+    assert set(found) == {Kind.EMPTY_LISTS, Kind.QUALITY}
+    assert found[Kind.EMPTY_LISTS].agreement.raw.value == 1
+    assert found[Kind.QUALITY].agreement.raw.value == 0
 
 
 def test_over_time_the_first_judged_come_first_in_parts_of_ten_or_more() -> None:

@@ -179,24 +179,32 @@ def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
     assert (seen.run_id, seen.query_id) == (run_id, 1)
 
 
-def test_hidden_repeats_are_the_owners_to_see(session: Session, rater: Rater, budi: Rater) -> None:
-    session.add(
-        Event(
-            rater_id=budi.id,
-            event_id="r",
-            field="repeat",
-            new="1",
-            cause="click",
-            device="",
-            sequence=1,
-            received_at=NOW,
+def test_a_hidden_repeat_is_the_owners_to_see_and_a_plain_judgment_to_its_rater(
+    session: Session, rater: Rater, budi: Rater
+) -> None:
+    for number, field in enumerate(("repeat", "repeat quality")):
+        session.add(
+            Event(
+                rater_id=budi.id,
+                event_id=f"r{number}",
+                field=field,
+                new="1",
+                cause="click",
+                device="",
+                sequence=1,
+                received_at=NOW,
+            )
         )
-    )
 
-    assert [one.change for one in entries(session, rater)] == [Change.REPEAT]
-    assert entries(session, budi) == ()
-    assert history.history(session, budi, Wanted()).latest is None
-    assert Change.REPEAT not in history.history(session, budi, Wanted()).changes
+    seen = [Change.REPEAT_QUALITY, Change.REPEAT]
+    assert [one.change for one in entries(session, rater)] == seen
+    assert [one.change for one in entries(session, budi)] == [Change.QUALITY, Change.VERDICT]
+    (found,) = entries(session, budi, Wanted(change=Change.VERDICT))
+    assert found.change is Change.VERDICT
+    assert entries(session, rater, Wanted(change=Change.VERDICT)) == ()
+    offered = history.history(session, budi, Wanted()).changes
+    assert not [one for one in offered if "repeat" in one]
+    assert set(seen) < set(history.history(session, rater, Wanted()).changes)
 
 
 def test_a_deleted_runs_events_stay_without_their_place(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from threading import Thread
 
 import pytest
@@ -10,17 +9,16 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs import card, click, query, run
+from tests.services.blind_raters import NO, YES, Robot, set_study, stored
+from tests.services.runs import card, click, query
 from webapp.db.engine import Database
-from webapp.db.models import Event, Judgment, Rater, Repeat, Study, Task
-from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
-from webapp.services import blind_page, imports, live_metrics, progress, studies, tasks
-from webapp.services.blind_page import BlindPage, Stage
-from webapp.services.imports import Labels
+from webapp.db.models import Judgment, Rater, Study, Task
+from webapp.records import EmptyOutcome
+from webapp.services import blind_page, live_metrics, progress, studies, tasks
+from webapp.services.blind_page import Stage
 from webapp.services.judgments import NotToJudge, Rating
 from webapp.services.tasks import UnknownTask
 
-YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 METHODS = ("hybrid", "api_only", "vector_only")
 
 
@@ -36,52 +34,6 @@ def _runs(session: Session, study: Study) -> list[str]:
         stored(session, study, method, *lists[method], query(4, card("z"), context_dependent=True))
         for method in METHODS
     ]
-
-
-def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> str:
-    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
-
-
-def set_study(session: Session, study: Study, **wanted: object) -> None:
-    studies.set_switches(
-        session,
-        study,
-        replace(studies.switches(study), **wanted),  # type: ignore[arg-type]
-        NOW,
-    )
-    session.flush()
-
-
-class Robot:
-    """A rater who judges whatever is asked, and counts it."""
-
-    def __init__(self, session: Session, rater: Rater) -> None:
-        self.session, self.rater, self.clicks, self.pages = session, rater, 0, 0
-
-    def rate_all(self, most: int = 100) -> None:
-        for _ in range(most):
-            task = tasks.next_task(self.session, self.rater, NOW)
-            if task is None:
-                return
-            self.rate(blind_page.blind_page(self.session, self.rater, task.id))
-        raise AssertionError("it never ends")
-
-    def rate(self, page: BlindPage) -> None:
-        self.pages += 1
-        for shown in page.cards:
-            if shown.relevance is None:
-                tasks.judge(self.session, self.rater, page.task_id, shown.key, YES, self.click())
-        if page.asks_emptiness and page.empty_outcome is None:
-            said = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-            tasks.rate(self.session, self.rater, page.task_id, None, said, self.click())
-        for answer in blind_page.blind_page(self.session, self.rater, page.task_id).answers:
-            tasks.rate(
-                self.session, self.rater, page.task_id, answer.key, Rating(quality=4), self.click()
-            )
-
-    def click(self) -> Click:
-        self.clicks += 1
-        return click(f"{self.rater.id}-{self.clicks}", minute=self.clicks)
 
 
 def judged(session: Session, rater: Rater) -> int:
@@ -238,44 +190,6 @@ def test_what_others_have_rated_is_left_to_do_for_each_rater(
     for answer in page.answers:
         tasks.rate(session, other, task.id, answer.key, Rating(quality=3), click(answer.key))
     assert tasks.is_done(session, other, task.id)
-
-
-def test_some_verdicts_are_asked_again_and_never_become_the_verdict(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    queries = [query(number, card("a"), card("b")) for number in range(1, 21)]
-    run_id = stored(session, study, "hybrid", *queries)
-    set_study(session, study, repeat_percent=10)
-    robot = Robot(session, rater)
-    robot.rate_all()
-
-    assert session.scalar(select(func.count()).select_from(Repeat)) == 4  # 10 % of 40
-    assert set(session.scalars(select(Repeat.verdict))) == {"1"}
-    assert (
-        session.scalar(select(func.count()).select_from(Event).where(Event.field == "repeat")) == 4
-    )
-    assert live_metrics.by_category(session, rater.id, run_id)["location"].totals.n_judged == 40
-    assert live_metrics.check(session) == []
-
-
-def test_a_repetition_says_nothing_of_the_first_verdict(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    stored(session, study, "hybrid", *(query(number, card("a")) for number in range(1, 6)))
-    set_study(session, study, repeat_percent=34)
-    robot = Robot(session, rater)
-    for _ in range(4):
-        task = tasks.next_task(session, rater, NOW)
-        assert task is not None
-        if task.kind == tasks.REPEAT:
-            break
-        robot.rate(blind_page.blind_page(session, rater, task.id))
-
-    assert task is not None
-    assert task.kind == tasks.REPEAT
-    page = blind_page.blind_page(session, rater, task.id)
-    assert [shown.relevance for shown in page.cards] == [None]
-    assert not page.asks_emptiness
 
 
 def test_undo_takes_back_the_latest_change_of_any_task(

@@ -47,7 +47,7 @@ def agreement_command(file_format: str, output: Path | None) -> None:
        overall: FIGURES, pairs: [{raters: [A, B], FIGURES}],
        categories: {NAME: {n_items, FIGURES}},
        over_time: [{part, n_items, first, last, FIGURES}]}
-    repeats: [{rater, asked, answered, FIGURES}]. FIGURES: raw, cohen_kappa,
+    repeats: [{rater, kind, asked, answered, FIGURES}]. FIGURES: raw, cohen_kappa,
     fleiss_kappa, krippendorff_alpha, gwet_ac1, each
       {value, n, lower, upper, why_undefined, left_out};
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,
@@ -125,7 +125,7 @@ def _kind_table(kind: KindAgreement) -> Table:
 def _repeats_table(report: AgreementReport) -> Table:
     table = _table(gettext("Raters with themselves (hidden repeats)"))
     for own in report.repeats:
-        _add(table, own.rater, own.agreement)
+        _add(table, f"{own.rater}, {gettext(KINDS[own.kind])}", own.agreement)
     return table
 
 

@@ -85,7 +85,7 @@ class Study(Base):
     ``order_seed`` shuffles what blind raters see. ``pool_depth`` limits the ranks that are
     pooled, ``overlap`` how many raters judge one question; null means all. ``figures`` says
     what invited raters see while rating: "progress" or "all". ``repeat_percent`` of a blind
-    rater's verdicts are asked again, unannounced. ``password`` is the owner's, hashed.
+    rater's questions are asked again, unannounced. ``password`` is the owner's, hashed.
     """
 
     __tablename__ = "studies"
@@ -320,7 +320,7 @@ class Task(Base):
     """One question given to one blind rater: everything to judge about it, whatever run.
 
     The id is random and says nothing. ``run_id`` is set where the question depends on its
-    conversation. A task of kind "repeat" asks some verdicts again.
+    conversation. A task of kind "repeat" asks once more what the rater said of a question.
     """
 
     __tablename__ = "tasks"
@@ -361,6 +361,35 @@ class Repeat(Base):
     )
     verdict: Mapped[str | None] = mapped_column(String(16))
     changed_at: Mapped[datetime | None]
+
+
+class RepeatRating(Base):
+    """A rater's second quality and notes for an answer: for their consistency alone."""
+
+    __tablename__ = "repeat_ratings"
+
+    task_id: Mapped[str] = mapped_column(
+        ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True
+    )
+    query_key: Mapped[int] = mapped_column(
+        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    quality: Mapped[int | None]
+    notes: Mapped[str] = mapped_column(Text, default="")
+    changed_at: Mapped[datetime | None]
+
+
+class Assignment(Base):
+    """A question that a rater gets in a blind study; a rater without any gets all."""
+
+    __tablename__ = "assignments"
+
+    rater_id: Mapped[int] = mapped_column(
+        ForeignKey("raters.id", ondelete="CASCADE"), primary_key=True
+    )
+    question_id: Mapped[int] = mapped_column(
+        ForeignKey("questions.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
 
 
 class Adjudication(Base):
@@ -408,10 +437,10 @@ class QueryRating(Base):
 class Event(Base):
     """One change a rater asked for, never altered: old, new, who, when, from where.
 
-    ``field`` is "verdict" or "repeat" (of ``judged_thing_id``), "quality" or "notes" (of
-    ``query_key``, which for a verdict tells where it was clicked; a blind rater's clicks name
-    their ``task_id`` instead). ``cause`` is "click", "bulk" or "undo". An event that lost to
-    a later one is here all the same.
+    ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
+    which for a verdict tells where it was clicked; a blind rater's clicks name their
+    ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
+    is "click", "bulk" or "undo". An event that lost to a later one is here all the same.
     """
 
     __tablename__ = "events"

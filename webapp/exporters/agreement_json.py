@@ -19,7 +19,7 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
     overall, pairs: [{raters, ...}], categories: {name: ...}, over_time: [{part, n_items,
     first, last, ...}]}``. Wherever agreement stands it is {raw, cohen_kappa, fleiss_kappa,
     krippendorff_alpha, gwet_ac1}, each ``{value, n, lower, upper, why_undefined, left_out}``.
-    A repeat is ``{rater, asked, answered, ...}``.
+    A repeat is ``{rater, kind, asked, answered, ...}``.
     """
     bootstrap = report.bootstrap
     return {
@@ -34,6 +34,7 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
         "repeats": [
             {
                 "rater": own.rater,
+                "kind": str(own.kind),
                 "asked": own.asked,
                 "answered": own.answered,
                 **_figures(own.agreement),

@@ -117,13 +117,14 @@ class KindAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """One rater's second verdicts on hidden repeats against their standing ones.
+    """What one rater said of one kind of hidden repeats against what stands.
 
-    ``asked`` were put before the rater again, ``answered`` of them got a second verdict; the
-    coefficients are over those that were decided both times.
+    ``asked`` were put before the rater again, ``answered`` of them got a second verdict or
+    grade; the coefficients are over those that were decided both times.
     """
 
     rater: str
+    kind: Kind
     asked: int
     answered: int
     agreement: Agreement
@@ -176,12 +177,15 @@ def of_kind(
 
 
 def consistency(
-    rater: str, repeats: Sequence[tuple[str | None, str | None]], bootstrap: Bootstrap
+    rater: str,
+    kind: Kind,
+    repeats: Sequence[tuple[str | float | None, str | float | None]],
+    bootstrap: Bootstrap,
 ) -> Consistency:
-    """How one rater agrees with themselves over (standing, second) verdicts."""
+    """How one rater agrees with themselves over (standing, second) verdicts or grades."""
     table = tuple((_label(standing), _label(second)) for standing, second in repeats)
     answered = sum(second is not None for _, second in repeats)
-    return Consistency(rater, len(repeats), answered, _measured(table, Kind.CARDS, bootstrap))
+    return Consistency(rater, kind, len(repeats), answered, _measured(table, kind, bootstrap))
 
 
 @lru_cache(maxsize=1024)

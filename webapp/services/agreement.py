@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Select, and_, case, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.db.models import (
@@ -18,9 +19,11 @@ from webapp.db.models import (
     JudgedThing,
     Judgment,
     Query,
+    QueryRating,
     Question,
     Rater,
     Repeat,
+    RepeatRating,
     Run,
     Study,
     Task,
@@ -35,10 +38,12 @@ from webapp.metrics.agreement_report import (
     of_kind,
 )
 from webapp.services import studies, verdicts
-from webapp.services.tasks import REPEAT
+from webapp.services.pool import REPEAT
 from webapp.services.verdicts import Scope
 
 INTERVALS = Bootstrap(resamples=1000)
+
+_Said: TypeAlias = "tuple[str | float | None, str | float | None]"
 
 
 def report(
@@ -49,14 +54,14 @@ def report(
     bootstrap: Bootstrap = INTERVALS,
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
-    raters = studies.raters(session, study)
+    raters, wanted = studies.raters(session, study), tuple(kinds)
     names = [rater.name for rater in raters]
     return AgreementReport(
         raters=tuple(names),
         kinds=tuple(
-            of_kind(kind, names, items(session, study, kind, raters), bootstrap) for kind in kinds
+            of_kind(kind, names, items(session, study, kind, raters), bootstrap) for kind in wanted
         ),
-        repeats=_repeats(session, raters, bootstrap),
+        repeats=_repeats(session, raters, wanted, bootstrap),
         bootstrap=bootstrap,
     )
 
@@ -115,22 +120,46 @@ def _first_judged(
 
 
 def _repeats(
-    session: Session, raters: Sequence[Rater], bootstrap: Bootstrap
+    session: Session, raters: Sequence[Rater], kinds: Sequence[Kind], bootstrap: Bootstrap
 ) -> tuple[Consistency, ...]:
-    rows = session.execute(
-        select(Task.rater_id, Judgment.verdict, Repeat.verdict)
+    found: dict[tuple[int, Kind], list[_Said]] = defaultdict(list)
+    for rater_id, is_card, *said in session.execute(_verdicts_again()):
+        found[rater_id, Kind.CARDS if is_card else Kind.EMPTY_LISTS].append((said[0], said[1]))
+    for rater_id, standing, second in session.execute(_grades_again()):
+        found[rater_id, Kind.QUALITY].append((standing, second))
+    return tuple(
+        consistency(rater.name, kind, found[rater.id, kind], bootstrap)
+        for kind in kinds
+        for rater in raters
+        if (rater.id, kind) in found
+    )
+
+
+def _verdicts_again() -> Select[int, bool, str | None, str | None]:
+    """Return the statement over the repeats: rater, whether of a card, standing and second."""
+    is_card = JudgedThing.property_id.is_not(None)
+    same = and_(
+        Judgment.rater_id == Task.rater_id, Judgment.judged_thing_id == Repeat.judged_thing_id
+    )
+    return (
+        select(Task.rater_id, is_card, Judgment.verdict, Repeat.verdict)
         .join_from(Repeat, Task, Task.id == Repeat.task_id)
-        .outerjoin(
-            Judgment,
-            (Judgment.rater_id == Task.rater_id)
-            & (Judgment.judged_thing_id == Repeat.judged_thing_id),
-        )
+        .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
+        .outerjoin(Judgment, same)
         .where(Task.kind == REPEAT)
         .order_by(Repeat.task_id, Repeat.judged_thing_id)
     )
-    found: dict[int, list[tuple[str | None, str | None]]] = defaultdict(list)
-    for rater_id, standing, second in rows:
-        found[rater_id].append((standing, second))
-    return tuple(
-        consistency(rater.name, found[rater.id], bootstrap) for rater in raters if rater.id in found
+
+
+def _grades_again() -> Select[int, int | None, int | None]:
+    """Return the statement over the grades given again: rater, standing and second."""
+    same = and_(
+        QueryRating.rater_id == Task.rater_id, QueryRating.query_key == RepeatRating.query_key
+    )
+    return (
+        select(Task.rater_id, QueryRating.quality, RepeatRating.quality)
+        .join_from(RepeatRating, Task, Task.id == RepeatRating.task_id)
+        .outerjoin(QueryRating, same)
+        .where(Task.kind == REPEAT)
+        .order_by(RepeatRating.task_id, RepeatRating.query_key)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from string import ascii_uppercase
@@ -17,17 +17,17 @@ from webapp.db.models import (
     QueryRating,
     QuerySummary,
     Rater,
-    Repeat,
+    RepeatRating,
     Task,
 )
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance
-from webapp.services import rating_page, tasks
+from webapp.services import rating_page, repeats, tasks
 from webapp.services.judged_things import from_row
+from webapp.services.pool import REPEAT
 from webapp.services.progress import PooledFigure, Progress, pooled_figure, progress
 from webapp.services.rating_page import EarlierVerdict, Turn
-from webapp.services.tasks import REPEAT
 
 ALL_FIGURES = "all"
 
@@ -114,7 +114,7 @@ def blind_page(session: Session, rater: Rater, task_id: str) -> BlindPage:
     task = tasks.find(session, rater, task_id)
     cards = _cards(session, task)
     empty = tasks.emptiness(session, task)
-    outcome = _outcome(session, rater, empty)
+    outcome = _outcome(session, task, empty)
     answers = _answers(session, task)
     stage = _stage(cards, empty is not None and outcome is None, answers)
     return BlindPage(
@@ -158,19 +158,29 @@ def _stage(cards: Sequence[BlindCard], unclassified: bool, answers: Sequence[Bli
 
 def _cards(session: Session, task: Task) -> tuple[BlindCard, ...]:
     found = tasks.things(session, task)
-    said = _repeated(session, task) if task.kind == REPEAT else _judged(session, task, found)
-    earlier = (
-        {} if task.kind == REPEAT else rating_page.earlier_verdicts(session, task.rater, found)
-    )
+    said = _said(session, task, [thing.id for thing in found])
+    earlier = _earlier_verdicts(session, task, found)
     return tuple(
         BlindCard(
             key=tasks.key(task, thing.id),
             position=position,
             card=from_row(thing.card or {"title": ""}),
-            relevance=said.get(thing.id),
-            earlier=None if task.kind == REPEAT else _earlier(earlier.get(thing.id), thing),
+            relevance=Relevance(said[thing.id]) if thing.id in said else None,
+            earlier=_earlier(earlier.get(thing.id), thing),
         )
         for position, thing in enumerate(found, start=1)
+    )
+
+
+def _earlier_verdicts(
+    session: Session, task: Task, found: Sequence[JudgedThing]
+) -> dict[int, tuple[str, Card]]:
+    """Return what was said before of other contents: of a repeat, in the repeat alone."""
+    if task.kind != REPEAT:
+        return rating_page.earlier_verdicts(session, task.rater, found)
+    again = repeats.verdicts(session, task)
+    return rating_page.said_before(
+        found, [(thing, *again[thing.id]) for thing in found if thing.id in again]
     )
 
 
@@ -181,38 +191,33 @@ def _earlier(found: tuple[str, Card] | None, thing: JudgedThing) -> EarlierVerdi
     return EarlierVerdict(Relevance(verdict), other, differences(other, from_row(thing.card)))
 
 
-def _judged(
-    session: Session, task: Task, found: Sequence[JudgedThing]
-) -> dict[int, Relevance | None]:
+def _said(session: Session, task: Task, things: Sequence[int]) -> dict[int, str]:
+    """Return the verdicts given in the task, by judged thing."""
+    if task.kind == REPEAT:
+        again = repeats.verdicts(session, task)
+        return {thing: verdict for thing, (verdict, _) in again.items()}
     rows = session.execute(
         select(Judgment.judged_thing_id, Judgment.verdict).where(
-            Judgment.rater_id == task.rater_id,
-            Judgment.judged_thing_id.in_([thing.id for thing in found]),
+            Judgment.rater_id == task.rater_id, Judgment.judged_thing_id.in_(things)
         )
     )
-    return {thing_id: Relevance(verdict) if verdict else None for thing_id, verdict in rows}
+    return {thing_id: verdict for thing_id, verdict in rows if verdict}
 
 
-def _repeated(session: Session, task: Task) -> dict[int, Relevance | None]:
-    rows = session.execute(
-        select(Repeat.judged_thing_id, Repeat.verdict).where(Repeat.task_id == task.id)
-    )
-    return {thing_id: Relevance(verdict) if verdict else None for thing_id, verdict in rows}
-
-
-def _outcome(session: Session, rater: Rater, empty: JudgedThing | None) -> EmptyOutcome | None:
-    judgment = session.get(Judgment, (rater.id, empty.id)) if empty else None
-    return EmptyOutcome(judgment.verdict) if judgment and judgment.verdict else None
+def _outcome(session: Session, task: Task, empty: JudgedThing | None) -> EmptyOutcome | None:
+    said = _said(session, task, [empty.id]) if empty else {}
+    return EmptyOutcome(said[empty.id]) if empty and empty.id in said else None
 
 
 def _answers(session: Session, task: Task) -> tuple[BlindAnswer, ...]:
     found = tasks.answers(session, task)
     keys = [query.id for query in found]
-    ratings = select(QueryRating).where(
-        QueryRating.rater_id == task.rater_id, QueryRating.query_key.in_(keys)
+    rated = _ratings(session, task, keys)
+    suggested = (
+        repeats.suggested(session, task, keys)
+        if task.kind == REPEAT
+        else _suggested(session, task, keys)
     )
-    rated = {row.query_key: row for row in session.scalars(ratings)}
-    suggested = _suggested(session, task, keys)
     return tuple(
         BlindAnswer(
             key=tasks.key(task, -query.id),
@@ -224,6 +229,18 @@ def _answers(session: Session, task: Task) -> tuple[BlindAnswer, ...]:
         )
         for number, query in enumerate(found)
     )
+
+
+def _ratings(
+    session: Session, task: Task, keys: Sequence[int]
+) -> Mapping[int, QueryRating | RepeatRating]:
+    """Return quality and notes given in the task, by answer."""
+    if task.kind == REPEAT:
+        return repeats.ratings(session, task)
+    ratings = select(QueryRating).where(
+        QueryRating.rater_id == task.rater_id, QueryRating.query_key.in_(keys)
+    )
+    return {row.query_key: row for row in session.scalars(ratings)}
 
 
 def _suggested(session: Session, task: Task, keys: Sequence[int]) -> dict[int, int | None]:

@@ -9,10 +9,23 @@ from typing import Self
 from sqlalchemy import ColumnElement, and_, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Event, Judgment, Query, QueryRating, Rater, Repeat, Result
+from webapp.db.models import (
+    Event,
+    Judgment,
+    Query,
+    QueryRating,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Result,
+)
 from webapp.records import Click
 from webapp.services import live_metrics
 from webapp.services.event_order import standing
+
+AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
+"""How an event calls what is said once more in a hidden repeat; it is never the verdict."""
+_REPEATS = frozenset(AGAIN.values())
 
 
 class EventIdTaken(Exception):
@@ -23,9 +36,9 @@ class EventIdTaken(Exception):
 class Target:
     """What one event changes.
 
-    ``field`` is "verdict" (on a judged thing), "repeat" (the same asked again, in a task),
-    "quality" or "notes" (of a query). For a verdict, ``query_key`` or ``task_id`` tell where
-    it was clicked.
+    ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
+    ``AGAIN`` (the same in a task that asks once more). For a verdict, ``query_key`` or
+    ``task_id`` tell where it was clicked.
     """
 
     field: str
@@ -49,25 +62,27 @@ class Target:
         return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
 
     @property
+    def is_repeat(self) -> bool:
+        """Whether this was said once more, in a task of its own."""
+        return self.field in _REPEATS
+
+    @property
     def condition(self) -> ColumnElement[bool]:
         """The condition on ``Event`` that it changed this."""
-        same_field = Event.field == self.field
-        if self.field == "repeat":
-            return and_(same_field, self._same_thing(), Event.task_id == self.task_id)
+        same = [Event.field == self.field]
+        if self.is_repeat:
+            same.append(Event.task_id == self.task_id)
         if self.thing_id is not None:
-            return and_(same_field, self._same_thing())
-        return and_(same_field, Event.query_key == self.query_key)
+            return and_(*same, Event.judged_thing_id == self.thing_id)
+        return and_(*same, Event.query_key == self.query_key)
 
     def has(self, event: Event) -> bool:
         """Whether `event` changed this."""
         if event.field != self.field or event.judged_thing_id != self.thing_id:
             return False
-        if self.field == "repeat":
-            return event.task_id == self.task_id
+        if self.is_repeat and event.task_id != self.task_id:
+            return False
         return self.thing_id is not None or event.query_key == self.query_key
-
-    def _same_thing(self) -> ColumnElement[bool]:
-        return Event.judged_thing_id == self.thing_id
 
 
 def lock(session: Session, rater: Rater) -> None:
@@ -123,7 +138,11 @@ def record(
 
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
-    """Rewrite the rater's summaries of every query that shows or is one of the targets."""
+    """Rewrite the rater's summaries of every query that shows or is one of the targets.
+
+    What was said once more changes none.
+    """
+    targets = [target for target in targets if not target.is_repeat]
     things = [target.thing_id for target in targets if target.thing_id is not None]
     keys = [target.query_key for target in targets if target.query_key is not None]
     if not targets:
@@ -177,13 +196,21 @@ def _place(click: Click, history: Sequence[Event]) -> dict[str, str | int]:
 
 def _settle(session: Session, rater: Rater, target: Target, last: Event) -> None:
     """Make the rater's row say what the standing event says."""
-    if target.field == "repeat":
-        repeat = session.get_one(Repeat, (target.task_id, target.thing_id))
-        repeat.verdict, repeat.changed_at = last.new, last.received_at
+    if target.is_repeat:
+        _settle_repeat(session, target, last)
     elif target.thing_id is not None:
         _settle_judgment(session, rater, target.thing_id, last)
     else:
         _settle_rating(session, rater, target, last)
+
+
+def _settle_repeat(session: Session, target: Target, last: Event) -> None:
+    if target.thing_id is not None:
+        repeat = session.get_one(Repeat, (target.task_id, target.thing_id))
+        repeat.verdict, repeat.changed_at = last.new, last.received_at
+        return
+    rating = session.get_one(RepeatRating, (target.task_id, target.query_key))
+    _say(rating, target.field == AGAIN["quality"], last)
 
 
 def _settle_judgment(session: Session, rater: Rater, thing_id: int, last: Event) -> None:
@@ -199,7 +226,11 @@ def _settle_rating(session: Session, rater: Rater, target: Target, last: Event) 
     if rating is None:
         rating = QueryRating(rater_id=rater.id, query_key=target.query_key, notes="")
         session.add(rating)
-    if target.field == "quality":
+    _say(rating, target.field == "quality", last)
+
+
+def _say(rating: QueryRating | RepeatRating, is_quality: bool, last: Event) -> None:
+    if is_quality:
         rating.quality = None if last.new is None else int(last.new)
     else:
         rating.notes = last.new or ""

@@ -1,6 +1,7 @@
 """Who changed what from what to what, when: the event log as people read it and take it away.
 
-The owner sees every rater's events. A rater sees their own, without the hidden repeats.
+The owner sees every rater's events. A rater sees their own, where a hidden repeat looks like
+any other judgment.
 While the study is blind no entry names a run: an answer is called by its letter or number.
 """
 
@@ -21,7 +22,7 @@ from webapp.records import Click
 from webapp.services import events, judgments, studies, tasks
 from webapp.services.blind_page import letter
 from webapp.services.event_order import standing
-from webapp.services.events import Target
+from webapp.services.events import AGAIN, Target
 
 PAGE_SIZE = 50
 
@@ -36,6 +37,12 @@ class Change(StrEnum):
     QUALITY = "quality"
     NOTES = "notes"
     REPEAT = "repeat"
+    REPEAT_QUALITY = "repeat quality"
+    REPEAT_NOTES = "repeat notes"
+
+
+_AGAIN = {name: Change(field) for field, name in AGAIN.items()}
+"""What a repeat looks like to its rater, by the event's field."""
 
 
 class NoLongerLatest(Exception):
@@ -115,7 +122,7 @@ class History:
 
 def history(session: Session, reader: Rater, wanted: Wanted) -> History:
     """Return one page of the events that `reader` may see."""
-    rows = _rows().where(_seen_by(reader), *_narrowed(wanted))
+    rows = _rows().where(_seen_by(reader), *_narrowed(reader, wanted))
     page = rows if wanted.before is None else rows.where(Event.id < wanted.before)
     entries = _entries(session, reader, page.order_by(Event.id.desc()).limit(PAGE_SIZE + 1))
     more = len(entries) > PAGE_SIZE
@@ -125,7 +132,7 @@ def history(session: Session, reader: Rater, wanted: Wanted) -> History:
         total=session.scalar(select(func.count()).select_from(rows.subquery())) or 0,
         raters=_raters(session, reader),
         questions=_questions(session, reader),
-        changes=tuple(one for one in Change if reader.is_owner or one is not Change.REPEAT),
+        changes=tuple(one for one in Change if reader.is_owner or one not in _AGAIN),
         latest=_latest(session, reader),
     )
 
@@ -157,28 +164,32 @@ def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
 def _seen_by(reader: Rater) -> ColumnElement[bool]:
     if reader.is_owner:
         return Rater.study_id == reader.study_id
-    return and_(Event.rater_id == reader.id, Event.field != "repeat")
+    return Event.rater_id == reader.id
 
 
-def _narrowed(wanted: Wanted) -> list[ColumnElement[bool]]:
+def _narrowed(reader: Rater, wanted: Wanted) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if wanted.rater_id is not None:
         found.append(Event.rater_id == wanted.rater_id)
     if wanted.question_id is not None:
         found.append(Question.id == wanted.question_id)
     if wanted.change is Change.OUTCOME:
-        found.append(_is_outcome())
+        found.append(and_(_changed("verdict", reader), _is_emptiness()))
     elif wanted.change is Change.VERDICT:
-        found.append(and_(Event.field == "verdict", ~_is_outcome()))
+        found.append(and_(_changed("verdict", reader), ~_is_emptiness()))
     elif wanted.change is not None:
-        found.append(Event.field == str(wanted.change))
+        found.append(_changed(str(wanted.change), reader))
     return found
 
 
-def _is_outcome() -> ColumnElement[bool]:
-    return and_(
-        Event.field == "verdict", JudgedThing.id.is_not(None), JudgedThing.property_id.is_(None)
-    )
+def _changed(field: str, reader: Rater) -> ColumnElement[bool]:
+    """Return the condition that an event changed this, as `reader` is told of it."""
+    as_told = [field] if reader.is_owner else [field, AGAIN.get(field, field)]
+    return Event.field.in_(as_told)
+
+
+def _is_emptiness() -> ColumnElement[bool]:
+    return and_(JudgedThing.id.is_not(None), JudgedThing.property_id.is_(None))
 
 
 def _rows() -> _Rows:
@@ -207,7 +218,7 @@ def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...
             rater=name,
             position=question.position if question else None,
             question=question.text if question else None,
-            change=_change(event, thing),
+            change=_change(event, thing, reader),
             title=thing.card["title"] if thing and thing.card else None,
             identity=identity,
             content=thing.content if thing and identity else None,
@@ -232,10 +243,13 @@ def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...
     )
 
 
-def _change(event: Event, thing: JudgedThing | None) -> Change:
-    if event.field == "verdict" and thing is not None and thing.property_id is None:
+def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> Change:
+    found = Change(event.field)
+    if not reader.is_owner:
+        found = _AGAIN.get(event.field, found)
+    if found is Change.VERDICT and thing is not None and thing.property_id is None:
         return Change.OUTCOME
-    return Change(event.field)
+    return found
 
 
 def _standing(session: Session, found: Sequence[Event]) -> set[int]:
@@ -258,8 +272,8 @@ def _target(event: Event) -> Target | None:
     """Return what `event` changed, wherever it was clicked; ``None`` if that was deleted."""
     if event.judged_thing_id is None and event.query_key is None:
         return None
-    if event.field == "repeat":
-        return Target("repeat", thing_id=event.judged_thing_id, task_id=event.task_id)
+    if event.field in _AGAIN:
+        return Target.of(event)
     if event.judged_thing_id is not None:
         return Target(event.field, thing_id=event.judged_thing_id)
     return Target(event.field, query_key=event.query_key)
@@ -283,7 +297,7 @@ def _last_change(session: Session, rater: Rater) -> Event | None:
 
 def _latest(session: Session, reader: Rater) -> Entry | None:
     last = _last_change(session, reader)
-    if last is None or last.field == "repeat":
+    if last is None:
         return None
     (entry,) = _entries(session, reader, _rows().where(Event.id == last.id))
     return entry

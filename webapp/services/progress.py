@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, Judgment, QueryRating, Rater, Repeat, Task
+from webapp.db.models import JudgedThing, Judgment, QueryRating, Rater, Repeat, RepeatRating, Task
 from webapp.metrics.ranking import Undefined, precision
 from webapp.records import Relevance
-from webapp.services import studies, tasks
-from webapp.services.tasks import Unit
+from webapp.services import pool, repeats, studies, tasks
+from webapp.services.pool import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Progress:
 class Done:
     """What a rater has given a study: verdicts on cards and empty lists, answers rated.
 
-    A question counts once, whatever of it was asked again.
+    It counts as the rater was told while rating: what was asked again counts again, and a
+    question that depends on its conversation counts for each.
     """
 
     questions: int
@@ -52,19 +53,23 @@ class PooledFigure:
 
 
 def progress(session: Session, rater: Rater) -> Progress:
-    """Return how far the rater is in all that is theirs to judge, what is asked again included."""
-    mine = session.scalars(select(Task).where(Task.rater_id == rater.id)).all()
+    """Return how far the rater is in all that is theirs to judge.
+
+    What is asked again counts from the beginning, so that nothing grows when it is.
+    """
+    share = pool.share(session, rater)
+    planned = repeats.planned(rater, share)
     open_tasks = session.scalar(
         select(func.count())
         .select_from(Task)
         .where(Task.rater_id == rater.id, tasks.is_open(rater.study))
     )
-    free = tasks.free_units(session, rater)
-    wanted = {Unit(task.question_id, task.run_id) for task in mine} | set(free)
     return Progress(
-        done=len(mine) - (open_tasks or 0),
-        of=len(mine) + len(free),
-        open_judgments=_open_judgments(session, rater, wanted) + _open_repeats(session, rater),
+        done=len(share.given) - (open_tasks or 0),
+        of=len(share.given) + len(share.free) + len(planned),
+        open_judgments=_open_judgments(session, rater, {*share.first_time, *share.free})
+        + repeats.open_verdicts(session, rater)
+        + sum(share.sizes[one.unit] for one in planned),
     )
 
 
@@ -75,36 +80,35 @@ def if_blind(session: Session, rater: Rater) -> Progress | None:
 
 def done(session: Session, rater: Rater) -> Done:
     """Return what the rater has given the study so far."""
-    cards, empty_lists = session.execute(
-        select(
-            func.count(JudgedThing.property_id),
-            func.count() - func.count(JudgedThing.property_id),
-        )
-        .join(Judgment, Judgment.judged_thing_id == JudgedThing.id)
-        .where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None))
-    ).one()
-    answers = session.scalar(
-        select(func.count()).where(
-            QueryRating.rater_id == rater.id, QueryRating.quality.is_not(None)
-        )
+    first = select(JudgedThing.property_id).join(Judgment)
+    again = select(JudgedThing.property_id).join(Repeat).join(Task)
+    said = first.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)).union_all(
+        again.where(Task.rater_id == rater.id, Repeat.verdict.is_not(None))
     )
-    questions = session.scalar(
-        select(func.count(Task.question_id.distinct())).where(Task.rater_id == rater.id)
+    things = said.subquery()
+    counts = select(func.count(), func.count(things.c[0])).select_from(things)
+    everything, cards = session.execute(counts).one()
+    rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
+    grades = rated.union_all(
+        select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
+    ).subquery()
+    return Done(
+        questions=session.scalar(select(func.count()).where(Task.rater_id == rater.id)) or 0,
+        cards=cards,
+        empty_lists=everything - cards,
+        answers=session.scalar(select(func.count(grades.c[0]))) or 0,
     )
-    return Done(questions or 0, cards, empty_lists, answers or 0)
 
 
 def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
-    """Return the share of relevant cards in all that the rater has judged so far."""
-    verdicts = session.scalars(
-        select(Judgment.verdict)
-        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
-        .where(
-            Judgment.rater_id == rater.id,
-            Judgment.verdict.is_not(None),
-            JudgedThing.property_id.is_not(None),
-        )
-    )
+    """Return the share of relevant cards in all that the rater has said of cards so far.
+
+    It moves with a verdict that is given again too: else it would tell which ones are.
+    """
+    first = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
+    again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)
+    is_card = JudgedThing.property_id.is_not(None)
+    verdicts = session.scalars(first.where(is_card).union_all(again.where(is_card)))
     said = [Relevance(verdict) for verdict in verdicts if verdict]
     relevant = said.count(Relevance.RELEVANT)
     share = precision(said)
@@ -115,23 +119,13 @@ def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
     )
 
 
-def _open_repeats(session: Session, rater: Rater) -> int:
-    rows = (
-        select(func.count())
-        .select_from(Repeat)
-        .join(Task)
-        .where(Task.rater_id == rater.id, Repeat.verdict.is_(None))
-    )
-    return session.scalar(rows) or 0
-
-
-def _open_judgments(session: Session, rater: Rater, wanted: AbstractSet[Unit]) -> int:
+def _open_judgments(session: Session, rater: Rater, wanted: Iterable[Unit]) -> int:
     judged = select(Judgment.judged_thing_id).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     )
     rows = session.execute(
         select(JudgedThing.question_id, JudgedThing.run_id, func.count())
-        .where(JudgedThing.id.in_(tasks.shown_things(rater.study)), JudgedThing.id.not_in(judged))
+        .where(JudgedThing.id.in_(pool.shown_things(rater.study)), JudgedThing.id.not_in(judged))
         .group_by(JudgedThing.question_id, JudgedThing.run_id)
     )
     left = {Unit(question_id, run_id): count for question_id, run_id, count in rows}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, joinedload
@@ -254,11 +255,20 @@ def earlier_verdicts(
             JudgedThing.question_id.in_({thing.question_id for thing in things}),
             JudgedThing.property_id.in_({thing.property_id for thing in things}),
         )
-        .order_by(Judgment.changed_at)
     )
+    return said_before(things, [(other, verdict, at) for other, verdict, at in rows if verdict])
+
+
+def said_before(
+    things: Sequence[JudgedThing], said: Iterable[tuple[JudgedThing, str, datetime]]
+) -> dict[int, tuple[str, Card]]:
+    """Return, by judged thing, the latest that was `said` of another content of the property.
+
+    Where it was said of the thing itself, only what was said before that counts.
+    """
     versions: dict[_Version, list[tuple[int, str, datetime, Card]]] = defaultdict(list)
-    for other, verdict, at in rows:
-        if other.card is not None and verdict is not None:
+    for other, verdict, at in sorted(said, key=itemgetter(2)):
+        if other.card is not None:
             versions[_version(other)].append((other.id, verdict, at, from_row(other.card)))
     found: dict[int, tuple[str, Card]] = {}
     for thing in things:

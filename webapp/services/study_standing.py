@@ -24,7 +24,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
-from webapp.services import progress, studies, tasks
+from webapp.services import pool, progress, studies
 from webapp.services.progress import Progress
 
 LONGEST_PAUSE = timedelta(minutes=2)
@@ -159,7 +159,7 @@ def _questions(
     for question_id, rater_id, count in session.execute(
         select(JudgedThing.question_id, Judgment.rater_id, func.count())
         .join(Judgment)
-        .where(Judgment.verdict.is_not(None), JudgedThing.id.in_(tasks.shown_things(study)))
+        .where(Judgment.verdict.is_not(None), JudgedThing.id.in_(pool.shown_things(study)))
         .group_by(JudgedThing.question_id, Judgment.rater_id)
     ):
         if rater_id in names:
@@ -167,7 +167,7 @@ def _questions(
     rows = session.execute(
         select(Question.id, Question.position, Question.text, Question.category, func.count())
         .join(JudgedThing, JudgedThing.question_id == Question.id)
-        .where(JudgedThing.id.in_(tasks.shown_things(study)))
+        .where(JudgedThing.id.in_(pool.shown_things(study)))
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)
     )

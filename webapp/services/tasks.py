@@ -1,20 +1,16 @@
 """What a blind rater is given next, and what they say of it: no run, method or rank in sight.
 
-A unit is everything to judge about one question, whichever runs returned it; a question
-that depends on its conversation is one unit per run. Giving a unit to a rater makes a task.
+A task is a unit of the pool that was given to a rater, for the first time or once more (see
+``pool`` and ``repeats``); which of the two it is shows nowhere.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from sqlalchemy import ColumnElement, Select, SelectBase, and_, exists, func, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy.orm import Session
 
 from webapp.db.models import (
     Event,
@@ -22,67 +18,24 @@ from webapp.db.models import (
     Judgment,
     Query,
     QueryRating,
-    Question,
     Rater,
     Repeat,
-    Result,
+    RepeatRating,
     Run,
     Study,
     Task,
 )
-from webapp.records import Click, EmptyOutcome, QueryState, Relevance
-from webapp.services import events
-from webapp.services.events import Target
+from webapp.records import Click, EmptyOutcome, Relevance
+from webapp.services import events, pool, repeats
+from webapp.services.events import AGAIN, Target
 from webapp.services.judgments import MOST_NOTES, Keep, NotToJudge, Rating, quality_text
+from webapp.services.pool import POOL, REPEAT
 
-POOL, REPEAT = "pool", "repeat"
-TASK_ID_BYTES = 9
 KEY_LENGTH = 16
-TASKS_BETWEEN = 2
-"""How many other tasks lie between a verdict and its repetition, at the least."""
 
 
 class UnknownTask(LookupError):
     """The rater was never given this, or the card or answer is not in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Everything to judge about one question; ``run_id`` where its conversation matters."""
-
-    question_id: int
-    run_id: str | None = None
-
-
-def units(session: Session, study: Study) -> list[Unit]:
-    """Return all there is to judge in the study, in the order of the questions."""
-    rows = session.execute(
-        select(JudgedThing.question_id, JudgedThing.run_id)
-        .join(Question, Question.id == JudgedThing.question_id)
-        .where(JudgedThing.id.in_(shown_things(study)))
-        .group_by(JudgedThing.question_id, JudgedThing.run_id, Question.position)
-        .order_by(Question.position, JudgedThing.question_id, JudgedThing.run_id)
-    )
-    return [Unit(question_id, run_id) for question_id, run_id in rows]
-
-
-def shown_things(study: Study) -> Select[tuple[int | None]]:
-    """Return the statement over the judged things that the study's runs show or left empty.
-
-    Only ranks within the pool's depth count.
-    """
-    in_study = Run.study_id == study.id
-    shown = select(Result.judged_thing_id).join(Query).join(Run).where(in_study)
-    if study.pool_depth is not None:
-        shown = shown.where(Result.rank <= study.pool_depth)
-    empty = (
-        select(Query.emptiness_id)
-        .join(Run)
-        .where(in_study, Query.emptiness_id.is_not(None))
-        .distinct()
-    )
-    both = shown.union(empty).subquery()
-    return select(both.c[0])
 
 
 def next_task(session: Session, rater: Rater, now: datetime) -> Task | None:
@@ -95,7 +48,11 @@ def next_task(session: Session, rater: Rater, now: datetime) -> Task | None:
     begun = _begun(session, rater)
     if begun is not None:
         return begun
-    return _due_repeat(session, rater, now) or _claim(session, rater, now)
+    share = pool.share(session, rater)
+    again = repeats.due(session, rater, share, now)
+    if again is not None or not share.free:
+        return again
+    return pool.give(session, rater, share.free[0], POOL, now)
 
 
 def find(session: Session, rater: Rater, task_id: str) -> Task:
@@ -114,40 +71,32 @@ def given_to(session: Session, rater: Rater) -> list[str]:
 
 def things(session: Session, task: Task) -> list[JudgedThing]:
     """Return the properties to judge in a task, in the order its rater sees them."""
-    wanted = select(JudgedThing).where(*_of_unit(task), JudgedThing.property_id.is_not(None))
-    if task.kind == REPEAT:
-        wanted = wanted.join(Repeat).where(Repeat.task_id == task.id)
-    else:
-        wanted = wanted.where(JudgedThing.id.in_(shown_things(task.rater.study)))
+    wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_not(None))
     return sorted(session.scalars(wanted), key=lambda thing: key(task, thing.id))
 
 
 def emptiness(session: Session, task: Task) -> JudgedThing | None:
     """Return what to classify, if a run came back empty for the question."""
-    if task.kind == REPEAT:
-        return None
-    wanted = select(JudgedThing).where(
-        *_of_unit(task),
-        JudgedThing.property_id.is_(None),
-        JudgedThing.id.in_(shown_things(task.rater.study)),
-    )
+    wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_(None))
     return session.scalar(wanted)
 
 
 def answers(session: Session, task: Task) -> list[Query]:
     """Return the listed answers whose quality is to be rated, in the rater's own order."""
     if task.kind == REPEAT:
-        return []
-    wanted = select(Query).join(Run).where(_answers(task.rater.study, task))
+        wanted = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
+    else:
+        wanted = select(Query).join(Run).where(pool.answers_in(task.rater.study, task))
     return sorted(session.scalars(wanted), key=lambda query: key(task, -query.id))
 
 
 def key(task: Task, number: int) -> str:
     """Return the name of a card or answer within a task: it says nothing and stays the same.
 
-    It orders them too: shuffled by the study's stored seed, for each rater anew.
+    It orders them too: shuffled by the study's stored seed, for each rater and time anew.
     """
-    text = f"{task.rater.study.order_seed}/{task.rater_id}/{number}"
+    again = "/again" if task.kind == REPEAT else ""
+    text = f"{task.rater.study.order_seed}/{task.rater_id}/{number}{again}"
     return sha256(text.encode()).hexdigest()[:KEY_LENGTH]
 
 
@@ -187,11 +136,11 @@ def rate(
     if isinstance(rating.quality, Keep) and isinstance(rating.notes, Keep):
         return
     query = _answer(session, task, answer)
-    target = Target.rating(query, "quality", task.id)
+    target = _target(task, "quality", query_key=query.id)
     if not isinstance(rating.quality, Keep):
         events.record(session, rater, target, quality_text(rating.quality), click)
     if not isinstance(rating.notes, Keep):
-        notes = Target.rating(query, "notes", task.id)
+        notes = _target(task, "notes", query_key=query.id)
         events.record(session, rater, notes, rating.notes[:MOST_NOTES] or None, click)
     events.refresh(session, rater, [target])
 
@@ -210,8 +159,7 @@ def undo(session: Session, rater: Rater, click: Click) -> str | None:
     if repeated is None:
         target = Target.of(last)
         events.record(session, rater, target, last.old, click, cause="undo", undoes=last)
-        if last.field != "repeat":
-            events.refresh(session, rater, [target])
+        events.refresh(session, rater, [target])
     return last.task_id
 
 
@@ -228,9 +176,8 @@ def is_open(study: Study) -> ColumnElement[bool]:
     one level up, and would take anybody's verdict for the rater's.
     """
     unjudged = exists().where(
-        JudgedThing.question_id == Task.question_id,
-        JudgedThing.run_id.is_not_distinct_from(Task.run_id),
-        JudgedThing.id.in_(shown_things(study)),
+        pool.in_unit(Task),
+        JudgedThing.id.in_(pool.shown_things(study)),
         ~exists()
         .where(
             Judgment.rater_id == Task.rater_id,
@@ -240,7 +187,7 @@ def is_open(study: Study) -> ColumnElement[bool]:
         .correlate(Task, JudgedThing),
     )
     unrated = exists().where(
-        _answers(study, Task),
+        pool.answers_in(study, Task),
         Run.id == Query.run_id,
         ~exists()
         .where(
@@ -250,18 +197,28 @@ def is_open(study: Study) -> ColumnElement[bool]:
         )
         .correlate(Task, Query),
     )
-    unrepeated = exists().where(Repeat.task_id == Task.id, Repeat.verdict.is_(None))
     return or_(
-        and_(Task.kind == POOL, or_(unjudged, unrated)), and_(Task.kind == REPEAT, unrepeated)
+        and_(Task.kind == POOL, or_(unjudged, unrated)),
+        and_(Task.kind == REPEAT, repeats.is_open()),
     )
 
 
-def _record(session: Session, task: Task, thing_id: int, verdict: str | None, click: Click) -> None:
+def _asked_in(task: Task) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedThing`` that the task asks for it."""
     if task.kind == REPEAT:
-        target = Target("repeat", thing_id=thing_id, task_id=task.id)
-        events.record(session, task.rater, target, verdict, click)
-        return
-    target = Target("verdict", thing_id=thing_id, task_id=task.id)
+        return JudgedThing.id.in_(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id))
+    return and_(pool.in_unit(task), JudgedThing.id.in_(pool.shown_things(task.rater.study)))
+
+
+def _target(
+    task: Task, field: str, *, thing_id: int | None = None, query_key: int | None = None
+) -> Target:
+    """Return what a click in `task` changes: what is said again is kept apart."""
+    return Target(AGAIN[field] if task.kind == REPEAT else field, thing_id, query_key, task.id)
+
+
+def _record(session: Session, task: Task, thing_id: int, verdict: str | None, click: Click) -> None:
+    target = _target(task, "verdict", thing_id=thing_id)
     events.record(session, task.rater, target, verdict, click)
     events.refresh(session, task.rater, [target])
 
@@ -280,23 +237,6 @@ def _answer(session: Session, task: Task, name: str | None) -> Query:
     raise UnknownTask(task.id, name)
 
 
-def _of_unit(task: Task) -> Sequence[ColumnElement[bool]]:
-    return (
-        JudgedThing.question_id == task.question_id,
-        JudgedThing.run_id.is_not_distinct_from(task.run_id),
-    )
-
-
-def _answers(study: Study, task: Task | type[Task]) -> ColumnElement[bool]:
-    """Return the condition on (``Query``, ``Run``) that an answer belongs to `task`."""
-    return and_(
-        Query.question_id == task.question_id,
-        Run.study_id == study.id,
-        Query.state == str(QueryState.RESULTS),
-        Query.run_id == func.coalesce(task.run_id, Query.run_id),
-    )
-
-
 def _begun(session: Session, rater: Rater) -> Task | None:
     return session.scalar(
         select(Task)
@@ -304,113 +244,3 @@ def _begun(session: Session, rater: Rater) -> Task | None:
         .order_by(Task.claimed_at, Task.id)
         .limit(1)
     )
-
-
-def free_units(session: Session, rater: Rater) -> list[Unit]:
-    """Return what the rater could still be given, in the order in which it would be."""
-    study = rater.study
-    given: Counter[Unit] = Counter()
-    mine: set[Unit] = set()
-    rows = select(Task.question_id, Task.run_id, Task.rater_id).where(Task.kind == POOL)
-    for question_id, run_id, rater_id in session.execute(rows):
-        unit = Unit(question_id, run_id)
-        given[unit] += 1
-        if rater_id == rater.id:
-            mine.add(unit)
-    return [
-        unit
-        for unit in _ordered(units(session, study), rater)
-        if unit not in mine and (study.overlap is None or given[unit] < study.overlap)
-    ]
-
-
-def _claim(session: Session, rater: Rater, now: datetime) -> Task | None:
-    """Give the rater the first unit that too few have, if there is one."""
-    free = free_units(session, rater)
-    return _give(session, rater, free[0], POOL, now) if free else None
-
-
-def _ordered(found: list[Unit], rater: Rater) -> list[Unit]:
-    if not rater.study.shuffle_questions:
-        return found
-    seed = f"{rater.study.order_seed}/{rater.id}"
-    return sorted(found, key=lambda unit: sha256(f"{seed}/{unit}".encode()).digest())
-
-
-def _give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -> Task:
-    task = Task(
-        id=secrets.token_urlsafe(TASK_ID_BYTES),
-        rater=rater,
-        question_id=unit.question_id,
-        run_id=unit.run_id,
-        kind=kind,
-        claimed_at=now,
-    )
-    session.add(task)
-    session.flush()
-    return task
-
-
-def _due_repeat(session: Session, rater: Rater, now: datetime) -> Task | None:
-    """Give the rater some verdicts again, once their share of repetitions is due."""
-    given = select(Judgment.verdict).where(
-        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
-    )
-    judged = _count(session, given)
-    asked = _count(session, select(Repeat.task_id).join(Task).where(Task.rater_id == rater.id))
-    due = judged * rater.study.repeat_percent // 100 - asked
-    if due < 1:
-        return None
-    task = _longest_ago(session, rater)
-    if task is None:
-        return None
-    chosen = _judged_things(session, task)[:due]
-    again = _give(session, rater, Unit(task.question_id, task.run_id), REPEAT, now)
-    session.add_all(Repeat(task_id=again.id, judged_thing_id=thing.id) for thing in chosen)
-    session.flush()
-    return again
-
-
-def _longest_ago(session: Session, rater: Rater) -> Task | None:
-    """Return the first task with a verdict that was not asked again, unless it is too fresh."""
-    mine = and_(Task.rater_id == rater.id, Task.kind == POOL)
-    order = (Task.claimed_at.desc(), Task.id)
-    fresh = select(Task.id).where(mine).order_by(*order).limit(TASKS_BETWEEN)
-    again = aliased(Task)
-    repeated = exists().where(
-        again.kind == REPEAT,
-        again.rater_id == Task.rater_id,
-        again.question_id == Task.question_id,
-        again.run_id.is_not_distinct_from(Task.run_id),
-    )
-    judged = exists().where(
-        JudgedThing.question_id == Task.question_id,
-        JudgedThing.run_id.is_not_distinct_from(Task.run_id),
-        JudgedThing.property_id.is_not(None),
-        JudgedThing.id.in_(shown_things(rater.study)),
-        Judgment.judged_thing_id == JudgedThing.id,
-        Judgment.rater_id == Task.rater_id,
-        Judgment.verdict.is_not(None),
-    )
-    return session.scalar(
-        select(Task)
-        .where(mine, Task.id.not_in(fresh), ~repeated, judged)
-        .order_by(Task.claimed_at, Task.id.desc())
-        .limit(1)
-    )
-
-
-def _judged_things(session: Session, task: Task) -> list[JudgedThing]:
-    """Return the properties of a task that its rater has judged, in the rater's order."""
-    judged = set(
-        session.scalars(
-            select(Judgment.judged_thing_id).where(
-                Judgment.rater_id == task.rater_id, Judgment.verdict.is_not(None)
-            )
-        )
-    )
-    return [thing for thing in things(session, task) if thing.id in judged]
-
-
-def _count(session: Session, rows: SelectBase) -> int:
-    return session.scalar(select(func.count()).select_from(rows.subquery())) or 0

@@ -129,7 +129,7 @@ def _page(
             )
             for part in parts
         ),
-        repeats=tuple(_repeated(own) for own in repeats) if found.kind is Kind.CARDS else (),
+        repeats=tuple(_repeated(own) for own in repeats if own.kind is found.kind),
         measures=tuple(COEFFICIENTS.values()),
         reasons=tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items()),
         bootstrap=bootstrap,

@@ -1,0 +1,171 @@
+"""Hidden repeats: some questions are asked a second time, whole, and nothing tells which.
+
+How many, which ones and when follows from the study's seed and share before the first is
+given, so that the number of questions a rater is told never changes with one. What is said
+the second time measures how far a rater agrees with themselves; it is never the verdict.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import (
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Result,
+    Run,
+    Task,
+)
+from webapp.metrics.ranking import suggested_quality
+from webapp.records import QueryState, Relevance
+from webapp.services import pool
+from webapp.services.pool import REPEAT, Share, Unit
+
+TASKS_BETWEEN = 2
+"""How many other questions lie between a question and its repetition, at the least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A unit to be asked again, once ``after`` units were given to the rater."""
+
+    unit: Unit
+    after: int
+
+
+def count(units: int, percent: int) -> int:
+    """Return how many of so many units are asked again: `percent` of them, rounded.
+
+    The last two never are: too little would lie between.
+
+    >>> count(30, 5), count(9, 5), count(10, 5), count(2, 100), count(6, 100)
+    (2, 0, 1, 0, 4)
+    """
+    return max(0, min((2 * units * percent + 100) // 200, units - TASKS_BETWEEN))
+
+
+def planned(rater: Rater, share: Share) -> list[Planned]:
+    """Return what the rater is still to be asked again, the earliest first.
+
+    While the share stays as it is, giving one takes it from this plan and changes no other.
+    """
+    own, again = share.first_time, share.again
+    everything = [*own, *share.free]
+    last = len(everything)
+    left = count(last, rater.study.repeat_percent) - len(again)
+    if left < 1:
+        return []
+    earliest = {unit: place for place, unit in enumerate(everything, start=1 + TASKS_BETWEEN)}
+    candidates = [
+        unit
+        for unit in everything[: last - TASKS_BETWEEN]
+        if unit in share.sizes and unit not in again
+    ]
+    chosen = sorted(candidates, key=lambda unit: _draw(rater, unit))[:left]
+    plan = [
+        Planned(unit, first + _draw(rater, unit) % (last - first + 1))
+        for unit in chosen
+        for first in [earliest[unit]]
+    ]
+    return sorted(plan, key=lambda one: one.after)
+
+
+def due(session: Session, rater: Rater, share: Share, now: datetime) -> Task | None:
+    """Give the rater what is to be asked again by now; ``None`` if it is not time."""
+    plan = planned(rater, share)
+    if not plan or plan[0].after > len(share.first_time):
+        return None
+    return _give(session, rater, plan[0].unit, now)
+
+
+def is_open() -> ColumnElement[bool]:
+    """Return the condition on ``Task`` that something of it was not answered again."""
+    return or_(
+        exists().where(Repeat.task_id == Task.id, Repeat.verdict.is_(None)),
+        exists().where(RepeatRating.task_id == Task.id, RepeatRating.quality.is_(None)),
+    )
+
+
+def open_verdicts(session: Session, rater: Rater) -> int:
+    """Return how many verdicts are still to be given again in the rater's tasks."""
+    rows = select(func.count()).select_from(Repeat).join(Task)
+    return session.scalar(rows.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))) or 0
+
+
+def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:
+    """Return what was said again and when, by judged thing."""
+    rows = session.execute(
+        select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
+            Repeat.task_id == task.id
+        )
+    )
+    return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
+
+
+def ratings(session: Session, task: Task) -> dict[int, RepeatRating]:
+    """Return quality and notes given again, by answer."""
+    rows = session.scalars(select(RepeatRating).where(RepeatRating.task_id == task.id))
+    return {row.query_key: row for row in rows}
+
+
+def suggested(session: Session, task: Task, keys: Sequence[int]) -> dict[int, int | None]:
+    """Return what the verdicts given again suggest for the quality of each answer."""
+    same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
+    rows = session.execute(
+        select(Result.query_key, Repeat.verdict)
+        .outerjoin(Repeat, same)
+        .where(Result.query_key.in_(keys))
+    )
+    said: dict[int, list[Relevance | None]] = defaultdict(list)
+    for key, verdict in rows:
+        said[key].append(Relevance(verdict) if verdict else None)
+    return {key: suggested_quality(QueryState.RESULTS, found) for key, found in said.items()}
+
+
+def _draw(rater: Rater, unit: Unit) -> int:
+    """Return a number that the study's seed draws for a rater and a unit."""
+    text = f"{rater.study.order_seed}/{rater.id}/again/{unit}"
+    return int.from_bytes(sha256(text.encode()).digest())
+
+
+def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
+    """Ask everything of a unit again that the rater has said of it."""
+    judged = (
+        select(JudgedThing.id)
+        .join(Judgment)
+        .where(
+            pool.in_unit(unit),
+            JudgedThing.id.in_(pool.shown_things(rater.study)),
+            Judgment.rater_id == rater.id,
+            Judgment.verdict.is_not(None),
+        )
+    )
+    rated = (
+        select(Query.id)
+        .join(Run)
+        .join(QueryRating, QueryRating.query_key == Query.id)
+        .where(
+            pool.answers_in(rater.study, unit),
+            QueryRating.rater_id == rater.id,
+            QueryRating.quality.is_not(None),
+        )
+    )
+    task = pool.give(session, rater, unit, REPEAT, now)
+    for thing in session.scalars(judged).all():
+        session.add(Repeat(task_id=task.id, judged_thing_id=thing))
+    for key in session.scalars(rated).all():
+        session.add(RepeatRating(task_id=task.id, query_key=key))
+    session.flush()
+    return task
