@@ -23,8 +23,11 @@ COMMANDS = {
     "serve": ("serving", mark("Serve the app on the configured database.")),
     "import": ("importing", mark("Import run files or folders of them.")),
     "runs": ("importing", mark("List the runs of the study.")),
+    "collect": ("collecting", mark("Put the questions to a chatbot and import its answers.")),
+    "chatbot": ("collecting", mark("Run the demo chatbot over the sample's catalogue.")),
     "metrics": ("figures", mark("Print the figures of a run or of a rated CSV.")),
     "export": ("exporting", mark("Write a run as CSV, XLSX, qrels, run file or JSON.")),
+    "compare": ("comparing", mark("Compare runs: figures, intervals, tests, stability.")),
     "agreement": ("agreement", mark("Show how far the raters agree, on cards and on quality.")),
     "conflicts": ("conflicts", mark("Show where verdicts by hand differ from run to run.")),
     "invite": ("raters", mark("Make a link by which a rater comes in.")),
@@ -87,8 +90,10 @@ def _known(failure: Exception) -> str | None:
     """Return what to say of a failure that is nobody's programming error."""
     from sqlalchemy.exc import OperationalError
 
+    from webapp.chatbot.mappings import MissingKey, UnusableMapping
     from webapp.config import UnusableSetting
     from webapp.db.engine import DatabaseOutOfDate
+    from webapp.services.comparisons import DifferentQuestions, NothingToCompare
     from webapp.services.reports import UnknownRater, UnknownRule
     from webapp.services.runs import UnknownRun
 
@@ -96,11 +101,17 @@ def _known(failure: Exception) -> str | None:
         UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
         UnknownRater: gettext("There is no rater called %(name)s."),
         UnknownRule: gettext('"%(name)s" is no rule: say majority or adjudicated.'),
+        NothingToCompare: gettext(
+            "A comparison needs two runs of one question set; `relevansi runs` lists them."
+        ),
+        DifferentQuestions: gettext("These runs were asked different questions: %(name)s"),
         DatabaseOutOfDate: gettext(
             "The database %(name)s is of another version; run `relevansi upgrade`."
         ),
         OperationalError: gettext("The database cannot be used: %(name)s"),
         UnusableSetting: "%(name)s",
+        UnusableMapping: "%(name)s",
+        MissingKey: gettext("The environment variable %(name)s, which holds a key, is not set."),
         OSError: "%(name)s",
     }
     for kind, text in texts.items():

@@ -259,7 +259,7 @@ def positions(found: Sequence[int]) -> str:
 
 def smallness(comparison: Comparison) -> str | None:
     """Return that only large differences can show, where the pairs are few."""
-    few = [difference.n for difference in comparison.differences if difference.small]
+    few = [entry.n for entry in comparison.differences if entry.small and entry.n]
     if not few:
         return None
     least, most = notation.number(min(few)), notation.number(max(few))

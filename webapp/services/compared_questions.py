@@ -9,8 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Query, Question, Result, Study
-from webapp.metrics.summaries import QuerySummary, summarise
-from webapp.records import Card, QueryState, Relevance
+from webapp.metrics.comparisons import ComparedQuery
+from webapp.metrics.summaries import summarise
+from webapp.records import Card, Relevance
 from webapp.services import comparisons, reports, runs, verdicts
 from webapp.services.judged_things import from_row
 from webapp.services.judgments import UnknownQuery
@@ -33,13 +34,12 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one run answered to the question; ``query_id`` is ``None`` where it was not run."""
+    """What one run answered to the question; ``answer`` is ``None`` where it was not run."""
 
     run: str
     name: str
-    query_id: int | None
-    state: QueryState | None
-    summary: QuerySummary | None
+    answer: ComparedQuery | None
+    response: str
     notes: str
     results: tuple[ShownResult, ...]
 
@@ -104,17 +104,22 @@ def _sides(
     for result, run in session.execute(found):
         ranks.setdefault(result.judged_thing_id, []).append((names[run], result.rank))
         shown[run].append(result)
-    summaries = {
-        asked.run_id: summarise(said.judgments(asked))
+    answers = {
+        asked.run_id: ComparedQuery(
+            position=by_run[asked.run_id].question.position,
+            query_id=asked.query_id,
+            question=by_run[asked.run_id].question.text,
+            category=by_run[asked.run_id].question.category,
+            summary=summarise(said.judgments(asked)),
+        )
         for asked in verdicts.asked_queries(session, scope)
     }
     return tuple(
         Side(
             run=run,
             name=name,
-            query_id=by_run[run].query_id if run in by_run else None,
-            state=QueryState(by_run[run].state) if run in by_run else None,
-            summary=summaries.get(run),
+            answer=answers.get(run),
+            response=by_run[run].response if run in by_run else "",
             notes=said.notes.get(by_run[run].id, "") if run in by_run else "",
             results=tuple(
                 ShownResult(

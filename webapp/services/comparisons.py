@@ -48,7 +48,12 @@ class DifferentQuestions(Exception):
     """
 
     def __init__(self, only: Mapping[str, tuple[tuple[int, str], ...]]) -> None:
-        super().__init__(only)
+        alone = (
+            f"{name}: {', '.join(str(position) for position, _ in asked)}"
+            for name, asked in only.items()
+            if asked
+        )
+        super().__init__("; ".join(alone))
         self.only = only
 
 

@@ -31,10 +31,13 @@ DOORS = {
     "agreement": Door.OWNER,
     "adjudications": Door.OWNER,
     "runs": Door.OWNER,
+    "offline": Door.OWNER,
     "imports": Door.OWNER,
     "judgments": Door.OWNER,
     "study": Door.OWNER,
+    "assignments": Door.OWNER,
     "conflicts": Door.OWNER,
+    "comparisons": Door.OWNER,
     "raters": Door.OWNER,
 }
 

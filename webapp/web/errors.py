@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.i18n import gettext, mark
 from webapp.services.adjudications import NotDisputed, UnknownThing
+from webapp.services.comparisons import DifferentQuestions, NothingToCompare
 from webapp.services.events import EventIdTaken
 from webapp.services.history import NoLongerLatest
 from webapp.services.invitations import InviteExpired, InviteWithdrawn, UnknownInvitation
@@ -50,6 +51,7 @@ class ErrorPage:
 
 
 GONE = mark("Go back to the first page: every run of this study is listed there.")
+CHOOSE = mark("Choose two runs or more of one question set on the page of the comparison.")
 REPEAT = mark("Reload the page and try again.")
 NOT_FOUND = Said(404, mark("There is nothing at this address"), GONE)
 FAULT = Said(
@@ -112,6 +114,8 @@ BY_KIND: dict[type[Exception], Said] = {
         mark("This is no longer your latest change"),
         mark("Nothing was undone. Reload the page to see what is."),
     ),
+    NothingToCompare: Said(422, mark("There is nothing to compare"), CHOOSE),
+    DifferentQuestions: Said(422, mark("These runs were asked different questions"), CHOOSE),
     NotUnreadable: Said(409, mark("This answer has its cards already"), REPEAT),
     UnusableForm: OTHER,
     FromElsewhere: Said(

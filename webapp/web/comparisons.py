@@ -1,0 +1,224 @@
+"""Runs compared, as a page, question by question, and as files to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response, render_template, request
+
+from webapp.exporters import comparison_tables as tables
+from webapp.exporters import comparison_words as words
+from webapp.exporters.comparison_tables import Cell, Table
+from webapp.metrics.comparison_report import ComparisonReport
+from webapp.metrics.comparisons import QuestionLine
+from webapp.metrics.figures import HEADLINES
+from webapp.metrics.registry import Measure
+from webapp.services import compared_questions, comparisons, reports, studies
+from webapp.services.compared_questions import ComparedQuestion
+from webapp.services.comparisons import Candidate, DifferentQuestions, NothingToCompare
+from webapp.web import access, figures, htmx, rules
+from webapp.web.rules import RuleChoice
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from webapp.db.models import Study
+    from webapp.services.reports import Rule
+
+blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
+
+BY_CATEGORY = tuple(name for name in HEADLINES if name != "composite")
+"""The figures that the table and the picture by category can show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A run that can be ticked."""
+
+    candidate: Candidate
+    ticked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What every link of a comparison carries: runs, rule, the category's figure, the order.
+
+    ``in_order`` lists the questions as they stand in the set, not those that moved first.
+    """
+
+    runs: tuple[str, ...]
+    rule: str
+    figure: str
+    in_order: bool
+
+    def arguments(self, **other: str) -> dict[str, object]:
+        """Return the arguments of an address like this one, with `other` ones in their place."""
+        order = {"order": "set"} if self.in_order else {}
+        stated = {"runs": list(self.runs), "rule": self.rule, "figure": self.figure}
+        return {**stated, **order, **other}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """One question with the cells of its line in the table of questions."""
+
+    line: QuestionLine
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison in the words and tables of its reports."""
+
+    report: ComparisonReport
+    title: str
+    blindness: str
+    lacks: tuple[str, ...]
+    summary: Table
+    conclusions: tuple[str, ...]
+    differences: Table
+    categories: Table
+    category_figures: dict[str, str]
+    questions: Table
+    question_rows: tuple[QuestionRow, ...]
+    stability: str
+    stability_table: Table
+    measures: tuple[Measure, ...]
+    formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPage:
+    """The choice of runs and rule, and below it the comparison or why there is none.
+
+    ``phases`` are those the study has runs for; ``different`` what only one of the chosen
+    runs asks, by its name.
+    """
+
+    choices: tuple[Choice, ...]
+    phases: tuple[int, ...]
+    rules: tuple[RuleChoice, ...]
+    address: Address
+    compared: Compared | None
+    different: dict[str, tuple[tuple[int, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPage:
+    """One question as every compared run answered it; ``states`` say how each stands."""
+
+    question: ComparedQuestion
+    states: tuple[str, ...]
+    address: Address
+    rule: str
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show the comparison of the chosen runs, else of the first phase that has any."""
+    with access.reading() as (session, rater):
+        page = _page(session, rater.study)
+    return render_template("comparisons/page.html", **htmx.names(page))
+
+
+@blueprint.get("/questions/<int:position>")
+def question(position: int) -> str:
+    """Show the lists of every compared run for one question, side by side."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        address = _address(request.args.getlist("runs"), rule)
+        found = compared_questions.find(session, rater.study, address.runs, position, rule)
+    states = tuple(tables.state(side.answer) for side in found.sides)
+    page = QuestionPage(found, states, address, words.rule(rule.name))
+    return render_template("comparisons/question.html", **htmx.names(page))
+
+
+@blueprint.get("/report.<any(markdown, latex, html, json, xlsx):file_format>")
+def take_away(file_format: str) -> Response:
+    """Return the comparison as a file to take away."""
+    from webapp.exporters.comparison_files import FORMATS, file_name
+
+    today = access.now().astimezone().date()
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        report = comparisons.report(session, rater.study, request.args.getlist("runs"), rule)
+    made = FORMATS[file_format]
+    response = Response(made.render(report, today), content_type=made.media_type)
+    name = file_name(report, file_format, today)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+def _page(session: Session, study: Study) -> ComparisonPage:
+    rule = reports.rule_of(session, study, rules.wanted())
+    phases = comparisons.phases_of(session, study)
+    address = _address(_chosen(session, study, phases), rule)
+    compared, different = None, {}
+    try:
+        compared = _compared(comparisons.report(session, study, address.runs, rule), address)
+    except NothingToCompare:
+        pass  # the page says how to choose
+    except DifferentQuestions as refused:
+        different = dict(refused.only)
+    candidates = comparisons.candidates(session, study)
+    raters = [one.name for one in studies.raters(session, study)]
+    return ComparisonPage(
+        choices=tuple(Choice(one, one.run in address.runs) for one in candidates),
+        phases=phases,
+        rules=rules.choices(raters),
+        address=address,
+        compared=compared,
+        different=different,
+    )
+
+
+def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[str]:
+    """Return the runs that the address names, else those of the phase it names."""
+    ticked = request.args.getlist("runs")
+    if ticked:
+        return ticked
+    wanted = request.args.get("phase", type=int)
+    phase = wanted if wanted in phases else next(iter(phases), None)
+    return comparisons.of_phase(session, study, phase) if phase else ()
+
+
+def _address(run_ids: Sequence[str], rule: Rule) -> Address:
+    wanted = request.args.get("figure", "")
+    return Address(
+        runs=tuple(dict.fromkeys(run_ids)),
+        rule=rule.name,
+        figure=wanted if wanted in BY_CATEGORY else BY_CATEGORY[0],
+        in_order=request.args.get("order") == "set",
+    )
+
+
+def _compared(report: ComparisonReport, address: Address) -> Compared:
+    from webapp.exporters.comparison_files import FORMATS
+
+    comparison = report.comparison
+    questions = tables.questions(report)
+    rows = tuple(map(QuestionRow, comparison.questions, questions.rows))
+    return Compared(
+        report=report,
+        title=words.title(report),
+        blindness=words.blindness(report),
+        lacks=tuple(said for one in comparison.contenders for said in words.lacks(one)),
+        summary=tables.summary(report),
+        conclusions=tables.conclusions(comparison),
+        differences=tables.differences(report),
+        categories=tables.by_category(report, address.figure),
+        category_figures={name: words.figure_name(name) for name in BY_CATEGORY},
+        questions=questions,
+        question_rows=rows if address.in_order else tuple(sorted(rows, key=_least_moved)),
+        stability=words.stability(report.stability),
+        stability_table=tables.stability(report),
+        measures=figures.measures(),
+        formats=tuple(FORMATS),
+    )
+
+
+def _least_moved(row: QuestionRow) -> tuple[float, int]:
+    """Where a question stands when those whose runs lie furthest apart come first."""
+    return (0.0 if row.line.spread is None else -row.line.spread, row.line.position)
