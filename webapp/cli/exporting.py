@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from webapp.cli import database
+from webapp.cli import database, offline
+from webapp.cli.commands import AppFactory
 from webapp.cli.figures import RULES, rule_name
 from webapp.cli.output import write
 from webapp.exporters.csv_cells import CsvStyle
 from webapp.i18n import gettext
-from webapp.services import exports, reports
+from webapp.services import exports, offline_runs, reports
 
 CSV_FORMATS = {
     "csv": exports.rated_csv,
@@ -27,13 +28,15 @@ CSV_FORMATS = {
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice(list(exports.FORMATS)),
+    type=click.Choice([*exports.FORMATS, "html"]),
     default="csv",
     show_default=True,
 )
 @click.option("--excel", is_flag=True, help="CSV for Excel: with a byte order mark and `;`.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@click.pass_obj
 def export_command(
+    create_app: AppFactory,
     run_id: str,
     rater: str | None,
     rule: str | None,
@@ -42,7 +45,16 @@ def export_command(
     *,
     excel: bool,
 ) -> None:
-    """Write the rated run ID as a file, to the standard output unless -o says where."""
+    """Write the rated run ID as a file, to the standard output unless -o says where.
+
+    The format html is one file in which the run is rated without a server; `relevansi import`
+    takes back what it gives. In a blind study it names neither method nor LLM.
+    """
+    if file_format == "html":
+        if rater or rule or excel:
+            raise click.UsageError(gettext("html is a file to rate in: nobody's verdicts go in."))
+        write(_to_rate(create_app, run_id), output)
+        return
     with database.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
         if excel:
@@ -55,3 +67,13 @@ def export_command(
     for note in file.notes:
         click.echo(f"relevansi: {note}", err=True)
     write(file.data, output)
+
+
+def _to_rate(create_app: AppFactory, run_id: str) -> bytes:
+    with database.reading() as (session, study):
+        run = offline_runs.offline_run(session, study, run_id)
+    if run.blind:
+        told = gettext("The study is blind: the file names neither method, LLM nor run.")
+        click.echo(f"relevansi: {told}", err=True)
+    with offline.printer(create_app) as to_bytes:
+        return to_bytes(run)

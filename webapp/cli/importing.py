@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from webapp.cli import database
+from webapp.cli import database, rating_files
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
-from webapp.importers import problems
+from webapp.importers import offline_ratings, problems
+from webapp.metrics.latency import Latency
 from webapp.records import Problem, Severity
 from webapp.services import imports, runs, studies
 from webapp.services.imports import Counts, ImportedRun, ImportReport, Labels
@@ -22,35 +24,53 @@ from webapp.services.imports import Counts, ImportedRun, ImportReport, Labels
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--method", help="Search method, where the file does not state it.")
 @click.option("--llm", help="LLM, where the file does not state it.")
+@click.option("--rater", help="Who rated, where ratings from a page do not say it or say it wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def import_command(
-    paths: Sequence[Path], method: str | None, llm: str | None, *, as_json: bool
+    paths: Sequence[Path],
+    method: str | None,
+    llm: str | None,
+    rater: str | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """Import run files, or every run file in a folder, recognised by content."""
+    """Import run files and ratings from pages without a server, recognised by content.
+
+    Of a folder every such file is read, the runs before their ratings.
+    """
     labels = Labels(search_method=method, llm=llm)
     imported: list[ImportedRun] = []
     refused: list[Problem] = []
     with database.opened() as opened:
-        for path in _files(paths):
-            outcome = _import(opened, path, labels)
+        files = list(_files(paths))
+        rated = [path for path in files if offline_ratings.recognises(path.read_bytes())]
+        for path in files:
+            if path in rated:
+                continue
+            outcome = import_file(opened, path, labels)
             if isinstance(outcome, ImportedRun):
                 imported.append(outcome)
             elif path in paths or not outcome.is_something_else:
                 refused.extend(outcome.problems)
+        found = [rating_files.bring(opened, path, rater) for path in rated]
+    brought = [report for report in found if report is not None]
     if as_json:
         document = {
             "runs": [_run_json(run) for run in imported],
+            "ratings": [rating_files.as_json(report) for report in brought],
             "problems": [problems.to_dict(problem) for problem in refused],
         }
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
     else:
         for run in imported:
-            _print(run)
+            tell(run)
+        for report in brought:
+            rating_files.tell(report)
     for problem in refused:
         click.echo(f"relevansi: {problems.message(problem)}", err=True)
-    if not imported and not refused:
+    if not imported and not refused and not brought:
         raise click.ClickException(gettext("There is no run file in what was given."))
-    if refused:
+    if refused or not all(report.storable for report in brought):
         raise SystemExit(1)
 
 
@@ -61,6 +81,7 @@ def runs_command(*, as_json: bool) -> None:
     with database.reading() as (session, study):
         rater = studies.raters(session, study)[0]
         found = runs.overviews(session, rater)
+        latencies = {run.id: runs.latency_of(session, run.id) for run in found if as_json}
     if as_json:
         listed = [
             {
@@ -72,6 +93,7 @@ def runs_command(*, as_json: bool) -> None:
                 "open_judgments": run.standing.open_judgments,
                 "timestamp": run.timestamp,
                 "imported_at": run.imported_at.isoformat(),
+                "latency_ms": _latency_json(latencies[run.id]),
             }
             for run in found
         ]
@@ -85,6 +107,10 @@ def runs_command(*, as_json: bool) -> None:
         )
 
 
+def _latency_json(latency: Latency | None) -> dict[str, float] | None:
+    return asdict(latency) if latency else None
+
+
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the files among `paths` and the JSON files in the folders among them."""
     for path in paths:
@@ -94,7 +120,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _import(opened: Database, path: Path, labels: Labels) -> ImportedRun | ImportReport:
+def import_file(opened: Database, path: Path, labels: Labels) -> ImportedRun | ImportReport:
     """Import one file in a transaction of its own; return why not, where it cannot be."""
     with opened.writing() as session:
         study = studies.open_or_make(session, database.now())
@@ -130,7 +156,8 @@ def _counts_json(counts: Counts) -> dict[str, int]:
     }
 
 
-def _print(run: ImportedRun) -> None:
+def tell(run: ImportedRun) -> None:
+    """Print what became of an imported file; what is wrong with it goes to stderr."""
     if run.already_imported:
         state = gettext("already imported")
     elif run.enriched:

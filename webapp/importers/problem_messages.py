@@ -114,10 +114,96 @@ RUN_MESSAGES = {
         "can be read from the answer. It is shown and left out of every figure; add its cards "
         "by hand."
     ),
+    "properties_differ": mark(
+        "%(file)s, question %(query)s: properties_count is %(claimed)s, properties listed: "
+        "%(count)s. The list is followed; check that the file is complete."
+    ),
+    "result_without_question": mark(
+        "%(file)s, question %(query)s: the gold file has no such question, so its results are "
+        "left out. Add the question there if it should count."
+    ),
+    "decision_on_automatic": mark(
+        "%(file)s, question %(query)s: cards were decided by hand, though the gold file has the "
+        "question checked automatically. The decisions stand; check that they are meant."
+    ),
 }
 """Claims of a run file that do not hold, and what its owner should know of its answers."""
 
+LINE_MESSAGES = {
+    "line_not_utf8": mark(
+        "%(file)s, line %(line)s is not UTF-8 text and is left out. Save the file as UTF-8."
+    ),
+    "line_too_long": mark(
+        "%(file)s, line %(line)s is longer than %(limit)s MB and is left out. Write one row per "
+        "line."
+    ),
+    "line_broken": mark(
+        "%(file)s, line %(line)s is not complete JSON (column %(column)s) and is left out. Write "
+        "one whole object per line."
+    ),
+    "line_not_an_object": mark(
+        "%(file)s, line %(line)s is left out; found: %(found)s; expected: %(expected)s. Write one "
+        "object per line."
+    ),
+    "line_value_missing": mark(
+        "%(file)s, line %(line)s: %(place)s is missing; expected: %(expected)s. %(outcome)s Add "
+        "it and score the file again."
+    ),
+    "line_value_wrong": mark(
+        "%(file)s, line %(line)s: %(place)s is wrong; found: %(found)s; expected: %(expected)s. "
+        "%(outcome)s Correct it and score the file again."
+    ),
+    "line_similarities_count": mark(
+        "%(file)s, line %(line)s is left out: claim_similarities has %(found)s numbers, the "
+        "answer has this many claim sentences: %(expected)s. Give one number per claim."
+    ),
+    "line_id_repeated": mark(
+        "%(file)s, line %(line)s repeats the id %(id)s and is left out. Keep one of them."
+    ),
+    "item_id_repeated": mark(
+        "%(file)s: %(place)s repeats the id %(id)s. The first one is kept and this one is left "
+        "out; give it its own id if both are meant."
+    ),
+    "line_id_unknown": mark(
+        "%(file)s, line %(line)s answers %(id)s, which is no question of the set, and is left "
+        "out. Check the id."
+    ),
+    "provenance_missing": mark(
+        "%(file)s does not say where its answers come from; missing: %(names)s. Write these "
+        "fields at the top of the file: a report without them cannot be repeated."
+    ),
+    "answers_missing": mark(
+        "%(file)s has no output for this many questions: %(count)s (%(ids)s). They fail as not "
+        "JSON; add their outputs if they were made."
+    ),
+    "subset_ids_unknown": mark(
+        "%(file)s names questions that are not in the set: %(ids)s. Use the subset that belongs "
+        "to it."
+    ),
+}
+"""What is wrong with a row of JSON Lines, or with a set of JSON answers."""
+
 WORDS = {
+    "share": mark("a number from 0 to 1"),
+    "amount": mark("a number from 0"),
+    "cosine": mark("a number from -1 to 1"),
+    "latitude": mark("a latitude from -90 to 90"),
+    "longitude": mark("a longitude from -180 to 180"),
+    "expected_result": mark("“has_data” or “no_data”"),
+    "evaluation_mode": mark("“auto” or “manual”"),
+    "text_or_number": mark("a text or a whole number"),
+    "list_of_objects": mark("a list of objects"),
+    "list_of_texts": mark("a list of texts"),
+    "list_of_cosines": mark("a list of numbers from -1 to 1"),
+    "v2_file": mark("V2 results (results.json, with a list of properties for each question)"),
+    "answers_file": mark("answers as JSON Lines, one object per line"),
+    "json_answers_file": mark("JSON answers: an object with provenance and a list named items"),
+    "json_questions_file": mark("a list of questions, each with id, question and expected"),
+    "subset_file": mark("a list of ids"),
+    "counts_as_missing": mark("It counts as not on the card."),
+    "line_left_out": mark("The line is left out."),
+    "fails_as_not_json": mark("The answer fails as not JSON."),
+    "offline_ratings": mark("ratings from a page without a server"),
     "run_file": mark("a run (test_results.json or results.json, with a list named results)"),
     "question_file": mark(
         "a list of questions, each with id, question, category and context_dependent"

@@ -10,16 +10,24 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from webapp.i18n import gettext
-from webapp.importers import csv_ratings
+from webapp.importers import csv_ratings, offline_messages
 from webapp.importers.problem_messages import (
     FILE_MESSAGES,
+    LINE_MESSAGES,
     RUN_MESSAGES,
     VALUE_MESSAGES,
     WORDS,
 )
 from webapp.records import Problem, Severity
 
-MESSAGES = {**csv_ratings.MESSAGES, **FILE_MESSAGES, **VALUE_MESSAGES, **RUN_MESSAGES}
+MESSAGES = {
+    **csv_ratings.MESSAGES,
+    **offline_messages.MESSAGES,
+    **FILE_MESSAGES,
+    **VALUE_MESSAGES,
+    **RUN_MESSAGES,
+    **LINE_MESSAGES,
+}
 """Code to message, for every code a `Problem` may carry."""
 
 _TRANSLATED_DETAILS = frozenset({"expected", "found", "outcome"})

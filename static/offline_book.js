@@ -1,0 +1,143 @@
+// What was rated on a page without a server: every change, kept by this browser per rater.
+//
+// A change is {sequence, event_id, time, query_id, field, value, cause} and, for a verdict,
+// `rank`; an undo names what it undoes. The changes in their order are the truth: what stands
+// follows from them, and the file that is taken home holds them.
+
+const EMPTY = { rater: "", records: {} };
+
+/** The record of one file's ratings under `name`; it survives the tab where the browser allows. */
+export class Book {
+  constructor(name) {
+    this.name = name;
+    this.lasts = true;
+    this.content = EMPTY;
+    this.reload();
+  }
+
+  get rater() {
+    return this.content.rater;
+  }
+
+  get record() {
+    return this.content.records[this.rater] ?? { device: "", at: null, taken: 0, changes: [] };
+  }
+
+  get changes() {
+    return this.record.changes;
+  }
+
+  /** How many changes no downloaded file holds yet. */
+  get untaken() {
+    return this.changes.length - this.record.taken;
+  }
+
+  /** Read again what is kept; another tab may have added to it. */
+  reload() {
+    this.content = this.#kept() ?? this.content;
+  }
+
+  /** Let `name` rate; what was rated before anybody was named becomes theirs. */
+  letRate(name) {
+    this.reload();
+    const records = { ...this.content.records };
+    if (!this.rater && records[""] && !records[name]) {
+      records[name] = records[""];
+      delete records[""];
+    }
+    this.#keep({ rater: name, records });
+  }
+
+  /** Add a change; returns whether it is kept for longer than this tab lives. */
+  add(change) {
+    this.reload();
+    const { record } = this;
+    const sequence = (record.changes.at(-1)?.sequence ?? 0) + 1;
+    const made = { sequence, event_id: fresh(), time: Date.now(), ...change };
+    this.#write({ device: record.device || fresh(), changes: [...record.changes, made] });
+    return this.lasts;
+  }
+
+  /** Remember the question that is shown, or how many changes were taken away. */
+  note(facts) {
+    this.reload();
+    this.#write(facts);
+  }
+
+  #write(facts) {
+    const records = { ...this.content.records, [this.rater]: { ...this.record, ...facts } };
+    this.#keep({ ...this.content, records });
+  }
+
+  #kept() {
+    try {
+      const text = this.lasts ? localStorage.getItem(this.name) : this.#inTab();
+      return text ? JSON.parse(text) : null;
+    } catch {
+      this.lasts = false;
+      const text = this.#inTab();
+      return text ? JSON.parse(text) : null;
+    }
+  }
+
+  #keep(content) {
+    this.content = content;
+    const text = JSON.stringify(content);
+    try {
+      if (this.lasts) return localStorage.setItem(this.name, text);
+    } catch {
+      this.lasts = false; // full, or forbidden meanwhile
+    }
+    window.name = this.name + text; // survives a reload of this tab, nothing else
+  }
+
+  #inTab() {
+    return window.name.startsWith(this.name) ? window.name.slice(this.name.length) : null;
+  }
+}
+
+/** Return what stands for each of the run's queries, in order, after `changes`. */
+export function standing(queries, changes) {
+  const found = new Map(queries.map((query) => [query.query_id, unrated(query)]));
+  for (const change of changes) {
+    const query = found.get(change.query_id);
+    if (change.field === "relevance") query.said[query.results[change.rank - 1].thing] = change.value;
+    else if (change.field === "empty_outcome") query.outcome = change.value;
+    else query[change.field] = change.value ?? (change.field === "notes" ? "" : null);
+  }
+  for (const query of found.values()) {
+    query.verdicts = query.results.map(({ thing }) => query.said[thing] ?? null);
+  }
+  return [...found.values()];
+}
+
+function unrated(query) {
+  return { ...query, said: {}, verdicts: [], outcome: null, quality: null, notes: "" };
+}
+
+/** Return the value that stands where `change` was made. */
+export function valueAt(query, { field, rank }) {
+  if (field === "relevance") return query.verdicts[rank - 1];
+  return field === "empty_outcome" ? query.outcome : query[field];
+}
+
+/** Return the change that an undo takes back: the last one that nothing has undone yet. */
+export function lastChange(changes) {
+  const undone = new Set(changes.map((change) => change.undoes));
+  return changes.findLast(({ cause, event_id }) => cause !== "undo" && !undone.has(event_id));
+}
+
+/** Whether something is left to rate; `judgments` counts the verdicts still to give. */
+export function openIn(query) {
+  const things = new Set(query.results.map(({ thing }) => thing));
+  const unjudged = [...things].filter((thing) => !query.said[thing]).length;
+  const judgments = unjudged + (query.state === "empty" && !query.outcome ? 1 : 0);
+  const unrated = query.state === "results" && query.quality === null;
+  return { judgments, isOpen: judgments > 0 || unrated };
+}
+
+function fresh() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,152 @@
+// The figures of a page that rates without a server: those of the product's own core.
+//
+// A query is {state, verdicts, outcome, quality}: verdicts in rank order, each "1", "0",
+// "unsure" or null while unjudged; null stands for everything that was not said, and for a
+// figure that is undefined. A span is {value, lower, upper}: the value once the query is
+// complete, and what the finished rating can still make it.
+
+export const QUERY_FIGURES = [
+  "precision_at_5",
+  "overall_precision",
+  "reciprocal_rank",
+  "answerable_reciprocal_rank",
+  "success",
+  "response_quality",
+];
+export const MEANS = {
+  mean_precision_at_5: "precision_at_5",
+  mean_overall_precision: "overall_precision",
+  mrr: "reciprocal_rank",
+  mrr_answerable: "answerable_reciprocal_rank",
+  success_rate: "success",
+  mean_response_quality: "response_quality",
+};
+const WEIGHTS = { mean_precision_at_5: 0.4, mrr: 0.3, success_rate: 0.2, coverage: 0.1 };
+const BEST_QUALITY = 5;
+
+// ---- one list -----------------------------------------------------------------------------
+
+export function count(verdicts, verdict) {
+  return verdicts.filter((other) => other === verdict).length;
+}
+
+export function precision(verdicts) {
+  const relevant = count(verdicts, "1");
+  const decided = relevant + count(verdicts, "0");
+  return decided ? relevant / decided : null;
+}
+
+export function precisionAt5(verdicts) {
+  return precision(verdicts.slice(0, 5));
+}
+
+export function firstRelevantRank(verdicts) {
+  return verdicts.indexOf("1") + 1 || null;
+}
+
+export function reciprocalRank(verdicts) {
+  const rank = firstRelevantRank(verdicts);
+  return rank ? 1 / rank : 0;
+}
+
+export function success(verdicts) {
+  if (verdicts.includes("1")) return 1;
+  return verdicts.includes("unsure") || verdicts.includes(null) ? null : 0;
+}
+
+/** Return the grade that the share of relevant results suggests; whole numbers, exact edges. */
+export function suggestedQuality({ state, verdicts }) {
+  if (state === "empty" || state === "failed") return 0;
+  const relevant = count(verdicts, "1");
+  const decided = relevant + count(verdicts, "0");
+  if (!decided || verdicts.includes(null)) return null;
+  if (relevant === 0) return 1;
+  if (relevant === decided) return 5;
+  if (2 * relevant < decided) return 2;
+  return 10 * relevant <= 7 * decided ? 3 : 4;
+}
+
+// ---- one query ----------------------------------------------------------------------------
+
+const ON_LIST = {
+  precision_at_5: precisionAt5,
+  overall_precision: precision,
+  reciprocal_rank: reciprocalRank,
+  answerable_reciprocal_rank: reciprocalRank,
+  success,
+};
+const ON_EMPTINESS = {
+  answerable_reciprocal_rank: { false_negative: 0 },
+  success: { correct_empty: 1, false_negative: 0 },
+};
+
+export function isComplete({ state, verdicts, outcome }) {
+  if (state === "results") return !verdicts.includes(null);
+  return state === "empty" ? outcome !== null : state === "failed";
+}
+
+export function span(figure, query) {
+  if (figure === "response_quality") return qualitySpan(query);
+  return {
+    value: isComplete(query) ? number(figure, query) : null,
+    lower: number(figure, filled(query, "0", "false_negative")),
+    upper: number(figure, filled(query, "1", "correct_empty")),
+  };
+}
+
+function qualitySpan({ state, quality }) {
+  if (state === "unreadable") return { value: null, lower: null, upper: null };
+  if (quality === null) return { value: null, lower: 0, upper: BEST_QUALITY };
+  return { value: quality, lower: quality, upper: quality };
+}
+
+function filled(query, verdict, outcome) {
+  const verdicts = query.verdicts.map((given) => given ?? verdict);
+  return { ...query, verdicts, outcome: query.outcome ?? outcome };
+}
+
+function number(figure, { state, verdicts, outcome }) {
+  if (state === "results") return ON_LIST[figure](verdicts);
+  if (state === "failed") return figure === "success" ? 0 : null;
+  return state === "empty" ? (ON_EMPTINESS[figure]?.[outcome] ?? null) : null;
+}
+
+// ---- any set of queries -------------------------------------------------------------------
+
+/** Return {value, lower, upper, n} of every headline figure of `queries`. */
+export function figures(queries) {
+  const found = {};
+  for (const [name, figure] of Object.entries(MEANS)) {
+    const spans = queries.map((query) => span(figure, query));
+    const [value, lower, upper] = ["value", "lower", "upper"].map((side) => mean(spans, side));
+    const n = spans.filter((one) => one.value !== null).length;
+    found[name] = { value, lower: lower ?? upper, upper: upper ?? lower, n };
+  }
+  found.coverage = coverage(queries);
+  found.composite = composite(found, queries.filter(isComplete).length);
+  return found;
+}
+
+function mean(spans, side) {
+  const present = spans.map((one) => one[side]).filter((value) => value !== null);
+  return present.length ? present.reduce((sum, value) => sum + value, 0) / present.length : null;
+}
+
+function coverage(queries) {
+  const counted = queries.filter(({ state }) => state !== "unreadable");
+  const answered = counted.filter(({ state }) => state === "results").length;
+  const share = counted.length ? answered / counted.length : null;
+  return { value: share, lower: share, upper: share, n: counted.length };
+}
+
+function composite(found, complete) {
+  const [value, lower, upper] = ["value", "lower", "upper"].map((side) => weighted(found, side));
+  return { value, lower, upper, n: value === null ? 0 : complete };
+}
+
+function weighted(found, side) {
+  const parts = Object.entries(WEIGHTS).map(([name, weight]) =>
+    found[name][side] === null ? null : weight * found[name][side],
+  );
+  return parts.includes(null) ? null : parts.reduce((sum, part) => sum + part, 0);
+}

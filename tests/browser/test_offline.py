@@ -1,0 +1,175 @@
+"""A run rated from one file, without a server: nothing of it is lost on the way back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.rating import FOCUS, SAVED
+from tests.cli.relevansi import document, relevansi
+
+OpenTab = Callable[..., Page]
+
+EVIL = "</script><script>window.acted = 1</script><img src=x onerror='window.acted = 1'>"
+QUESTIONS: tuple[dict[str, Any], ...] = (
+    {
+        "question": f"Rumah di Cemara? {EVIL}",
+        "response": f"""Berikut: {EVIL} [x](javascript:window.acted=1)
+
+1. **[Rumah A {EVIL}](https://listing.example/properti/rumah-a)**
+   📍 Cemara
+   💰 Rp 1.670.000.000
+2. **[Rumah B](javascript:window.acted=1)**
+   📍 Cemara
+3. **[Rumah A {EVIL}](https://listing.example/properti/rumah-a)**
+   📍 Cemara
+   💰 Rp 1.670.000.000
+""",
+        "results_count": 3,
+    },
+    {"question": "Gudang di KIM?", "response": "Tidak ada.", "results_count": 0},
+    {
+        "question": "Ada pilihan lain?",
+        "category": "context_followup",
+        "response": "1. **[Ruko C](https://listing.example/properti/ruko-c)**\n   📍 Krakatau\n",
+        "results_count": 1,
+    },
+    {"question": "Rumah sewa?", "success": False, "response": "", "error": "timeout"},
+)
+RUN = {
+    "timestamp": "20260126_141433",
+    "search_method": "hybrid",
+    "total_questions": 4,
+    "successful": 3,
+    "results": [
+        {"query_id": number, "category": "location", "success": True, **question}
+        for number, question in enumerate(QUESTIONS, start=1)
+    ],
+}
+
+
+@pytest.fixture(name="instance")
+def _instance(tmp_path: Path) -> Path:
+    return tmp_path / "instance"
+
+
+@pytest.fixture(name="file")
+def _file(tmp_path: Path, instance: Path) -> Path:
+    """The page of a small run, half of it hostile, as its owner hands it out."""
+    source, page = tmp_path / "test_results.json", tmp_path / "rate.html"
+    source.write_text(json.dumps(RUN), "utf-8")
+    (run,) = document(relevansi(instance, "import", source, "--json"))["runs"]
+    done = relevansi(instance, "export", run["id"], "--format", "html", "-o", page)
+    assert done.returncode == 0, done.stderr
+    return page
+
+
+def download(page: Page, what: str, into: Path) -> Path:
+    """Press one of the two downloads at the page's foot; return the file."""
+    with page.expect_download() as waiting:
+        page.locator(f'#take [data-take="{what}"]').click()
+    path = into / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def shown(page: Page, query_id: int) -> None:
+    expect(page.locator(f'#question[data-query="{query_id}"]')).to_be_attached()
+
+
+@pytest.mark.browser
+def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
+    open_tab: OpenTab, file: Path, instance: Path, tmp_path: Path
+) -> None:
+    page = open_tab()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.locator("#rater").fill("Ani")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"({FOCUS})() === '1'")
+
+    page.keyboard.press("y")  # the same property at rank 3 is judged with it
+    page.wait_for_function(f"({FOCUS})() === '2'")
+    page.keyboard.press("t")
+    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    expect(page.locator("#suggestion")).to_contain_text("3")  # 2 of 3 are relevant: 67 %
+    page.keyboard.press("u")  # takes back the verdict on card 2
+    page.wait_for_function(f"({FOCUS})() === '2'")
+    page.keyboard.press("r")
+    page.keyboard.press("n")
+    page.keyboard.type('=1+1; "kurang", jelas')
+    page.keyboard.press("Escape")
+    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    page.keyboard.press("4")
+    shown(page, 2)
+    page.keyboard.press("y")  # truly nothing
+    shown(page, 3)
+
+    page.reload()  # the browser kept every click, and where it was
+    shown(page, 3)
+    expect(page.locator("#turns")).to_contain_text("Gudang di KIM?")
+    assert page.locator("#who").inner_text().endswith("Ani")
+    page.keyboard.press("p")
+    shown(page, 2)
+    page.keyboard.press("p")
+    shown(page, 1)
+    expect(page.locator("#rank-3 [value='1']")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator('[data-state-of="quality"]')).to_have_text(SAVED)
+    page.keyboard.press("g")
+    shown(page, 3)
+    page.keyboard.press("t")
+    page.keyboard.press("1")
+    expect(page.locator("#done")).to_be_visible()
+    page.keyboard.press("Escape")
+
+    ratings, rated = download(page, "json", tmp_path), download(page, "csv", tmp_path)
+    assert page.evaluate("window.acted") is None
+    assert [url for url in asked if not url.startswith(("file:", "blob:"))] == []
+
+    first = document(relevansi(instance, "import", ratings, "--json"))["ratings"][0]
+    assert (first["rater"], first["rater_is_new"], first["problems"]) == ("Ani", True, [])
+    assert (first["verdicts"], first["empty_outcomes"], first["qualities"]) == (3, 1, 2)
+    exported = relevansi(instance, "export", first["run"], "--rater", "Ani")
+    assert rated.read_bytes().decode() == exported.stdout
+    stored = document(
+        relevansi(instance, "export", first["run"], "--rater", "Ani", "--format", "json")
+    )["queries"]
+    assert [[card["relevance"] for card in query["results"]] for query in stored] == [
+        [1, "unsure", 1],
+        [],
+        [0],
+        [],
+    ]
+    assert [query["quality"] for query in stored] == [4, None, 1, None]
+    assert stored[1]["empty_outcome"] == "correct_empty"
+    again = document(relevansi(instance, "import", ratings, "--json"))["ratings"][0]
+    assert again["already_imported"]
+    assert again["new_changes"] == 0
+
+
+@pytest.mark.browser
+def test_where_the_browser_keeps_nothing_the_page_says_so_and_keeps_the_tab(
+    open_tab: OpenTab, file: Path
+) -> None:
+    page = open_tab(color_scheme="dark", viewport={"width": 390, "height": 844})
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})"
+    )
+    page.goto(file.as_uri())
+    page.locator("#rater").fill("Budi")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"({FOCUS})() === '1'")
+    page.keyboard.press("y")
+
+    expect(page.locator("#keeping")).to_contain_text("1")
+    page.on("dialog", lambda dialog: dialog.accept())  # leaving would lose it, says the browser
+    page.reload()
+    expect(page.locator("#rank-1 [value='1']")).to_have_attribute("aria-pressed", "true")
+    assert re.search("Budi", page.locator("#who").inner_text())

@@ -1,0 +1,89 @@
+"""Ratings from a page without a server, for ``relevansi import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from webapp.cli import database
+from webapp.db.engine import Database
+from webapp.i18n import gettext, ngettext
+from webapp.importers import problems
+from webapp.records import Severity
+from webapp.services import offline_ratings, studies
+from webapp.services.offline_ratings import RatingsReport
+
+
+def bring(opened: Database, path: Path, rater: str | None) -> RatingsReport | None:
+    """Store one file of ratings in a transaction of its own; ``None``: it is something else."""
+    with opened.writing() as session:
+        now = database.now()
+        study = studies.open_or_make(session, now)
+        report = offline_ratings.store(session, study, path.name, path.read_bytes(), now, rater)
+        session.commit()
+    return report
+
+
+def tell(report: RatingsReport) -> None:
+    """Print what became of a file of ratings; what is wrong with it goes to stderr."""
+    if report.storable:
+        changes = ngettext("%(n)s new change", "%(n)s new changes", report.new)
+        state = gettext("already imported") if report.already_imported else changes
+        who = gettext("%(name)s (new)", name=report.rater) if report.rater_is_new else report.rater
+        said = report.counts
+        counted = gettext(
+            "verdicts: %(verdicts)s, empty lists: %(outcomes)s, quality: %(qualities)s, "
+            "notes: %(notes)s",
+            verdicts=said.verdicts,
+            outcomes=said.outcomes,
+            qualities=said.qualities,
+            notes=said.notes,
+        )
+        click.echo(f"{report.run_id}  {who}: {state}; {counted}")
+    for one in report.contradictions:
+        place = gettext("question %(n)s", n=one.query_id) + (
+            f", “{one.title}”" if one.title else ""
+        )
+        told = gettext(
+            "%(place)s: said here %(here)s, in the file %(file)s; the later one stands: %(kept)s",
+            place=place,
+            here=one.here or "-",
+            file=one.in_file or "-",
+            kept=one.kept or "-",
+        )
+        click.echo(f"  !  {told}", err=True)
+    for problem in report.problems:
+        mark = "!!" if problem.severity is Severity.ERROR else "! "
+        click.echo(f"  {mark} {problems.message(problem)}", err=True)
+
+
+def as_json(report: RatingsReport) -> dict[str, Any]:
+    """Return a report as ``import --json`` prints it."""
+    return {
+        "file": report.name,
+        "stored": report.storable,
+        "run": report.run_id,
+        "rater": report.rater,
+        "rater_is_new": report.rater_is_new,
+        "already_imported": report.already_imported,
+        "new_changes": report.new,
+        "known_changes": report.known,
+        "verdicts": report.counts.verdicts,
+        "empty_outcomes": report.counts.outcomes,
+        "qualities": report.counts.qualities,
+        "notes": report.counts.notes,
+        "contradictions": [
+            {
+                "query_id": one.query_id,
+                "field": one.field,
+                "title": one.title,
+                "here": one.here,
+                "in_file": one.in_file,
+                "stands": one.kept,
+            }
+            for one in report.contradictions
+        ],
+        "problems": [problems.to_dict(problem) for problem in report.problems],
+    }

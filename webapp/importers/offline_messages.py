@@ -1,0 +1,50 @@
+"""What can be wrong with the ratings of a page without a server: code to message."""
+
+from __future__ import annotations
+
+from webapp.i18n import mark
+
+MESSAGES = {
+    "ratings_too_new": mark(
+        "%(file)s was made by a newer version of Relevansi. Update this one, then import it again."
+    ),
+    "ratings_change_wrong": mark(
+        "%(file)s: %(place)s says nothing that can be stored, and is left out. Download the "
+        "ratings again from the page; do not edit the file."
+    ),
+    "ratings_change_repeated": mark(
+        "%(file)s: %(place)s has the event id of an earlier change, which counts, and is left out."
+    ),
+    "ratings_without_rater": mark(
+        "%(file)s names no rater. Say who rated: --rater NAME, or the field in the import report."
+    ),
+    "ratings_of_removed_rater": mark(
+        "%(file)s: %(name)s was removed from the study and judges no more. Restore them on the "
+        "page of the raters, or name another rater."
+    ),
+    "ratings_without_run": mark(
+        "%(file)s: the run that was rated is not in this study. Import its run file first, then "
+        "this file again."
+    ),
+    "ratings_of_two_runs": mark(
+        "%(file)s: more than one run has these very answers (%(runs)s), and the file does not "
+        "say which was rated. Delete the one too many, then import it again."
+    ),
+    "ratings_question_unknown": mark(
+        "%(file)s, question %(query)s: the run has no such question. What was said of it is not "
+        "stored; check that the file is whole."
+    ),
+    "ratings_card_moved": mark(
+        "%(file)s, question %(query)s: “%(title)s” was rated at rank %(rank)s and stands at rank "
+        "%(now)s here. Its verdict is stored there."
+    ),
+    "ratings_card_gone": mark(
+        "%(file)s, question %(query)s: “%(title)s” at rank %(rank)s is no card of the run here. "
+        "Its verdict is not stored; judge it on the page."
+    ),
+    "ratings_nothing_to_ask": mark(
+        "%(file)s, question %(query)s: the list is not empty here, so what was said of its "
+        "emptiness is not stored."
+    ),
+}
+"""Codes of ``importers.offline_ratings`` and ``services.offline_ratings``."""

@@ -1,0 +1,349 @@
+"""Ratings from a page without a server, stored as if every click had been made here.
+
+Each change becomes an event of its rater with its own id, device, sequence and time, so the
+same file twice changes nothing, and where something else was said here meanwhile the order
+of the events decides, as between any two devices.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from webapp.db.models import Event, JudgedThing, Query, Rater, Result, Run, Study
+from webapp.importers import offline_ratings
+from webapp.importers.offline_ratings import Change, OfflineRatings
+from webapp.importers.problems import ImportRefused, error, warning
+from webapp.records import Click, Problem, QueryState
+from webapp.services import events, raters
+from webapp.services.event_order import standing
+from webapp.services.events import Target
+from webapp.services.offline_runs import identity_of
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much a file says in the end: verdicts by card, outcomes, grades and notes."""
+
+    verdicts: int = 0
+    outcomes: int = 0
+    qualities: int = 0
+    notes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Where the same rater had said something else here; ``kept`` is what stands.
+
+    ``title`` is the card's, empty for an answer as a whole.
+    """
+
+    query_id: int
+    field: str
+    title: str
+    here: str | None
+    in_file: str | None
+    kept: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsReport:
+    """What importing a file of ratings does, or did.
+
+    ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were
+    not stored before, ``known`` the others. With an error among `problems` that names the
+    whole file nothing can be stored (``storable``).
+    """
+
+    name: str
+    problems: tuple[Problem, ...]
+    run_id: str | None = None
+    search_method: str | None = None
+    llm: str | None = None
+    rater: str = ""
+    rater_is_new: bool = False
+    new: int = 0
+    known: int = 0
+    counts: Counts = Counts()
+    contradictions: tuple[Contradiction, ...] = ()
+
+    @property
+    def storable(self) -> bool:
+        """Whether there is something to store."""
+        return self.run_id is not None and bool(self.rater) and not self._refused
+
+    @property
+    def already_imported(self) -> bool:
+        """Whether everything in the file was stored before."""
+        return self.storable and self.new == 0
+
+    @property
+    def _refused(self) -> bool:
+        return any(problem.code in _REFUSING for problem in self.problems)
+
+
+_REFUSING = frozenset(
+    {
+        "ratings_without_rater",
+        "ratings_of_removed_rater",
+        "ratings_without_run",
+        "ratings_of_two_runs",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Aimed:
+    """A change with what it is about here, and as an event it would make."""
+
+    change: Change
+    target: Target
+    title: str
+    device: str
+    received_at: datetime
+
+    @property
+    def sequence(self) -> int:
+        return self.change.sequence
+
+    @property
+    def client_time(self) -> datetime:
+        return self.change.made_at
+
+    @property
+    def new(self) -> str | None:
+        return self.change.value
+
+
+def examine(
+    session: Session, study: Study, name: str, data: bytes, now: datetime, rater: str | None = None
+) -> RatingsReport | None:
+    """Return what importing the file would do, ``None`` where it is no file of ratings.
+
+    `rater` stands in for the name in the file.
+    """
+    try:
+        read = offline_ratings.read(name, data)
+    except ImportRefused as refused:
+        return RatingsReport(name, tuple(refused.problems))
+    return None if read is None else _report(session, study, _named(read, rater), now)
+
+
+def store(
+    session: Session, study: Study, name: str, data: bytes, now: datetime, rater: str | None = None
+) -> RatingsReport | None:
+    """Store what ``examine`` reports, if it can be, and return that report.
+
+    The rater is made if nobody is called so. Nothing stored before is lost.
+    """
+    report = examine(session, study, name, data, now, rater)
+    if report is None or not report.storable:
+        return report
+    read = offline_ratings.read(name, data)
+    assert read is not None
+    who = raters.named(session, study, report.rater) or raters.add(
+        session, study, report.rater, now
+    )
+    events.lock(session, who)
+    run = _run(session, study, read, [])
+    assert run is not None
+    _record(session, who, _aimed(session, run, read, now, []))
+    return report
+
+
+def _named(read: OfflineRatings, rater: str | None) -> OfflineRatings:
+    name = " ".join((rater or read.rater).split())[: raters.LONGEST_NAME]
+    return replace(read, rater=name)
+
+
+def _report(session: Session, study: Study, read: OfflineRatings, now: datetime) -> RatingsReport:
+    problems = list(read.problems)
+    who = raters.named(session, study, read.rater) if read.rater else None
+    if not read.rater:
+        problems.append(error("ratings_without_rater", read.name))
+    elif who is not None and who.removed_at is not None:
+        problems.append(error("ratings_of_removed_rater", read.name, {"name": who.name}))
+    run = _run(session, study, read, problems)
+    if run is None:
+        return RatingsReport(read.name, tuple(problems), rater=read.rater)
+    aimed = list(_aimed(session, run, read, now, problems))
+    stored = _stored(session, who, aimed)
+    known = {event.event_id for events_here in stored.values() for event in events_here}
+    fresh = [one for one in aimed if one.change.event_id not in known]
+    return RatingsReport(
+        name=read.name,
+        problems=tuple(problems),
+        run_id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        rater=who.name if who else read.rater,
+        rater_is_new=who is None,
+        new=len(fresh),
+        known=len(aimed) - len(fresh),
+        counts=_counts(aimed),
+        contradictions=tuple(_contradictions(aimed, fresh, stored)),
+    )
+
+
+def _run(
+    session: Session, study: Study, read: OfflineRatings, problems: list[Problem]
+) -> Run | None:
+    """Return the run that was rated; tell it as a problem where there is none, or no one."""
+    same_answers = select(Run).where(Run.study_id == study.id, Run.session_key == read.identity)
+    found = session.scalars(same_answers.order_by(Run.id)).all()
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = {"runs": ", ".join(run.id for run in found)}
+        problems.append(error("ratings_of_two_runs", read.name, listed))
+    else:
+        problems.append(error("ratings_without_run", read.name))
+    return None
+
+
+def _aimed(
+    session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
+) -> Iterator[_Aimed]:
+    """Yield every change with what it is about, in order; tell those that are about nothing."""
+    queries = {query.query_id: query for query in _queries(session, run)}
+    told: set[tuple[int, int | None, str]] = set()
+    for change in read.changes:
+        query = queries.get(change.query_id)
+        target, title, problem = _target(query, read, change)
+        where = (change.query_id, change.rank, change.field)
+        if problem is not None and where not in told:
+            problems.append(problem)
+            told.add(where)
+        if target is not None:
+            yield _Aimed(change, target, title, read.device or read.identity[:64], now)
+
+
+def _queries(session: Session, run: Run) -> Sequence[Query]:
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    found = select(Query).where(Query.run_id == run.id)
+    return session.scalars(found.options(things.joinedload(JudgedThing.property))).all()
+
+
+def _target(
+    query: Query | None, read: OfflineRatings, change: Change
+) -> tuple[Target | None, str, Problem | None]:
+    """Return what a change is about, its card's title, and what is to be said of it."""
+    place = {"file": read.name, "query_id": change.query_id}
+    if query is None:
+        return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
+    if change.field == "relevance":
+        return _card(query, read, change)
+    if change.field == "empty_outcome":
+        if query.state != QueryState.EMPTY:
+            return None, "", error("ratings_nothing_to_ask", **place)  # type: ignore[arg-type]
+        return Target.verdict(query.emptiness_id, query=query), "", None
+    return Target.rating(query, change.field), "", None
+
+
+def _card(
+    query: Query, read: OfflineRatings, change: Change
+) -> tuple[Target | None, str, Problem | None]:
+    """Return the judged thing of the card that was rated, wherever it stands by now."""
+    assert change.rank is not None
+    by_rank = {result.rank: result for result in query.results}
+    rated = read.cards.get(change.query_id, {}).get(change.rank)
+    there = by_rank.get(change.rank)
+    if there and (rated is None or identity_of(there) == rated.identity):
+        return Target.verdict(there.judged_thing_id, query=query), there.card["title"], None
+    title = rated.title if rated else ""
+    said: dict[str, str | int] = {"title": title, "rank": change.rank}
+    same = [one for one in query.results if rated and identity_of(one) == rated.identity]
+    if len({one.judged_thing_id for one in same}) != 1:
+        return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
+    moved = warning(
+        "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
+    )
+    return Target.verdict(same[0].judged_thing_id, query=query), title, moved
+
+
+def _stored(
+    session: Session, who: Rater | None, aimed: Iterable[_Aimed]
+) -> Mapping[Target, list[Event]]:
+    """Return the rater's events about what the file is about, by what they changed."""
+    found: defaultdict[Target, list[Event]] = defaultdict(list)
+    targets = {_about(one.target): one.target for one in aimed}
+    if who is None or not targets:
+        return found
+    for event in session.scalars(select(Event).where(Event.rater_id == who.id)):
+        about = _about(Target.of(event))
+        if about in targets:
+            found[about].append(event)
+    return found
+
+
+def _about(target: Target) -> Target:
+    """Return a target that is equal for all that is settled together, wherever it was clicked."""
+    if target.thing_id is None:
+        return replace(target, task_id=None)
+    return Target(target.field, thing_id=target.thing_id)
+
+
+def _counts(aimed: Iterable[_Aimed]) -> Counts:
+    last = {_about(one.target): one for one in aimed}
+    said = [one for one in last.values() if one.new is not None]
+    verdicts = [one for one in said if one.change.field == "relevance"]
+    return Counts(
+        verdicts=len(verdicts),
+        outcomes=sum(one.change.field == "empty_outcome" for one in said),
+        qualities=sum(one.change.field == "quality" for one in said),
+        notes=sum(one.change.field == "notes" for one in said),
+    )
+
+
+def _contradictions(
+    aimed: Sequence[_Aimed], fresh: Sequence[_Aimed], stored: Mapping[Target, list[Event]]
+) -> Iterator[Contradiction]:
+    """Yield where what stands here is another word than the file's last one."""
+    last = {_about(one.target): one for one in aimed}
+    for about, one in last.items():
+        here = standing(stored.get(about, []))
+        added = [other for other in fresh if _about(other.target) == about]
+        if here is None or not added or here.new == one.new:
+            continue
+        everything: list[Event | _Aimed] = [*stored[about], *added]
+        kept = standing(everything)
+        assert kept is not None
+        yield Contradiction(
+            one.change.query_id, one.change.field, one.title, here.new, one.new, kept.new
+        )
+
+
+def _record(session: Session, who: Rater, aimed: Iterable[_Aimed]) -> None:
+    targets: list[Target] = []
+    for one in aimed:
+        change = one.change
+        undone = _undone(session, who, change)
+        events.record(
+            session,
+            who,
+            one.target,
+            change.value,
+            Click(change.event_id, one.received_at, change.made_at, one.device, change.sequence),
+            cause="undo" if change.undoes else "click",
+            undoes=undone,
+        )
+        targets.append(one.target)
+    events.refresh(session, who, targets)
+
+
+def _undone(session: Session, who: Rater, change: Change) -> Event | None:
+    """Return the stored event that a change takes back, if nothing else does."""
+    if change.undoes is None:
+        return None
+    event = session.scalar(
+        select(Event).where(Event.rater_id == who.id, Event.event_id == change.undoes)
+    )
+    if event is None:
+        return None
+    taken = select(Event.id).where(Event.undoes_id == event.id)
+    return None if session.scalar(taken) else event
