@@ -28,12 +28,13 @@ CARD_FIELDS = (
 )
 """The fields of a card in the order in which they are written."""
 
-_VERDICTS: dict[Relevance | None, int | str | None] = {
+VERDICTS: dict[Relevance | None, int | str | None] = {
     Relevance.RELEVANT: 1,
     Relevance.NOT_RELEVANT: 0,
     Relevance.UNSURE: "unsure",
     None: None,
 }
+"""How a verdict is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +123,4 @@ def _query(query: ExportedQuery) -> dict[str, JsonValue]:
 
 def _result(result: ExportedResult) -> dict[str, JsonValue]:
     fields = {name: whole(getattr(result.card, name)) for name in CARD_FIELDS}
-    return {"rank": result.rank, **fields, "relevance": _VERDICTS[result.relevance]}
+    return {"rank": result.rank, **fields, "relevance": VERDICTS[result.relevance]}

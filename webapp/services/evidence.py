@@ -94,13 +94,13 @@ class Evidence:
             found.setdefault(str(row.question_set_id), []).append(question)
         return {name: tuple(questions) for name, questions in found.items()}
 
-    def verdicts(self) -> Iterator[GivenVerdict]:
+    def given_verdicts(self) -> Iterator[GivenVerdict]:
         """Yield every rater's standing verdict on what the runs show or left empty."""
         for rater, said in self._said():
             for thing, verdict in said.by_thing.items():
                 yield GivenVerdict(rater.name, self._things[thing], verdict)
 
-    def ratings(self) -> Iterator[GivenRating]:
+    def given_ratings(self) -> Iterator[GivenRating]:
         """Yield every rater's standing quality and notes of the runs' answers."""
         rows = self._session.execute(
             select(Rater.name, Query.run_id, Query.query_id, QueryRating)

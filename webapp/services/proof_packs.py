@@ -16,12 +16,13 @@ from sqlalchemy.orm import Session
 from webapp.db.migrations import HEAD
 from webapp.db.models import Adjudication, Event, LogEntry, Rater, Run, Study
 from webapp.exporters import proof_pack
+from webapp.exporters.comparison_json import comparison_json
 from webapp.exporters.metrics_tables import metrics_json
 from webapp.exporters.proof_pack import Contents, Drawn, InputFile, PackedRun
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.metrics import proof_files
 from webapp.metrics.significance import Resampling
-from webapp.services import blinding, exports, reports, runs, studies
+from webapp.services import blinding, comparisons, exports, reports, runs, studies
 from webapp.services.evidence import Evidence
 from webapp.services.exports import ExportedFile
 from webapp.services.reports import Rule
@@ -76,6 +77,7 @@ def _pack(
         files = dict(_study_files(session, study, found, whole=whole))
         for run in found:
             files |= dict(_run_files(session, study, run, rule))
+        files |= dict(_comparisons(session, study, found, rule))
         contents = _contents(session, study, found, rule, whole=whole)
         return proof_pack.pack(contents, files)
 
@@ -92,12 +94,26 @@ def _study_files(
         )
     for question_set, questions in evidence.questions().items():
         yield proof_files.of_question_set(question_set), proof_pack.question_file(questions)
-    yield proof_files.VERDICTS, proof_pack.verdicts_csv(evidence.verdicts())
-    yield proof_files.RATINGS, proof_pack.ratings_csv(evidence.ratings())
+    yield proof_files.VERDICTS, proof_pack.verdicts_csv(evidence.given_verdicts())
+    yield proof_files.RATINGS, proof_pack.ratings_csv(evidence.given_ratings())
     yield proof_files.ADJUDICATIONS, proof_pack.adjudications_csv(evidence.settled())
     yield proof_files.EVENTS, proof_pack.events_jsonl(evidence.events())
     if study.guidelines:
         yield proof_files.GUIDELINES, study.guidelines.encode()
+
+
+def _comparisons(
+    session: Session, study: Study, found: Sequence[Run], rule: Rule
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the comparison of each question set that more than one run was asked."""
+    sets: dict[int, list[str]] = {}
+    for run in found:
+        sets.setdefault(run.question_set_id, []).append(run.id)
+    for question_set, run_ids in sets.items():
+        if len(run_ids) >= comparisons.FEWEST:
+            report = comparisons.report(session, study, run_ids, rule, settings=COMPARISONS)
+            name = proof_files.of_comparison(str(question_set))
+            yield name, proof_pack.comparison_file(comparison_json(report))
 
 
 def _run_files(session: Session, study: Study, run: Run, rule: Rule) -> Iterator[tuple[str, bytes]]:
