@@ -1,0 +1,185 @@
+"""One figure by category and run as a heat map: the value in every cell, the shade beside it."""
+
+from __future__ import annotations
+
+from webapp import notation
+from webapp.exporters import comparison_words as words
+from webapp.exporters.charts import lettering
+from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
+from webapp.exporters.charts.intervals import top_of
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.comparison_report import ComparisonReport
+from webapp.metrics.comparisons import Comparison, Contender
+
+MOST = 30
+"""So many categories are drawn; the tables have all."""
+
+CELL = 38.0
+GAP = 2.0
+MOST_LINES = 3
+"""A heading that needs more lines is a letter, as all are then, and a key below tells it."""
+
+PALEST, DARKEST = 0.04, 0.45
+"""The shade of 0 and of the largest value: ink stays readable on both, light and dark."""
+
+
+def draw(
+    report: ComparisonReport,
+    palette: Palette,
+    width: float = WIDE,
+    *,
+    figure: str = "mean_precision_at_5",
+) -> Picture:
+    """Return one headline figure of every category in every run."""
+    comparison = report.comparison
+    canvas = Canvas(width, palette)
+    shown = comparison.categories[:MOST]
+    label = _label_width(shown, width)
+    column = (width - label) / len(comparison.contenders)
+    top = _headings(canvas, comparison, label, column)
+    for number, category in enumerate(shown):
+        down = top + number * CELL
+        _label(canvas, category, (down + CELL / 2 + 4, label - 10))
+        for place, contender in enumerate(comparison.contenders):
+            corner = (label + place * column + GAP, down + GAP)
+            size = (column - GAP, CELL - GAP)
+            _cell(canvas, contender, category, figure, (corner, size))
+    foot = top + len(shown) * CELL + 12
+    foot += _scale(canvas, figure, foot)
+    for said in _remarks(comparison, shown, column):
+        foot += canvas.paragraph((0, foot), said, room=width)
+    return canvas.picture(
+        f"categories-{figure}",
+        gettext("%(figure)s by category", figure=words.figure_name(figure)),
+        _description(comparison, shown, figure),
+        foot + 4,
+    )
+
+
+def _label_width(categories: tuple[str, ...], width: float) -> float:
+    longest = max((lettering.width(name, NORMAL) for name in categories), default=0.0)
+    return min(longest + 12, width * 0.4)
+
+
+def _label(canvas: Canvas, category: str, place: tuple[float, float]) -> None:
+    """The category's name in one line or two about the middle of its row."""
+    middle, room = place
+    found = lettering.lines(lettering.plain(category), NORMAL, room, most=2)
+    for number, line in enumerate(found):
+        base = middle + (number - (len(found) - 1) / 2) * NORMAL * LINE
+        canvas.text((0, base), line)
+
+
+def _headings(canvas: Canvas, comparison: Comparison, label: float, column: float) -> float:
+    """The runs' names above their columns, or letters where they have no room."""
+    room = column - 6
+    headings: list[tuple[str, ...]] = [_heading(c, column) for c in comparison.contenders]
+    if _lettered(comparison, column):
+        headings = [(_letter(place),) for place in range(len(headings))]
+    tallest = max(map(len, headings))
+    for place, found in enumerate(headings):
+        centre = label + place * column + GAP / 2 + column / 2
+        for number, line in enumerate(found):
+            base = NORMAL + (tallest - len(found) + number) * NORMAL * LINE
+            canvas.text((centre, base), line, anchor="middle", room=room)
+    return tallest * NORMAL * LINE + 4
+
+
+def _heading(contender: Contender, column: float) -> tuple[str, ...]:
+    return lettering.lines(lettering.plain(contender.run.name), NORMAL, column - 6)
+
+
+def _lettered(comparison: Comparison, column: float) -> bool:
+    """Whether a name does not fit above its column."""
+    headings = [_heading(contender, column) for contender in comparison.contenders]
+    cut = any(line.endswith(lettering.ELLIPSIS) for lines in headings for line in lines)
+    return cut or max(map(len, headings)) > MOST_LINES
+
+
+def _cell(
+    canvas: Canvas,
+    contender: Contender,
+    category: str,
+    figure: str,
+    place: tuple[tuple[float, float], tuple[float, float]],
+) -> None:
+    palette = canvas.palette
+    corner, size = place
+    centre = corner[0] + size[0] / 2
+    figures = contender.categories.get(category)
+    value = figures[figure].value if figures else None
+    said: tuple[str, ...]
+    if value is None:
+        canvas.box(corner, size, stroke=palette.rule, dash="3 3")
+    else:
+        shade = PALEST + (DARKEST - PALEST) * value / top_of(figure)
+        canvas.box(corner, size, fill=palette.shade(shade))
+    if figures:
+        said = (notation.figure(value), f"n = {notation.number(figures[figure].n)}")
+    else:
+        said = lettering.lines(gettext("not run"), SMALL, size[0], most=2)
+    for number, line in enumerate(said):
+        base = corner[1] + 16 + number * 14 + (2 - len(said)) * 6
+        letters = NORMAL if figures and number == 0 else SMALL
+        canvas.text((centre, base), line, size=letters, anchor="middle", room=size[0])
+
+
+def _scale(canvas: Canvas, figure: str, top: float) -> float:
+    """The shades from 0 to the largest value, as a row of swatches."""
+    steps, size = 5, 22.0
+    most = top_of(figure)
+    canvas.text((0, top + 12), notation.number(0), size=SMALL)
+    left = lettering.width("0", SMALL) + 6
+    for step in range(steps):
+        shade = PALEST + (DARKEST - PALEST) * step / (steps - 1)
+        corner = (left + step * size, top + 2)
+        canvas.box(corner, (size, 12), fill=canvas.palette.shade(shade))
+    right = left + steps * size + 6
+    canvas.text((right, top + 12), notation.number(most), size=SMALL)
+    words_left = right + lettering.width(notation.number(most), SMALL) + 16
+    said = gettext('Dashed, "-": undefined')
+    room = canvas.width - words_left
+    canvas.text((words_left, top + 12), said, size=SMALL, fill=canvas.palette.soft, room=room)
+    return 24.0
+
+
+def _remarks(comparison: Comparison, shown: tuple[str, ...], column: float) -> list[str]:
+    remarks = []
+    if _lettered(comparison, column):
+        remarks += [
+            f"{_letter(place)}: {contender.run.name}"
+            for place, contender in enumerate(comparison.contenders)
+        ]
+    left_out = len(comparison.categories) - len(shown)
+    if left_out:
+        remarks.append(
+            ngettext(
+                "%(n)s more category is in the table only.",
+                "%(n)s more categories are in the table only.",
+                left_out,
+            )
+        )
+    return remarks
+
+
+def _letter(place: int) -> str:
+    """A, B, ... Z, then A2, B2, ...
+
+    >>> _letter(0), _letter(27)
+    ('A', 'B2')
+    """
+    turn, letter = divmod(place, 26)
+    return chr(ord("A") + letter) + (str(turn + 1) if turn else "")
+
+
+def _description(comparison: Comparison, shown: tuple[str, ...], figure: str) -> str:
+    lines = []
+    for category in shown:
+        found = []
+        for contender in comparison.contenders:
+            figures = contender.categories.get(category)
+            said = notation.figure(figures[figure].value) if figures else gettext("not run")
+            n = f" n = {notation.number(figures[figure].n)}" if figures else ""
+            found.append(f"{contender.run.name} {said}{n}")
+        lines.append(f"{category}: {'; '.join(found)}.")
+    return " ".join(lines)

@@ -1,0 +1,272 @@
+"""Two runs question by question: how far each P@5 lies from the other, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from webapp import notation
+from webapp.exporters import comparison_words as words
+from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
+from webapp.exporters.charts.intervals import EDGE, Track
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.comparison_report import ComparisonReport
+from webapp.metrics.comparisons import Comparison, value_of
+
+FIGURE = "mean_precision_at_5"
+MOST = 60
+"""So many questions are drawn one by one; of more, it is drawn how many differ how far."""
+
+ROW = 22.0
+BINS = 5
+"""Differences are counted in so many steps either side of none."""
+
+SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One question's P@5 in two runs, false negatives at 0."""
+
+    position: int
+    question: str
+    first: float
+    second: float
+
+    @property
+    def apart(self) -> float:
+        """The first run's value minus the second's."""
+        return round(self.first - self.second, 9)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The questions that two runs have a value for, the first run's wins first."""
+
+    first: str
+    second: str
+    pairs: tuple[Pair, ...]
+    without: int
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Wins, ties and losses of the first run."""
+        wins = sum(pair.apart > 0 for pair in self.pairs)
+        losses = sum(pair.apart < 0 for pair in self.pairs)
+        return wins, len(self.pairs) - wins - losses, losses
+
+
+def draw(
+    report: ComparisonReport,
+    palette: Palette,
+    width: float = WIDE,
+    *,
+    pair: tuple[str, str] | None = None,
+) -> Picture:
+    """Return the differences between two runs, by their ids; unnamed, the first two."""
+    comparison = report.comparison
+    found = _pairs(comparison, pair)
+    canvas = Canvas(width, palette)
+    foot = _key(canvas, found)
+    foot = _bars(canvas, found, foot) if len(found.pairs) > MOST else _lines(canvas, found, foot)
+    for said in _remarks(found):
+        foot += canvas.paragraph((0, foot), said, room=width)
+    return canvas.picture(
+        "questions",
+        gettext(
+            "%(figure)s by question: %(first)s and %(second)s",
+            figure=words.figure_name(FIGURE),
+            first=found.first,
+            second=found.second,
+        ),
+        _description(found),
+        foot + 4,
+    )
+
+
+def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
+    ids = [contender.run.run for contender in comparison.contenders]
+    one, other = chosen or (ids[0], ids[1])
+    first, second = ids.index(one), ids.index(other)
+    pairs = []
+    for line in comparison.questions:
+        answers = (line.answers[first], line.answers[second])
+        values = [
+            None if query is None else value_of(query, FIGURE, false_negatives_at_zero=True)
+            for query in answers
+        ]
+        if values[0] is not None and values[1] is not None:
+            pairs.append(Pair(line.position, line.question, values[0], values[1]))
+    pairs.sort(key=lambda pair: (-pair.apart, -pair.first, pair.position))
+    without = len(comparison.questions) - len(pairs)
+    return Pairs(comparison.name(one), comparison.name(other), tuple(pairs), without)
+
+
+def _key(canvas: Canvas, found: Pairs) -> float:
+    """What each mark means, one line each; returns where the picture goes on."""
+    palette = canvas.palette
+    wins, ties, losses = found.counts
+    single = len(found.pairs) <= MOST
+    entries = [(_dot, found.first), (_square, found.second)] if single else []
+    entries += [
+        (_up, _times(gettext("%(name)s higher", name=found.first), wins)),
+        (_level, _times(gettext("level"), ties)),
+        (_down, _times(gettext("%(name)s higher", name=found.second), losses)),
+    ]
+    columns = 2 if canvas.width >= WIDE else 1
+    room = canvas.width / columns - 24
+    rows = ceil(len(entries) / columns)
+    for number, (mark, said) in enumerate(entries):
+        left = (number // rows) * canvas.width / columns
+        base = NORMAL + (number % rows) * NORMAL * LINE
+        mark(canvas, (left + 7, base - 4))
+        canvas.text((left + 20, base), said, size=SMALL, fill=palette.ink, room=room)
+    return rows * NORMAL * LINE + 10
+
+
+def _times(what: str, count: int) -> str:
+    return ngettext("%(n)s question: %(what)s", "%(n)s questions: %(what)s", count, what=what)
+
+
+def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
+    """One line per question: both values on a track, joined, and which is higher."""
+    palette = canvas.palette
+    label = canvas.width * (0.46 if canvas.width >= WIDE else 0.42)
+    track = Track(label + EDGE, canvas.width - 26 - EDGE, 1.0)
+    foot = top + ROW * len(found.pairs)
+    for tick in (0.0, 0.5, 1.0) if canvas.width < WIDE else track.ticks:
+        where = track.at(tick)
+        canvas.line((where, top), (where, foot), stroke=palette.rule)
+        below = (where, foot + SMALL + 2)
+        said = notation.number(tick)
+        canvas.text(below, said, size=SMALL, fill=palette.soft, anchor="middle")
+    for number, pair in enumerate(found.pairs):
+        _line(canvas, track, pair, top + number * ROW)
+    return foot + 26
+
+
+def _line(canvas: Canvas, track: Track, pair: Pair, top: float) -> None:
+    palette = canvas.palette
+    middle = top + ROW / 2
+    canvas.text((28, middle + 4), str(pair.position), size=SMALL, fill=palette.soft, anchor="end")
+    canvas.text((36, middle + 4), pair.question, room=track.left - EDGE - 44)
+    first, second = (track.at(pair.first), middle), (track.at(pair.second), middle)
+    if pair.apart > 0:
+        canvas.line(first, second, stroke=palette.accent, width=3)
+    elif pair.apart < 0:
+        canvas.line(first, second, stroke=palette.bad, width=2, dash="4 3")
+    _square(canvas, second)
+    _dot(canvas, first)
+    mark = _up if pair.apart > 0 else _down if pair.apart < 0 else _level
+    mark(canvas, (canvas.width - 9, middle))
+
+
+def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
+    """How many questions differ how far: bars from far below to far above, level by itself."""
+    palette = canvas.palette
+    counts = [0] * (2 * BINS + 1)
+    for pair in found.pairs:
+        counts[BINS + (1 if pair.apart > 0 else -1) * ceil(round(abs(pair.apart) * BINS, 6))] += 1
+    tallest, height = max(counts), 180.0
+    column = canvas.width / len(counts)
+    foot = top + 18 + height
+    for place, count in enumerate(counts):
+        left, size = place * column + 2, (column - 4, height * count / tallest)
+        corner = (left, foot - size[1])
+        step = place - BINS
+        if step > 0:
+            canvas.box(corner, size, fill=palette.accent)
+        elif step < 0:
+            canvas.box(corner, size, stroke=palette.bad)
+            canvas.hatching(corner, size, palette.bad)
+        else:
+            canvas.box(corner, size, stroke=palette.edge)
+        centre = left + size[0] / 2
+        said = notation.number(count)
+        canvas.text((centre, corner[1] - 4), said, size=SMALL, anchor="middle", room=column)
+        below = (centre, foot + SMALL + 4)
+        canvas.text(below, _step(step), size=SMALL, fill=palette.soft, anchor="middle")
+    canvas.line((0, foot), (canvas.width, foot), stroke=palette.edge)
+    return foot + 28
+
+
+def _step(step: int) -> str:
+    """The far end of a step, as short as it can be said.
+
+    >>> _step(2), _step(0), _step(-5)
+    ('0,4', '0', '−1')
+    """
+    size = notation.number(round(abs(step) / BINS, 6))
+    return f"{notation.MINUS}{size}" if step < 0 else size
+
+
+def _remarks(found: Pairs) -> list[str]:
+    remarks = []
+    if not found.pairs:
+        remarks.append(gettext("No question has a value in both runs."))
+    elif len(found.pairs) > MOST:
+        remarks.append(
+            gettext(
+                "%(n)s questions by how far %(first)s lies above (to the right) or below "
+                "(to the left) %(second)s: each bar up to the difference under it. The table "
+                "names every question.",
+                n=notation.number(len(found.pairs)),
+                first=found.first,
+                second=found.second,
+            )
+        )
+    if found.without:
+        remarks.append(
+            ngettext(
+                "%(n)s question is left out: it has no value in one of the runs.",
+                "%(n)s questions are left out: they have no value in one of the runs.",
+                found.without,
+            )
+        )
+    remarks.append(gettext("An empty list that should have had results counts as 0."))
+    return remarks
+
+
+def _description(found: Pairs) -> str:
+    wins, ties, losses = found.counts
+    counted = gettext(
+        "%(first)s is higher on %(wins)s questions, level on %(ties)s, lower on %(losses)s.",
+        first=found.first,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+    )
+    if len(found.pairs) > MOST:
+        return counted
+    listed = "; ".join(
+        f"{pair.position}: {notation.figure(pair.first)} / {notation.figure(pair.second)}"
+        for pair in found.pairs
+    )
+    return f"{counted} {listed}"
+
+
+def _dot(canvas: Canvas, centre: tuple[float, float]) -> None:
+    accent = canvas.palette.accent
+    canvas.dot(centre, fill=accent, stroke=accent)
+
+
+def _square(canvas: Canvas, centre: tuple[float, float]) -> None:
+    x, y = centre
+    corners = [(x + 5.5 * across, y + 5.5 * down) for across, down in SQUARE]
+    canvas.shape(corners, fill=canvas.palette.paper or "var(--paper)", stroke=canvas.palette.ink)
+
+
+def _up(canvas: Canvas, centre: tuple[float, float]) -> None:
+    x, y = centre
+    canvas.shape(((x, y - 5), (x + 5, y + 4), (x - 5, y + 4)), fill=canvas.palette.accent)
+
+
+def _down(canvas: Canvas, centre: tuple[float, float]) -> None:
+    x, y = centre
+    canvas.shape(((x, y + 5), (x + 5, y - 4), (x - 5, y - 4)), stroke=canvas.palette.bad)
+
+
+def _level(canvas: Canvas, centre: tuple[float, float]) -> None:
+    (x, y), soft = centre, canvas.palette.soft
+    for down in (-2, 2):
+        canvas.line((x - 5, y + down), (x + 5, y + down), stroke=soft, width=1.5)
