@@ -14,8 +14,9 @@ from catalogue_words import (
     PROJECTS,
     TITLES,
 )
-from listings import MILLION, Listing, Nearby
 from places import AREAS, ORDINARY_MIX, Area, Landmark
+
+from webapp.chatbot.demo.listings import MILLION, Listing, Nearby
 
 SEED = 20260126
 SITE = "https://listing.example"
@@ -69,7 +70,6 @@ def _listing(
     slug = f"{slugify(title)}-{uuid[:8]}"
     return Listing(
         id=listing_id,
-        uuid=uuid,
         slug=slug,
         title=title,
         url=f"{SITE}/properti/{slug}",
@@ -81,7 +81,6 @@ def _listing(
         indexed_price=_stale(chance, price),
         location=_location(chance, area, plan.complex, village),
         area=area.name,
-        village=village,
         district=area.district,
         latitude=latitude,
         longitude=longitude,
@@ -108,7 +107,7 @@ def _project(
     area = next(area for area in AREAS if area.name == area_name)
     kind = "house" if land else "apartment"
     base = _listing(chance, listing_id, area, kind, "sale")
-    slug = f"{slugify(title)}-{base.uuid[:8]}"
+    slug = f"{slugify(title)}-{base.slug[-8:]}"
     return replace(
         base,
         title=title,

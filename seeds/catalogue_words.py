@@ -65,14 +65,6 @@ TITLES = {
     ("apartment", "rent"): ("Disewakan Apartemen Podomoro {bedrooms} Kamar",),
 }
 
-TYPE_WORDS = {
-    "house": "rumah",
-    "shophouse": "ruko",
-    "land": "tanah",
-    "warehouse": "gudang",
-    "apartment": "apartemen apartment",
-}
-
 # Name, area, price from and to (million rupiah), bedrooms, land, building.
 PROJECTS = (
     ("Citraland Bagya City Cluster Maple Walk", "Citraland Bagya City", 1350, 2100, 3, 90, 110),

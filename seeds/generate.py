@@ -1,48 +1,128 @@
 #!/usr/bin/env python3
 """Writes the sample study: questions, catalogue, three runs over it, and part of a rating.
 
-Everything here is invented and repeatable: one seed, the standard library only, no clock.
-``python seeds/generate.py`` rewrites the files beside it byte for byte;
-``python seeds/generate.py DIR`` writes them under DIR instead.
+The runs come from the demo chatbot: it is started here and asked over HTTP, as
+``relevansi collect`` asks any chatbot. Everything is repeatable: one seed, and clocks that
+are set rather than read. ``python seeds/generate.py`` rewrites the files beside it byte for
+byte; ``python seeds/generate.py DIR`` writes them under DIR instead.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import random
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
-from answers import shown_location, write_answer
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout need not be installed
+
 from catalogue import make_catalogue
-from listings import Listing
 from questions import QUESTIONS
-from retrieval import Searcher
-from sessions import METHODS, Turn, hold
 from verdicts import RATER, rate
 
-TIMESTAMPS = {
-    "hybrid": "20260203_091512",
-    "api_only": "20260203_101844",
-    "vector_only": "20260203_113027",
+from webapp.chatbot.client import Chatbot, Patience
+from webapp.chatbot.demo.bot import METHODS, DemoBot
+from webapp.chatbot.demo.http import application
+from webapp.chatbot.demo.listings import Listing, load
+from webapp.exporters.collected_runs import document, run_file
+from webapp.importers import property_cards, questions
+from webapp.records import Card, CollectedAnswer, CollectedRun
+from webapp.services import collection
+
+BEGUN = {
+    "hybrid": datetime(2026, 2, 3, 9, 15, 12),  # noqa: DTZ001 (a run file's time names no zone)
+    "api_only": datetime(2026, 2, 3, 10, 18, 44),  # noqa: DTZ001
+    "vector_only": datetime(2026, 2, 3, 11, 30, 27),  # noqa: DTZ001
 }
+ENDPOINT = "http://127.0.0.1:8810/chat"
+LLM, USER = "openai", "sample"
+# Once a busy LLM is staged, so that the sample shows a failed call.
+BUSY = ("vector_only", QUESTIONS[19].text)
+BUSY_DETAIL = "Error code: 429 - rate limit reached for gpt-4o-mini, try again in 20s"
 
 
 def main(into: Path) -> None:
     """Write every file of the sample study under `into`."""
-    catalogue = make_catalogue()
-    searcher = Searcher(catalogue)
-    sittings = {method: hold(method, searcher) for method in METHODS}
-    ratings = rate(sittings["hybrid"], catalogue)
     _write(into / "questions.json", _rows(_questions()))
-    _write(into / "catalogue.json", _rows([_entry(listing) for listing in catalogue]))
-    _write(into / "ratings.json", _document({"rater": RATER}, "ratings", ratings))
-    for method, turns in sittings.items():
+    _write(into / "catalogue.json", _rows(_entry(listing) for listing in make_catalogue()))
+    catalogue = {listing.slug: listing for listing in load(into / "catalogue.json")}
+    runs = {method: _collect(method, into) for method in METHODS}
+    shown = {
+        answer.query_id: [catalogue[str(card.slug)] for card in _cards(answer)]
+        for answer in runs["hybrid"].answers
+    }
+    ratings = rate(shown, tuple(catalogue.values()))
+    _write(into / "ratings.json", document({"rater": RATER}, "ratings", ratings))
+    for method, run in runs.items():
         folder = into / "runs" / method
-        v1, v2 = _v1(method, turns), _v2(method, turns, catalogue)
-        _write(folder / "test_results.json", _document(_v1_head(method, turns), "results", v1))
-        _write(folder / "results.json", _document(_v2_head(method), "results", v2))
+        _write(folder / "test_results.json", run_file(run))
+        _write(folder / "results.json", document(_v2_head(run), "results", _v2(run, catalogue)))
+
+
+def _collect(method: str, folder: Path) -> CollectedRun:
+    """The run of one sitting, collected from the chatbot as ``relevansi collect`` does it."""
+    asked = questions.read("questions.json", (folder / "questions.json").read_bytes())
+    with _serving(DemoBot.of(folder / "catalogue.json")) as address, _scratch() as scratch:
+        patience = Patience(first_pause=0, longest_pause=0, jitter=0)
+        chatbot = Chatbot(address, patience=patience, timer=_timer(method))
+        plan = collection.Plan(asked, method, LLM, ENDPOINT, USER)
+        sitting = collection.begin(plan, scratch, BEGUN[method], f"sample_{method}")
+        for further in collection.ask_rest(sitting, plan, chatbot):
+            sitting = further
+    return sitting.run
+
+
+def _timer(method: str) -> Callable[[], float]:
+    """A clock for invented latencies: 2 to 9 seconds an answer, rarely up to 25."""
+    chance = random.Random(f"latency {method}")  # noqa: S311 (invention, not secrecy)
+    now = 0.0
+
+    def read() -> float:
+        nonlocal now
+        now += chance.choice((1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.8)) * chance.uniform(2, 9)
+        return now
+
+    return read
+
+
+@contextmanager
+def _serving(bot: DemoBot) -> Iterator[str]:
+    """The address at which `bot` answers, except where a failure is staged."""
+    from waitress.server import create_server
+
+    server = create_server(_busy_once(application(bot)), host="127.0.0.1", port=0)
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.close()
+
+
+def _busy_once(inner: Any) -> Any:
+    def staged(environ: dict[str, Any], start_response: Any) -> Any:
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        asked = json.loads(body)
+        if (asked["method"], asked["message"]) == BUSY:
+            start_response("500 Internal Server Error", [("Content-Type", "application/json")])
+            return [json.dumps({"detail": BUSY_DETAIL}).encode()]
+        return inner(environ | {"wsgi.input": io.BytesIO(body)}, start_response)
+
+    return staged
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
 
 
 def _questions() -> list[dict[str, object]]:
@@ -59,95 +139,66 @@ def _questions() -> list[dict[str, object]]:
 
 def _entry(listing: Listing) -> dict[str, object]:
     """The listing as the catalogue file holds it: what is unknown is left out."""
-    hidden = {"indexed_price", "uuid", "village"}
-    return {
-        name: value
-        for name, value in asdict(listing).items()
-        if name not in hidden and value is not None
+    entry = {
+        name: value for name, value in asdict(listing).items() if value is not None and value != ()
     }
+    if listing.indexed_price == listing.price:
+        del entry["indexed_price"]
+    return entry
 
 
-def _v1_head(method: str, turns: Sequence[Turn]) -> dict[str, object]:
+def _v2_head(run: CollectedRun) -> dict[str, object]:
     return {
-        "timestamp": TIMESTAMPS[method],
-        "thread_id": f"sample_{method}",
-        "user_id": "sample",
-        "search_method": method,
-        "total_questions": len(turns),
-        "successful": sum(turn.error is None for turn in turns),
-    }
-
-
-def _v1(method: str, turns: Sequence[Turn]) -> list[dict[str, object]]:
-    return [_v1_result(turn, write_answer(method, turn)) for turn in turns]
-
-
-def _v1_result(turn: Turn, response: str) -> dict[str, object]:
-    return _asked(turn) | {
-        "success": turn.error is None,
-        "response": response,
-        "response_length": len(response),
-        "results_count": None if turn.error else len(turn.listings),
-        **_failure(turn),
-    }
-
-
-def _v2_head(method: str) -> dict[str, object]:
-    return {
-        "timestamp": TIMESTAMPS[method],
-        "method": method,
-        "llm": "openai",
+        "timestamp": run.timestamp,
+        "method": run.search_method,
+        "llm": run.llm,
         "threshold_t": 0.6,
-        "total_questions": len(QUESTIONS),
+        "total_questions": run.total_questions,
     }
 
 
-def _v2(
-    method: str, turns: Sequence[Turn], catalogue: Sequence[Listing]
-) -> list[dict[str, object]]:
-    records = {listing.slug: _record(listing) for listing in catalogue}
-    return [
-        _asked(turn)
-        | {
-            "response": write_answer(method, turn),
-            "properties": [
-                _property(method, turn, shown) | {"api_data": records[shown.slug]}
-                for shown in turn.listings
-            ],
-            "properties_count": len(turn.listings),
+def _v2(run: CollectedRun, catalogue: Mapping[str, Listing]) -> Iterator[dict[str, object]]:
+    """The same answers as V2: each card read from the text and looked up in the catalogue."""
+    for answer in run.answers:
+        properties = [_verified(card, catalogue[str(card.slug)]) for card in _cards(answer)]
+        yield {
+            "query_id": answer.query_id,
+            "question": answer.question,
+            "category": answer.category,
+            "response": answer.response,
+            "properties": properties,
+            "properties_count": len(properties),
+            **({"success": False, "error": answer.error} if answer.error else {}),
         }
-        | ({"success": False} | _failure(turn) if turn.error else {})
-        for turn in turns
-    ]
 
 
-def _asked(turn: Turn) -> dict[str, object]:
-    asked = turn.question
-    return {"query_id": asked.id, "question": asked.text, "category": asked.category}
+def _cards(answer: CollectedAnswer) -> Sequence[Card]:
+    return property_cards.parse(answer.response)
 
 
-def _failure(turn: Turn) -> dict[str, object]:
-    return {"error": turn.error} if turn.error else {}
-
-
-def _property(method: str, turn: Turn, shown: Listing) -> dict[str, object]:
-    """The card's fields as extracted from the answer."""
-    card = {
-        "name": shown.title,
-        "slug": shown.slug,
-        "source": shown.source,
-        "location": shown_location(method, turn.question.id, shown),
-        "price": shown.price,
-        "price_max": shown.price_max,
-        "bedrooms": shown.bedrooms,
-        "bathrooms": shown.bathrooms,
-        "land_area": shown.land_area,
-        "building_area": shown.building_area,
-        "property_type": shown.property_type,
-        "listing_type": shown.listing_type,
+def _verified(card: Card, listing: Listing) -> dict[str, object]:
+    """The card's fields as extracted from the answer, and what the property site has."""
+    fields = {
+        "name": card.title,
+        "slug": card.slug,
+        "source": card.source,
+        "location": card.location,
+        "price": card.price or 0,
+        "price_max": card.price_max,
+        "bedrooms": card.bedrooms,
+        "bathrooms": card.bathrooms,
+        "land_area": _whole(card.land_area),
+        "building_area": _whole(card.building_area),
+        "property_type": listing.property_type,
+        "listing_type": listing.listing_type,
         "verified": True,
     }
-    return {name: value for name, value in card.items() if value is not None}
+    known = {name: value for name, value in fields.items() if value is not None}
+    return known | {"api_data": _record(listing)}
+
+
+def _whole(area: float | None) -> int | None:
+    return None if area is None else int(area)
 
 
 def _record(listing: Listing) -> dict[str, object]:
@@ -173,23 +224,14 @@ def _record(listing: Listing) -> dict[str, object]:
     }
 
 
-def _document(head: Mapping[str, object], key: str, rows: Iterable[object]) -> str:
-    """A JSON object: `head` first, then the list `rows` under `key`, a row to a line."""
-    fields = [f"{_json(name)}: {_json(value)}" for name, value in head.items()]
-    return "{" + ",\n".join([*fields, f"{_json(key)}: {_rows(rows)}"]) + "}"
+def _rows(rows: Iterable[object]) -> bytes:
+    listed = ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    return f"[\n{listed}\n]\n".encode()
 
 
-def _rows(rows: Iterable[object]) -> str:
-    return "[\n" + ",\n".join(_json(row) for row in rows) + "\n]"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(f"{text}\n".encode())
+    path.write_bytes(data)
 
 
 if __name__ == "__main__":

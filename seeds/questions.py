@@ -76,37 +76,3 @@ _ASKED = (
 QUESTIONS = tuple(
     Question(position, text, category) for position, (category, text) in enumerate(_ASKED, start=1)
 )
-
-# What the chatbot says it looked for: the words of its answers, never used to search.
-SUBJECTS = {
-    1: "rumah yang dijual di daerah Cemara, Medan",
-    2: "rumah yang dijual di daerah Ringroad, Medan",
-    3: "rumah yang disewakan di Medan",
-    4: "rumah yang dijual di daerah Cemara dengan harga sekitar 1M",
-    5: "rumah 3 kamar yang dijual di daerah Ringroad dengan harga di bawah 800 juta",
-    6: "rumah sewa 3 kamar di Medan dengan harga di bawah 50 juta",
-    7: "rumah yang dijual di dekat Podomoro Medan dengan harga di bawah 1M",
-    8: "properti yang disewakan di dekat USU",
-    9: "rumah di inti kota Medan dengan harga di bawah 1M",
-    10: "ruko yang disewakan di daerah Krakatau",
-    11: "tanah yang dijual di Marelan",
-    12: "gudang yang dijual atau disewa di daerah KIM (Kawasan Industri Medan)",
-    13: "rumah 3 kamar yang dijual di daerah Ringroad dengan harga sekitar 1M",
-    14: "rumah lain di daerah Ringroad dengan harga sekitar 1M dan 3 kamar",
-    15: "rumah tambahan di daerah Ringroad dengan harga sekitar 1M dan 3 kamar",
-    16: "rumah 3 lantai di daerah Ringroad dengan harga sekitar 1M",
-    17: "rumah 3 lantai lainnya di daerah Ringroad dengan harga sekitar 1M",
-    18: "rumah 3 lantai di daerah Ringroad dengan harga di bawah 800 juta",
-    19: "rumah dengan fasilitas CCTV di Medan",
-    20: "rumah dengan fasilitas WiFi di Medan",
-    21: "rumah dalam komplek dengan fasilitas lapangan basket",
-    22: "rumah yang bisa memuat beberapa mobil",
-    23: "rumah yang sudah dilengkapi AC, lemari, dapur, dan tangki air",
-    24: "rumah yang dekat dengan mall di Medan",
-    25: "rumah yang dekat dengan sekolah di Medan",
-    26: "rumah yang dekat dengan mall dengan harga di bawah 800 juta",
-    27: "rumah full furnished dalam komplek berlapangan basket dengan harga di bawah 1 M",
-    28: "apartemen di Podomoro dengan harga di bawah 1.5 M",
-    29: "rumah di Citraland Bagya City, Medan",
-    30: "rumah yang dijual di Komplek Givency One",
-}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from listings import MILLION, Listing
-from sessions import Turn
+from webapp.chatbot.demo.listings import MILLION, Listing
 
 RATER = "Sari (contoh)"
 FINISHED = 12  # questions 1-12 are done, the next one is half done
@@ -79,31 +78,35 @@ def _rooms_meet(listing: Listing, bedrooms: int) -> bool | None:
     return None if listing.bedrooms is None else listing.bedrooms == bedrooms
 
 
-def rate(turns: Sequence[Turn], catalogue: Sequence[Listing]) -> list[dict[str, object]]:
-    """The ratings: the first questions done, the next half judged, the rest open."""
-    done = [_rating(turn, catalogue) for turn in turns[:FINISHED]]
-    return [*done, _half(turns[FINISHED])]
+def rate(
+    shown: Mapping[int, Sequence[Listing]], catalogue: Sequence[Listing]
+) -> list[dict[str, object]]:
+    """The ratings of what was `shown` by question: the first done, the next half, the rest open."""
+    done = [_rating(number, shown[number], catalogue) for number in range(1, FINISHED + 1)]
+    return [*done, _half(FINISHED + 1, shown[FINISHED + 1])]
 
 
-def _rating(turn: Turn, catalogue: Sequence[Listing]) -> dict[str, object]:
-    verdicts = _verdicts(turn)
+def _rating(
+    number: int, shown: Sequence[Listing], catalogue: Sequence[Listing]
+) -> dict[str, object]:
+    verdicts = _verdicts(number, shown)
     return {
         "run": "hybrid",
-        "query_id": turn.question.id,
+        "query_id": number,
         "results": verdicts,
         "quality": _quality(list(verdicts.values())),
-        "notes": NOTES.get(turn.question.id, ""),
-        "empty_outcome": None if verdicts else _outcome(turn.question.id, catalogue),
+        "notes": NOTES.get(number, ""),
+        "empty_outcome": None if verdicts else _outcome(number, catalogue),
     }
 
 
-def _half(turn: Turn) -> dict[str, object]:
+def _half(number: int, shown: Sequence[Listing]) -> dict[str, object]:
     """A question left in the middle: the upper half of its cards and nothing else."""
-    verdicts = _verdicts(turn)
+    verdicts = _verdicts(number, shown)
     upper = dict(list(verdicts.items())[: len(verdicts) // 2])
     return {
         "run": "hybrid",
-        "query_id": turn.question.id,
+        "query_id": number,
         "results": upper,
         "quality": None,
         "notes": "",
@@ -111,9 +114,9 @@ def _half(turn: Turn) -> dict[str, object]:
     }
 
 
-def _verdicts(turn: Turn) -> dict[str, str]:
-    need = NEEDS[turn.question.id]
-    return {str(rank): judge(shown, need) for rank, shown in enumerate(turn.listings, start=1)}
+def _verdicts(number: int, shown: Sequence[Listing]) -> dict[str, str]:
+    need = NEEDS[number]
+    return {str(rank): judge(listing, need) for rank, listing in enumerate(shown, start=1)}
 
 
 def _outcome(question_id: int, catalogue: Sequence[Listing]) -> str:

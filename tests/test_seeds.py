@@ -78,7 +78,7 @@ def test_the_files_stay_small() -> None:
     sizes = [(SEEDS / name).stat().st_size for name in FILES]
 
     assert max(sizes) < 700_000
-    assert sum(sizes) < 1_200_000
+    assert sum(sizes) < 1_500_000
 
 
 def test_only_questions_14_to_18_depend_on_the_conversation() -> None:
@@ -148,12 +148,11 @@ def test_each_run_answers_the_thirty_questions_in_order(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_labels_name_the_method_and_only_v2_names_the_llm(method: str) -> None:
+def test_the_labels_name_the_method_and_the_llm(method: str) -> None:
     v1, v2 = _read(f"runs/{method}/test_results.json"), _read(f"runs/{method}/results.json")
 
     assert v1["search_method"] == v2["method"] == method
-    assert "llm" not in v1
-    assert v2["llm"] == "openai"
+    assert v1["llm"] == v2["llm"] == "openai"
     assert v1["successful"] == sum(result["success"] for result in v1["results"])
 
 
@@ -215,13 +214,13 @@ def test_the_catalogue_has_no_warehouse_at_kim_and_two_runs_rightly_find_none() 
 
 
 def test_a_run_misses_what_another_finds() -> None:
-    """Question 8: rentals near USU exist, and the structured search does not know USU."""
+    """Question 9: cheap houses in the centre exist, and no address says "inti kota"."""
     verdicts = next(
-        rating for rating in _read("ratings.json")["ratings"] if rating["query_id"] == 8
+        rating for rating in _read("ratings.json")["ratings"] if rating["query_id"] == 9
     )
 
-    assert _v1("api_only")[7]["success"] is True
-    assert _cards("api_only")[8] == ()
+    assert _v1("api_only")[8]["success"] is True
+    assert _cards("api_only")[9] == ()
     assert "1" in verdicts["results"].values()
 
 
@@ -231,7 +230,19 @@ def test_exactly_one_call_failed_and_says_why() -> None:
     assert len(failed) == 1
     assert failed[0]["results_count"] is None
     assert "429" in failed[0]["error"]
-    assert failed[0]["response"].startswith("Maaf")
+    assert failed[0]["error_code"] == "server_failed"
+    assert failed[0]["tries"] == 3
+    assert failed[0]["response"] == ""
+
+
+def test_what_the_chatbot_sent_beside_its_text_stands_with_each_answer() -> None:
+    for method in METHODS:
+        for result in _v1(method):
+            if result["success"]:
+                slugs = [found["url"].rpartition("/")[2] for found in result["properties"]]
+                assert slugs == [card.slug for card in _cards(method)[result["query_id"]]]
+                assert result["metadata"]["returned"] == result["results_count"]
+                assert result["latency_ms"] > 0
 
 
 def test_numbering_restarts_under_headings() -> None:

@@ -146,3 +146,51 @@ class Click:
     client_time: datetime | None = None
     device: str | None = None
     sequence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedAnswer:
+    """One question put to a chatbot and what came back, as a run file keeps it.
+
+    ``error`` says why the call failed, in words, ``error_code`` which kind of failure it was
+    and ``excerpt`` how the unusable answer began; all are empty for an answer. ``latency_ms``
+    is of the try that was answered. What the chatbot sent beside its text is kept as it was.
+    """
+
+    query_id: int
+    question: str
+    category: str
+    context_dependent: bool | None = None
+    response: str = ""
+    results_count: int | None = None
+    error: str = ""
+    error_code: str = ""
+    excerpt: str = ""
+    latency_ms: int | None = None
+    tries: int = 1
+    usage: Mapping[str, object] | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    properties: tuple[object, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedRun:
+    """A question set on its way through a chatbot, or all the way: answers in order.
+
+    ``timestamp`` (YYYYMMDD_HHMMSS) is when it began, ``thread_id`` the chatbot's session,
+    ``endpoint`` the address without what may be secret in it.
+    """
+
+    timestamp: str
+    thread_id: str
+    user_id: str
+    search_method: str
+    llm: str
+    endpoint: str
+    total_questions: int
+    answers: tuple[CollectedAnswer, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every question has been asked."""
+        return len(self.answers) >= self.total_questions

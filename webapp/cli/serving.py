@@ -94,7 +94,7 @@ def _load_sample(demo: Database) -> None:
 def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
     from waitress.server import create_server
 
-    listener = _listen(host, port)
+    listener = listen(host, port)
     server = create_server(
         app,
         sockets=[listener],
@@ -129,9 +129,9 @@ def _tell_setup_link(opened: Database, settings: Settings, address: str) -> None
             click.echo(gettext("Set the owner's password first: %(link)s", link=link))
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
-    """Return a listening socket on `port`, or on the first free port from 8800."""
-    tried = [port] if port is not None else [*range(PORT, PORT + TRIED_PORTS), 0]
+def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:
+    """Return a bound socket on `port`, or on the first free port from `first`."""
+    tried = [port] if port is not None else [*range(first, first + TRIED_PORTS), 0]
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in tried:
         listener = socket.socket(family, socket.SOCK_STREAM)

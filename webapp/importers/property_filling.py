@@ -24,12 +24,17 @@ Number = int | float | str | None
 
 
 class Property(FromFile):
-    """One entry of ``properties``; what a later check found (``api_data``) is not looked at."""
+    """One entry of ``properties``; what a later check found (``api_data``) is not looked at.
+
+    ``title`` and ``id`` are what a chatbot itself says for ``name`` and ``api_id``.
+    """
 
     name: str | None = None
+    title: str | None = None
     slug: str | None = None
     url: str | None = None
     api_id: int | str | None = None
+    id: int | str | None = None
     source: str | None = None
     location: str | None = None
     listing_type: str | None = None
@@ -80,7 +85,7 @@ def _matches(
 ) -> Iterator[Property | None]:
     by_slug: defaultdict[str, deque[Property]] = defaultdict(deque)
     for known in filter(None, properties):
-        by_slug[known.slug or ""].append(known)
+        by_slug[_slug(known) or ""].append(known)
     for position, card in enumerate(cards):
         same = by_slug.get(card.slug or "") if card.slug else None
         if same:
@@ -92,8 +97,14 @@ def _matches(
 
 
 def _agree(card: Card, there: Property) -> bool:
-    contradicted = card.slug and there.slug and card.slug != there.slug
-    return not contradicted and _plain(card.title) == _plain(there.name or "")
+    slug = _slug(there)
+    contradicted = card.slug and slug and card.slug != slug
+    return not contradicted and _plain(card.title) == _plain(there.name or there.title or "")
+
+
+def _slug(known: Property) -> str | None:
+    """The slug as it is stated, else out of the address."""
+    return known.slug or (slug_of(known.url) if known.url else None)
 
 
 def _plain(title: str) -> str:
@@ -101,10 +112,11 @@ def _plain(title: str) -> str:
 
 
 def _filled(card: Card, known: Property) -> Card:
+    number = known.id if known.api_id in (None, "") else known.api_id
     said = {
         "url": _address(known.url),
-        "slug": known.slug or (slug_of(known.url) if known.url else None),
-        "listing_id": str(known.api_id) if known.api_id not in (None, "") else None,
+        "slug": _slug(known),
+        "listing_id": str(number) if number not in (None, "") else None,
         "price": _whole(known.price, HIGHEST_PRICE),
         "location": known.location,
         "bedrooms": _whole(known.bedrooms, _MOST_ROOMS),

@@ -26,6 +26,7 @@ from webapp.db.models import (
     Study,
 )
 from webapp.importers import property_cards
+from webapp.metrics.latency import Latency, latency
 from webapp.metrics.summaries import QuerySummary as Summary
 from webapp.records import Card, QueryState, ReadQuery
 from webapp.services import imports, live_metrics, rating_page, studies
@@ -81,7 +82,10 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """One run in full, as one rater stands in it; categories in question order."""
+    """One run in full, as one rater stands in it; categories in question order.
+
+    ``latency`` is over the answers whose duration the file states, ``None`` without any.
+    """
 
     overview: RunOverview
     stated_search_method: str | None
@@ -92,6 +96,7 @@ class RunPage:
     queries: tuple[QueryLine, ...]
     files: tuple[SourceFile, ...]
     unsure_cards: int
+    latency: Latency | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +139,14 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
         queries=_lines(session, rater, run),
         files=tuple(_source_file(file) for file in run.files),
         unsure_cards=whole.totals.n_unsure,
+        latency=latency_of(session, run.id),
     )
+
+
+def latency_of(session: Session, run_id: str) -> Latency | None:
+    """Return how long the chatbot took for the answers of a run, where the file says so."""
+    extras = session.scalars(select(Query.extra).where(Query.run_id == run_id))
+    return latency(extra.get("latency_ms") for extra in extras)
 
 
 def relabel(

@@ -22,6 +22,7 @@ __all__ = [
     "p_value",
     "price",
     "rupiah",
+    "seconds",
     "short_rupiah",
     "size",
 ]
@@ -90,6 +91,18 @@ def duration(seconds: float) -> str:
     hours, rest = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
     parts = [_unit(hours, "hour") if hours else "", _unit(rest, "minute") if rest else ""]
     return gettext("about %(time)s", time=" ".join(filter(None, parts)))
+
+
+def seconds(milliseconds: float) -> str:
+    """Return how long something took, to a tenth of a second.
+
+    >>> seconds(4230)
+    '4,2 dtk'
+    """
+    shown = milliseconds / 1000
+    return format_unit(
+        shown, "duration-second", length="short", format="#,##0.0", locale=language()
+    )
 
 
 def _unit(count: int, unit: str) -> str:

@@ -11,6 +11,7 @@ from flask import Blueprint, Response, redirect, render_template, url_for
 from webapp.exporters.rated_rows import RATED_COLUMNS
 from webapp.importers.problems import message
 from webapp.metrics.figures import Confusion, confusion
+from webapp.metrics.latency import Latency
 from webapp.metrics.registry import Measure, measure_of
 from webapp.metrics.summaries import RunReport, category_totals
 from webapp.metrics.summaries import totals as totals_of
@@ -22,6 +23,7 @@ from webapp.services.progress import Progress
 from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.web import access, figures, htmx, rules
 from webapp.web.figures import Cell, Reason, Row
+from webapp.web.formatting import seconds
 from webapp.web.forms import LabelsForm, checked
 from webapp.web.rules import RuleChoice
 
@@ -71,11 +73,22 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
+class ResponseTimes:
+    """How long the chatbot took, in seconds as they are written, over ``n`` answers."""
+
+    p50: str
+    p95: str
+    mean: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunShown:
     """One run in full, its figures under ``rule``.
 
     ``totals`` are those the figures are made of; ``next_run`` is another run with open work,
-    once this one is finished; ``unblinded`` are the times in which raters could see it.
+    once this one is finished; ``times`` are ``None`` where no answer states its own;
+    ``unblinded`` are the times in which raters could see it.
     ``columns`` explain those of the rated CSV, by name.
     """
 
@@ -93,6 +106,7 @@ class RunShown:
     next_run: RunOverview | None
     formats: dict[str, str]
     columns: dict[str, Measure]
+    times: ResponseTimes | None
     finished: bool
     is_blind: bool
 
@@ -211,9 +225,17 @@ def _shown(
         next_run=next(open_runs, None),
         formats=FORMATS,
         columns={name: measure_of(name) for name in RATED_COLUMNS},
+        times=_times(run.latency),
         finished=run.overview.first_open is None,
         is_blind=is_blind,
     )
+
+
+def _times(latency: Latency | None) -> ResponseTimes | None:
+    if latency is None:
+        return None
+    p50, p95, mean = map(seconds, (latency.p50, latency.p95, latency.mean))
+    return ResponseTimes(p50, p95, mean, latency.n)
 
 
 def _category(name: str, totals: Totals) -> Category:

@@ -1,0 +1,39 @@
+"""A question to the chatbot under test, and the answer it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One message in one conversation; ``earlier`` are its (question, answer) pairs so far.
+
+    Chatbots that remember their sessions are given the session alone; those that do not
+    (any OpenAI-compatible endpoint) get the earlier turns.
+    """
+
+    message: str
+    session_id: str
+    user_id: str
+    method: str
+    earlier: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: the text, and the rest as the JSON values the chatbot sent.
+
+    ``properties`` is ``None`` where the chatbot lists none beside its text. ``session_id``
+    is the one the answer names, if any. ``latency_ms`` is the duration of the try that was
+    answered, ``tries`` how many it took.
+    """
+
+    text: str
+    properties: tuple[object, ...] | None = None
+    session_id: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    usage: Mapping[str, object] | None = None
+    latency_ms: int = 0
+    tries: int = 1

@@ -1,0 +1,323 @@
+"""The chatbot asked over HTTP: one question, one answer, or a failure that is named.
+
+Safe in threads: a client keeps nothing between two questions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
+from functools import cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from webapp.chatbot import mappings
+from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.failures import (
+    LONGEST_EXCERPT,
+    AnswerTooLarge,
+    CallFailed,
+    ConnectionCut,
+    NoAnswerInTime,
+    NotReached,
+    NotTheContract,
+    PauseTooLong,
+    QuestionRefused,
+    Redirected,
+    ServerFailed,
+    TooManyRequests,
+    one_line,
+)
+from webapp.chatbot.mappings import CONTRACT, Mapping
+from webapp.i18n import gettext
+
+if TYPE_CHECKING:
+    import httpx
+
+LARGEST_ANSWER = 2**20
+"""Bytes; of a larger answer the rest is not read."""
+
+DEEPEST_ANSWER = 32
+"""Lists and objects within one another."""
+
+
+class UnusableAddress(ValueError):
+    """An address that is no http or https address; it is the argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an answer may take, how often a question is tried, and the pauses between.
+
+    The pauses (seconds) double from ``first_pause`` to ``longest_pause``, with as much as
+    ``jitter`` by chance. A chatbot that asks for a wait gets it, up to ``longest_wait``.
+    """
+
+    seconds: float = 120.0
+    tries: int = 3
+    first_pause: float = 1.0
+    longest_pause: float = 30.0
+    jitter: float = 1.0
+    longest_wait: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chatbot:
+    """A chatbot at an address, spoken to by a mapping, with so much patience.
+
+    ``timer`` counts seconds for the latencies.
+    """
+
+    address: str
+    mapping: Mapping = CONTRACT
+    patience: Patience = Patience()
+    timer: Callable[[], float] = time.perf_counter
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "address", full_address(self.address, self.mapping.path))
+
+    def ask(self, asked: Asked) -> Answer:
+        """The answer to one question; raises a `CallFailed` when every try failed.
+
+        The tries go to the same session. Raises ``MissingKey`` before anything is sent.
+        """
+        import stamina
+
+        # Retries are told by whoever asks; without a handler they would appear on stderr.
+        logging.getLogger("stamina").addHandler(_SILENT)
+        headers = mappings.headers(self.mapping)
+        attempts = stamina.retry_context(
+            on=self._pause,
+            attempts=self.patience.tries,
+            timeout=None,
+            wait_initial=self.patience.first_pause,
+            wait_max=self.patience.longest_pause,
+            wait_jitter=self.patience.jitter,
+        )
+        for attempt in attempts:
+            with attempt:
+                try:
+                    return replace(self._try(asked, headers), tries=attempt.num)
+                except CallFailed as failure:
+                    failure.tries = attempt.num
+                    raise
+        raise AssertionError(self.patience)
+
+    def _pause(self, failure: Exception) -> bool | float:
+        """Whether a failure is worth another try, or after how many seconds it is."""
+        if not isinstance(failure, CallFailed) or not failure.retried:
+            return False
+        return True if failure.pause is None else failure.pause
+
+    def _try(self, asked: Asked, headers: dict[str, str]) -> Answer:
+        started = self.timer()
+        status, data, about = asyncio.run(self._post(self.mapping.body(asked), headers))
+        milliseconds = round((self.timer() - started) * 1000)
+        self._check_status(status, data, about)
+        answer = self.mapping.read(_parsed(data), asked)
+        return replace(answer, latency_ms=milliseconds)
+
+    async def _post(
+        self, body: object, headers: dict[str, str]
+    ) -> tuple[int, bytes, httpx.Headers]:
+        """Status, bytes and headers of what came back, all of it within the time limit."""
+        import httpx
+
+        try:
+            async with (
+                # One limit for the whole call: httpx's own starts anew with every byte.
+                asyncio.timeout(self.patience.seconds),
+                httpx.AsyncClient(
+                    timeout=None,  # noqa: S113
+                    verify=_certificates(),
+                    trust_env=not is_loopback(self.address),
+                ) as client,
+                client.stream(
+                    "POST",
+                    self.address,
+                    content=json.dumps(body).encode(),
+                    # Compressed, a small answer could unfold to one that fills the memory.
+                    headers={
+                        "Accept": "application/json",
+                        "Content-Type": "application/json",
+                        "User-Agent": "relevansi",
+                        **headers,
+                        "Accept-Encoding": "identity",
+                    },
+                ) as response,
+            ):
+                return response.status_code, await _bounded(response), response.headers
+        except TimeoutError as late:
+            raise NoAnswerInTime(seconds=self.patience.seconds) from late
+        except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as failure:
+            raise NotReached(why=_reason(failure)) from failure
+        except httpx.TransportError as failure:
+            raise ConnectionCut(why=_reason(failure)) from failure
+
+    def _check_status(self, status: int, data: bytes, about: httpx.Headers) -> None:
+        if 200 <= status < 300:
+            if about.get("Content-Encoding", "identity") != "identity":
+                raise NotTheContract(what=gettext("it is compressed, though that was declined"))
+            return
+        detail = _detail(data)
+        if 300 <= status < 400:
+            raise Redirected(status=status, address=about.get("Location", "-"))
+        if status != 429 and status < 500:
+            raise QuestionRefused(status=status, detail=detail)
+        pause, limit = _seconds(about.get("Retry-After")), self.patience.longest_wait
+        if pause is not None and pause > limit:
+            raise PauseTooLong(status=status, seconds=pause, limit=limit)
+        kind = TooManyRequests if status == 429 else ServerFailed
+        raise kind(pause=pause, status=status, detail=detail)
+
+
+def full_address(address: str, path: str = "") -> str:
+    """`address` with `path` behind it unless it ends so; raises `UnusableAddress`.
+
+    >>> full_address("http://127.0.0.1:8000", "/chat")
+    'http://127.0.0.1:8000/chat'
+    >>> full_address("https://bot.example/v1/chat", "/chat")
+    'https://bot.example/v1/chat'
+    """
+    try:
+        parts = urlsplit(address.strip())
+        usable = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UnusableAddress(address)
+    own = parts.path.rstrip("/")
+    return urlunsplit(parts._replace(path=parts.path if own.endswith(path) else f"{own}{path}"))
+
+
+def public_address(address: str) -> str:
+    """`address` without what may be secret in it: user, password, query.
+
+    >>> public_address("https://me:secret@bot.example:8443/chat?key=1")
+    'https://bot.example:8443/chat'
+    """
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether the address is this machine's own, which no proxy can reach."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_SILENT = logging.NullHandler()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The trusted certificates, read once: that takes longer than a quick answer."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    data = bytearray()
+    async for chunk in response.aiter_raw():
+        data += chunk
+        if len(data) > LARGEST_ANSWER:
+            excerpt = _excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
+            raise AnswerTooLarge(limit=LARGEST_ANSWER // 1024, excerpt=excerpt)
+    return bytes(data)
+
+
+def _parsed(data: bytes) -> object:
+    """The JSON value in an answer, with null for numbers that are none."""
+    excerpt = _excerpt(data)
+    if not data.strip():
+        raise NotTheContract(what=gettext("it is empty"))
+    try:
+        text = data.decode("utf-8-sig")
+        value: object = json.loads(text, parse_constant=_null, parse_float=_float)
+    except UnicodeDecodeError as wrong:
+        raise NotTheContract(what=gettext("it is not in UTF-8"), excerpt=excerpt) from wrong
+    except (ValueError, RecursionError) as wrong:
+        is_page = excerpt.lstrip().startswith("<")
+        what = gettext("it is HTML, not JSON") if is_page else gettext("it is no readable JSON")
+        raise NotTheContract(what=what, excerpt=excerpt) from wrong
+    if _is_deeper(value, DEEPEST_ANSWER):
+        raise NotTheContract(what=gettext("its JSON is nested too deep"), excerpt=excerpt)
+    return value
+
+
+def _null(_constant: str) -> None:
+    """NaN and Infinity, which Python reads and JSON does not have."""
+
+
+def _float(digits: str) -> float | None:
+    number = float(digits)
+    return number if abs(number) != float("inf") else None
+
+
+def _is_deeper(value: object, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            inner
+            for outer in level
+            for inner in (
+                outer.values()
+                if isinstance(outer, dict)
+                else outer
+                if isinstance(outer, list)
+                else ()
+            )
+        ]
+    return bool(level)
+
+
+def _excerpt(data: bytes) -> str:
+    return data[: 4 * LONGEST_EXCERPT].decode("utf-8", "replace")[:LONGEST_EXCERPT]
+
+
+def _detail(data: bytes) -> str:
+    """What the chatbot says of its failure: ``detail`` or the like, else the text itself."""
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        text = _excerpt(data)
+        return gettext("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
+    if isinstance(said, dict):
+        said = next((said[key] for key in ("detail", "error", "message") if key in said), said)
+    if isinstance(said, dict) and isinstance(said.get("message"), str):
+        said = said["message"]
+    return one_line(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)) or "-"
+
+
+def _seconds(stated: str | None) -> float | None:
+    """The wait in a Retry-After header, given in seconds or as a date; ``None`` without."""
+    if not stated:
+        return None
+    if stated.strip().isdecimal():
+        return float(stated)
+    try:
+        until = parsedate_to_datetime(stated)
+    except ValueError:
+        return None
+    return max(0.0, until.timestamp() - time.time())
+
+
+def _reason(failure: Exception) -> str:
+    """What the system says of a connection, without an empty or a nested message."""
+    inner: BaseException = failure
+    while inner.__cause__ is not None or inner.__context__ is not None:
+        inner = inner.__cause__ or inner.__context__ or inner
+        if isinstance(inner, OSError) and inner.strerror:
+            return inner.strerror
+    return str(failure) or type(failure).__name__

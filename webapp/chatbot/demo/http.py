@@ -1,0 +1,69 @@
+"""The demo chatbot's HTTP face: POST /chat, as the chatbots in use have it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.wrappers import Request, Response
+
+from webapp.chatbot.demo.bot import DemoBot
+
+PATH = "/chat"
+LARGEST_BODY = 64 * 2**10
+
+WsgiApplication = Callable[..., Any]
+_log = logging.getLogger(__name__)
+
+
+class Question(BaseModel):
+    """What is posted to /chat; further keys are ignored."""
+
+    message: str = Field(min_length=1, max_length=2000)
+    session_id: str | None = Field(default=None, max_length=200)
+    user_id: str | None = Field(default=None, max_length=200)
+    method: Literal["hybrid", "api_only", "vector_only"] = "hybrid"
+
+
+def application(bot: DemoBot) -> WsgiApplication:
+    """Return the WSGI application: 200, 422 for bad input, 500 with ``detail`` on failure."""
+
+    @Request.application
+    def chat(request: Request) -> Response:
+        if request.path.rstrip("/") != PATH:
+            return _told(404, "Not Found")
+        if request.method != "POST":
+            return _told(405, "Method Not Allowed")
+        request.max_content_length = LARGEST_BODY
+        try:
+            return _answer(bot, request.get_data())
+        except RequestEntityTooLarge:
+            return _told(413, "Request Entity Too Large")
+        except Exception as failure:  # noqa: BLE001 (told to whoever asked, and logged)
+            _log.exception("the demo chatbot failed")
+            return _told(500, f"{type(failure).__name__}: {failure}")
+
+    return chat
+
+
+def _answer(bot: DemoBot, body: bytes) -> Response:
+    try:
+        asked = Question.model_validate_json(body)
+    except ValidationError as wrong:
+        return _told(422, json.loads(wrong.json(include_url=False, include_context=False)))
+    reply = bot.answer(asked.message, asked.method, asked.session_id)
+    return _json(200, asdict(reply))
+
+
+def _told(status: int, detail: object) -> Response:
+    return _json(status, {"detail": detail})
+
+
+def _json(status: int, value: object) -> Response:
+    text = json.dumps(value, ensure_ascii=False)
+    return Response(text, status, content_type="application/json; charset=utf-8")

@@ -1,0 +1,133 @@
+"""Why a question got no answer that can be used, each kind with its name and its sentence."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from webapp.i18n import gettext, mark
+
+_LONGEST_DETAIL = 300
+LONGEST_EXCERPT = 2000
+
+
+class CallFailed(Exception):
+    """A question that got no usable answer.
+
+    As text it is told in the language in force; ``code`` names the kind, ``retried`` says
+    whether the same question may fare better. ``pause`` is the wait in seconds that the
+    chatbot itself asked for, ``excerpt`` the beginning of what it sent instead of an answer,
+    ``tries`` how often it was asked.
+    """
+
+    code: ClassVar[str]
+    sentence: ClassVar[str]
+    retried: ClassVar[bool] = True
+
+    def __init__(
+        self, *, pause: float | None = None, excerpt: str = "", **values: str | float
+    ) -> None:
+        super().__init__(self.code)
+        self.pause = pause
+        self.excerpt = excerpt[:LONGEST_EXCERPT]
+        self.tries = 1
+        self.values = {
+            name: one_line(value) if isinstance(value, str) else f"{value:g}"
+            for name, value in values.items()
+        }
+
+    def __str__(self) -> str:
+        return gettext(self.sentence, **self.values)
+
+
+class NotReached(CallFailed):
+    """Nobody listens at the address, or its name is unknown."""
+
+    code = "not_reached"
+    sentence = mark("The chatbot could not be reached: %(why)s.")
+
+
+class NoAnswerInTime(CallFailed):
+    """The whole answer was not there when the time was over."""
+
+    code = "no_answer_in_time"
+    sentence = mark("The chatbot did not finish its answer within %(seconds)s seconds.")
+
+
+class ConnectionCut(CallFailed):
+    """The connection ended before the answer did."""
+
+    code = "connection_cut"
+    sentence = mark("The connection was cut before the answer was complete: %(why)s.")
+
+
+class TooManyRequests(CallFailed):
+    """429: the chatbot asks for patience, perhaps for how long."""
+
+    code = "too_many_requests"
+    sentence = mark("The chatbot is busy and refused the question (429): %(detail)s")
+
+
+class PauseTooLong(CallFailed):
+    """429 or 5xx with a wait beyond what is waited for."""
+
+    code = "pause_too_long"
+    sentence = mark(
+        "The chatbot is busy (%(status)s) and asks to wait %(seconds)s seconds, longer than the "
+        "%(limit)s that are waited for."
+    )
+    retried = False
+
+
+class ServerFailed(CallFailed):
+    """5xx, with what the chatbot says of it."""
+
+    code = "server_failed"
+    sentence = mark("The chatbot failed (%(status)s): %(detail)s")
+
+
+class NotTheContract(CallFailed):
+    """An answer that is no JSON, or not the JSON that was agreed."""
+
+    code = "not_the_contract"
+    sentence = mark("The chatbot's answer cannot be used: %(what)s.")
+
+
+class AnswerTooLarge(CallFailed):
+    """More bytes than an answer may have; the rest was not read."""
+
+    code = "answer_too_large"
+    sentence = mark("The chatbot's answer is larger than %(limit)s kB and was not read further.")
+
+
+class OtherSession(CallFailed):
+    """The answer names another conversation than the one that asked."""
+
+    code = "other_session"
+    sentence = mark(
+        'The answer belongs to another conversation: it names the session "%(theirs)s", '
+        'asked was in "%(ours)s".'
+    )
+
+
+class QuestionRefused(CallFailed):
+    """4xx: asking again would be refused again."""
+
+    code = "question_refused"
+    sentence = mark("The chatbot refused the question (%(status)s): %(detail)s")
+    retried = False
+
+
+class Redirected(CallFailed):
+    """3xx: the address is not the chatbot's."""
+
+    code = "redirected"
+    sentence = mark(
+        "The address leads on to %(address)s (%(status)s). Give that one if it is the chatbot's."
+    )
+    retried = False
+
+
+def one_line(text: str) -> str:
+    """`text` on one line, its end cut off where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]} …"

@@ -1,0 +1,274 @@
+"""How a chatbot is spoken to: where the message goes, where text, items and session come from.
+
+The contract of the chatbots in use is the mapping ``CONTRACT``; others come from a small
+JSON file (docs/chatbots.md), OpenAI-compatible endpoints from `openai`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping as Values
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.failures import NotTheContract, OtherSession
+from webapp.i18n import gettext
+
+KEY_VARIABLE = "RELEVANSI_CHATBOT_KEY"
+PLACES = ("message", "session_id", "user_id", "method", "messages")
+LARGEST_FILE = 64 * 2**10
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_NOTHING = object()
+
+
+class UnusableMapping(ValueError):
+    """A mapping file that cannot be followed; the message says what is wrong and where."""
+
+
+class MissingKey(LookupError):
+    """An environment variable that a header needs is not set; its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """One way to speak to a chatbot.
+
+    ``send`` is the JSON to post, with the ``PLACES`` in braces to be filled. The paths
+    (``text`` and so on) are names and positions joined by points: "choices.0.message.content";
+    "" stands for what such a chatbot does not say. ``item`` maps names of the contract to
+    paths inside each item. ``assigns_sessions`` is for chatbots that name their sessions
+    themselves. ``path`` is appended to an address that ends without it.
+    """
+
+    send: object
+    text: str
+    items: str = ""
+    session: str = ""
+    usage: str = ""
+    metadata: str = ""
+    item: Values[str, str] = field(default_factory=dict)
+    headers: Values[str, str] = field(default_factory=dict)
+    assigns_sessions: bool = False
+    path: str = ""
+
+    def body(self, asked: Asked) -> object:
+        """The JSON that asks."""
+        return _filled(self.send, asked)
+
+    def read(self, document: object, asked: Asked) -> Answer:
+        """The answer in what came back; raises `NotTheContract` or `OtherSession`."""
+        text = _at(document, self.text)
+        if not isinstance(text, str):
+            raise NotTheContract(what=_missing(self.text, document))
+        theirs = _session_id(_at(document, self.session))
+        if theirs and asked.session_id and theirs != asked.session_id:
+            raise OtherSession(excerpt=text, ours=asked.session_id, theirs=theirs)
+        return Answer(
+            text=text,
+            properties=self._properties(document),
+            session_id=theirs,
+            metadata=_object(_at(document, self.metadata)),
+            usage=_object(_at(document, self.usage)) or None,
+        )
+
+    def _properties(self, document: object) -> tuple[object, ...] | None:
+        found = _at(document, self.items)
+        if found is _NOTHING or found is None:
+            return None
+        if not isinstance(found, list):
+            what = gettext('"%(path)s" in it is no list', path=self.items)
+            raise NotTheContract(what=what, excerpt=_at_text(document, self.text))
+        return tuple(self._property(item) for item in found)
+
+    def _property(self, item: object) -> object:
+        if not isinstance(item, dict):
+            return item
+        named = {ours: _at(item, theirs) for ours, theirs in self.item.items()}
+        return item | {name: value for name, value in named.items() if value is not _NOTHING}
+
+
+CONTRACT = Mapping(
+    send={
+        "message": "{message}",
+        "session_id": "{session_id}",
+        "user_id": "{user_id}",
+        "method": "{method}",
+    },
+    text="response",
+    items="properties",
+    session="session_id",
+    usage="usage",
+    metadata="metadata",
+    path="/chat",
+)
+
+
+def openai(model: str, environ: Values[str, str] = os.environ) -> Mapping:
+    """The mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
+
+    The key is taken from ``RELEVANSI_CHATBOT_KEY``; without it none is sent.
+    """
+    return Mapping(
+        send={"model": model, "messages": "{messages}"},
+        text="choices.0.message.content",
+        usage="usage",
+        headers={"Authorization": f"Bearer {{env:{KEY_VARIABLE}}}"}
+        if environ.get(KEY_VARIABLE)
+        else {},
+        path="/chat/completions",
+    )
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str = Field(min_length=1)
+    items: str = ""
+    session: str = ""
+    usage: str = ""
+    metadata: str = ""
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    send: dict[str, object]
+    read: _Read
+    item: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    assigns_sessions: bool = False
+
+
+def read(name: str, data: bytes) -> Mapping:
+    """The mapping in the file `name`; raises `UnusableMapping`."""
+    if len(data) > LARGEST_FILE:
+        limit = LARGEST_FILE // 1024
+        raise UnusableMapping(
+            gettext("%(file)s is larger than %(limit)s kB.", file=name, limit=limit)
+        )
+    try:
+        file = _File.model_validate_json(data)
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "JSON"
+        raise UnusableMapping(
+            gettext(
+                "%(file)s is no mapping that can be followed: %(place)s: %(why)s. "
+                "docs/chatbots.md shows one.",
+                file=name,
+                place=place,
+                why=first["msg"],
+            )
+        ) from wrong
+    _check_places(name, file.send)
+    return Mapping(
+        send=file.send,
+        item=file.item,
+        headers=file.headers,
+        assigns_sessions=file.assigns_sessions,
+        **file.read.model_dump(),
+    )
+
+
+def headers(mapping: Mapping, environ: Values[str, str] = os.environ) -> dict[str, str]:
+    """The headers of `mapping` with ``{env:NAME}`` filled; raises `MissingKey`."""
+
+    def value(place: re.Match[str]) -> str:
+        kind, _, variable = place[1].partition(":")
+        if kind != "env" or not environ.get(variable):
+            raise MissingKey(variable or place[0])
+        return environ[variable]
+
+    return {name: _PLACE.sub(value, text) for name, text in mapping.headers.items()}
+
+
+def _check_places(name: str, send: object) -> None:
+    places = set(_PLACE.findall(json.dumps(send)))
+    if unknown := sorted(place for place in places if re.fullmatch(r"\w+", place)):
+        unknown = [place for place in unknown if place not in PLACES]
+    if unknown:
+        raise UnusableMapping(
+            gettext(
+                "%(file)s: {%(place)s} is no place that can be filled; there are %(places)s.",
+                file=name,
+                place=unknown[0],
+                places=", ".join(f"{{{place}}}" for place in PLACES),
+            )
+        )
+    if not places & {"message", "messages"}:
+        raise UnusableMapping(
+            gettext("%(file)s: the message goes nowhere; put {message} into send.", file=name)
+        )
+
+
+def _filled(template: object, asked: Asked) -> object:
+    match template:
+        case str():
+            return _filled_text(template, asked)
+        case dict():
+            return {key: _filled(value, asked) for key, value in template.items()}
+        case list():
+            return [_filled(value, asked) for value in template]
+        case _:
+            return template
+
+
+def _filled_text(template: str, asked: Asked) -> object:
+    """The text with its places filled; a place alone may become null or a list."""
+    if template == "{messages}":
+        return _messages(asked)
+    if template == "{session_id}":
+        return asked.session_id or None
+    return _PLACE.sub(
+        lambda place: str(getattr(asked, place[1])) if place[1] in PLACES[:4] else place[0],
+        template,
+    )
+
+
+def _messages(asked: Asked) -> list[dict[str, str]]:
+    turns = [
+        {"role": role, "content": text}
+        for turn in asked.earlier
+        for role, text in zip(("user", "assistant"), turn, strict=True)
+    ]
+    return [*turns, {"role": "user", "content": asked.message}]
+
+
+def _at(document: object, path: str) -> object:
+    """What stands at `path`, or `_NOTHING`."""
+    if not path:
+        return _NOTHING
+    for part in path.split("."):
+        if isinstance(document, dict) and part in document:
+            document = document[part]
+        elif isinstance(document, list) and part.isdecimal() and int(part) < len(document):
+            document = document[int(part)]
+        else:
+            return _NOTHING
+    return document
+
+
+def _at_text(document: object, path: str) -> str:
+    found = _at(document, path)
+    return found if isinstance(found, str) else ""
+
+
+def _session_id(found: object) -> str | None:
+    if isinstance(found, bool) or not isinstance(found, str | int):
+        return None
+    return str(found) or None
+
+
+def _object(found: object) -> Values[str, object]:
+    return found if isinstance(found, dict) else {}
+
+
+def _missing(path: str, document: object) -> str:
+    if isinstance(document, dict):
+        known = ", ".join(map(str, list(document)[:8])) or "-"
+        return gettext('it has no text at "%(path)s", only: %(known)s', path=path, known=known)
+    return gettext("it is JSON, but no object")
