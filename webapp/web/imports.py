@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, current_app, redirect, request, url_for
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Study
+from webapp.db.models import Study, Upload
 from webapp.i18n import gettext
+from webapp.importers.offline_ratings import recognises
 from webapp.importers.problems import message
-from webapp.services import imports, uploads
+from webapp.records import Problem
+from webapp.services import imports, offline_ratings, uploads
 from webapp.services.imports import ImportReport, Labels
+from webapp.services.offline_ratings import RatingsReport
 from webapp.web import access, htmx
 from webapp.web.forms import LONGEST_LABEL
 
@@ -37,18 +40,28 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingRatings:
+    """A file of ratings from a page without a server, with its report."""
+
+    token: str
+    report: RatingsReport
+    problems: tuple[Told, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ImportPage:
-    """The drop zone, and below it every file that waits for a word."""
+    """The drop zone, and below it every file that waits for a word: runs, then ratings."""
 
     files: tuple[Waiting, ...]
     notice: str = ""
+    ratings: tuple[WaitingRatings, ...] = ()
 
     @property
-    def storable(self) -> tuple[Waiting, ...]:
-        """The files that can be stored."""
-        return tuple(
-            file for file in self.files if file.report.read and not file.report.already_imported
-        )
+    def storable(self) -> int:
+        """How many of the files can be stored."""
+        runs = [f.report.read and not f.report.already_imported for f in self.files]
+        ratings = [f.report.storable and not f.report.already_imported for f in self.ratings]
+        return sum(map(bool, (*runs, *ratings)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +75,10 @@ class Shown:
 def show() -> Response:
     """Show the drop zone and the report of each file that waits."""
     with access.reading() as (session, rater):
-        files = tuple(
-            _waiting(session, rater.study, token) for token in request.args.getlist("token")
-        )
-    return _answer(ImportPage(files))
+        found = [_waiting(session, rater.study, token) for token in request.args.getlist("token")]
+    runs = tuple(file for file in found if isinstance(file, Waiting))
+    ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
+    return _answer(ImportPage(runs, ratings=ratings))
 
 
 @blueprint.post("/runs/import")
@@ -88,20 +101,38 @@ def upload() -> Response:
 
 
 def _decide() -> Response:
-    """Store the waiting files, or forget them."""
+    """Store the waiting files, runs before their ratings, or forget them."""
     tokens = request.form.getlist("token")
+    wanted = request.form.get("action") == "store"
     stored: list[str] = []
+    refused: dict[str, str] = {}
     with access.writing() as (session, rater):
-        for token in tokens:
-            file = uploads.find(session, rater.study, token)
-            report = imports.examine(session, rater.study, file.name, file.data)
-            if request.form.get("action") == "store" and report.read is not None:
-                labels = _labels(token, report)
-                run = imports.store(session, rater.study, report.read, labels, access.now())
-                stored.append(run.id)
+        files = [uploads.find(session, rater.study, token) for token in tokens]
+        for file in sorted(files, key=lambda file: recognises(file.data)):
+            if wanted and not _store(session, rater.study, file, stored):
+                refused[file.id] = _label(f"rater-{file.id}") or ""
+                continue
             uploads.discard(session, file)
         session.commit()
+    if refused:  # its report says why; who was said to have rated is shown again
+        names = {f"rater-{token}": name for token, name in refused.items()}
+        return redirect(url_for("imports.show", token=[*refused], **names), 303)  # type: ignore[return-value,arg-type]
     return redirect(_after(stored), 303)  # type: ignore[return-value]
+
+
+def _store(session: Session, study: Study, file: Upload, stored: list[str]) -> bool:
+    """Store one waiting file and note its run; ratings that cannot be stored yet stay."""
+    brought = offline_ratings.store(
+        session, study, file.name, file.data, access.now(), _label(f"rater-{file.id}")
+    )
+    if brought is not None:
+        stored += [brought.run_id] if brought.run_id else []
+        return brought.storable
+    report = imports.examine(session, study, file.name, file.data)
+    if report.read is not None:
+        labels = _labels(file.id, report)
+        stored.append(imports.store(session, study, report.read, labels, access.now()).id)
+    return True
 
 
 def _after(stored: list[str]) -> str:
@@ -126,14 +157,20 @@ def _label(name: str) -> str | None:
     return request.form.get(name, "").replace("\x00", "").strip()[:LONGEST_LABEL] or None
 
 
-def _waiting(session: Session, study: Study, token: str) -> Waiting:
+def _waiting(session: Session, study: Study, token: str) -> Waiting | WaitingRatings:
     file = uploads.find(session, study, token)
+    rater = request.args.get(f"rater-{token}")
+    ratings = offline_ratings.examine(session, study, file.name, file.data, access.now(), rater)
+    if ratings is not None:
+        return WaitingRatings(token, ratings, _told(ratings.problems))
     report = imports.examine(session, study, file.name, file.data)
-    told = tuple(
-        Told(str(problem.severity), problem.query_id, message(problem))
-        for problem in report.problems
+    return Waiting(token, report, _told(report.problems))
+
+
+def _told(problems: tuple[Problem, ...]) -> tuple[Told, ...]:
+    return tuple(
+        Told(str(problem.severity), problem.query_id, message(problem)) for problem in problems
     )
-    return Waiting(token, report, told)
 
 
 def _answer(page: ImportPage, status: int = 200) -> Response:
