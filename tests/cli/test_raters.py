@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.relevansi import document, relevansi
+from tests.conftest import NOW
+from tests.services.runs import card, query, run
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.services import invitations, sign_in, studies
+from webapp.services import assignments, imports, invitations, sign_in, studies
+from webapp.services.imports import Labels
 
 LINK = re.compile(r"https?://\S+/join/([\w-]{32})")
 
@@ -53,6 +56,27 @@ def test_raters_are_listed_as_one_json_document(tmp_path: Path) -> None:
     listed = relevansi(tmp_path, "raters").stdout
     assert "Ani [bold]" in listed
     assert "invited" in listed
+
+
+def test_the_list_says_which_questions_each_rater_gets(tmp_path: Path) -> None:
+    relevansi(tmp_path, "invite", "Ani")
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        queries = (query(number, card("a")) for number in range(1, 5))
+        imports.store(session, study, run(*queries), Labels(), NOW)
+        _, ani = studies.raters(session, study)
+        sets = assignments.numbered(session, study)
+        assignments.assign(session, ani, assignments.read("1-2, 4", sets), NOW)
+        session.commit()
+    database.close()
+
+    owner, listed = document(relevansi(tmp_path, "raters", "--json"))["raters"]
+
+    assert (owner["questions"], listed["questions"]) == (None, "1-2, 4")
+    table = relevansi(tmp_path, "raters").stdout
+    assert "1-2, 4" in table
+    assert " all " in table
 
 
 @pytest.mark.parametrize(

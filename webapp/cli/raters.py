@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ import click
 
 from webapp.cli import database
 from webapp.i18n import gettext, ngettext
-from webapp.services import invitations, raters, sign_in, studies
+from webapp.services import assignments, invitations, raters, sign_in, studies
 from webapp.services.invitations import DAYS, MOST_DAYS, InvitationLine, OwnerIsNotInvited
 from webapp.services.raters import LONGEST_NAME, NameTaken, RaterLine
 
@@ -58,18 +59,23 @@ def invite_command(name: str, days: int, base_url: str) -> None:
     help="Forget the owner's password, so that a new one can be set on this computer.",
 )  # fmt: skip
 def raters_command(*, as_json: bool, forget_password: bool) -> None:
-    """List the study's raters: how they stand and how they may come in."""
+    """List the study's raters: how they stand, what they get and how they may come in."""
     if forget_password:
         _forget_password()
         return
     with database.reading() as (session, study):
         invited = invitations.lines(session, study, database.now())
         found = [(line, invited.get(line.id, ())) for line in raters.lines(session, study)]
+        sets = assignments.numbered(session, study)
+        named = {
+            rater_id: assignments.written(questions, sets)
+            for rater_id, questions in assignments.by_rater(session, study).items()
+        }
     if as_json:
-        document = {"raters": [_document(line, links) for line, links in found]}
+        document = {"raters": [_document(line, links, named) for line, links in found]}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_iso))
     else:
-        _print_table(found)
+        _print_table(found, named)
 
 
 def _invite(name: str, days: int) -> tuple[str, bool]:
@@ -112,15 +118,21 @@ def _print_code(link: str) -> None:
     click.echo(text)
 
 
-def _document(line: RaterLine, links: tuple[InvitationLine, ...]) -> dict[str, Any]:
-    return {**asdict(line), "invitations": [asdict(link) for link in links]}
+def _document(
+    line: RaterLine, links: tuple[InvitationLine, ...], named: Mapping[int, str]
+) -> dict[str, Any]:
+    """Return a rater as plain values; ``questions`` is null where all are theirs."""
+    links_too = {"invitations": [asdict(link) for link in links]}
+    return {**asdict(line), "questions": named.get(line.id), **links_too}
 
 
 def _iso(value: datetime) -> str:
     return value.isoformat()
 
 
-def _print_table(found: list[tuple[RaterLine, tuple[InvitationLine, ...]]]) -> None:
+def _print_table(
+    found: list[tuple[RaterLine, tuple[InvitationLine, ...]]], named: Mapping[int, str]
+) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -130,6 +142,7 @@ def _print_table(found: list[tuple[RaterLine, tuple[InvitationLine, ...]]]) -> N
         (gettext("Rater"), "left"),
         (gettext("Judgments"), "right"),
         (gettext("Grades"), "right"),
+        (gettext("Questions"), "left"),
         (gettext("Last seen"), "left"),
         (gettext("State"), "left"),
     ):
@@ -137,7 +150,9 @@ def _print_table(found: list[tuple[RaterLine, tuple[InvitationLine, ...]]]) -> N
     for line, links in found:
         seen = line.last_seen.astimezone().strftime("%Y-%m-%d %H:%M") if line.last_seen else "-"
         state = _state(line, links)
-        table.add_row(Text(line.name), str(line.judgments), str(line.ratings), seen, state)
+        questions = named.get(line.id, gettext(assignments.ALL))
+        counts = (str(line.judgments), str(line.ratings))
+        table.add_row(Text(line.name), *counts, questions, seen, state)
     Console().print(table)
 
 

@@ -54,6 +54,14 @@ class Numbered:
     ids: Mapping[int, int]
     categories: Mapping[int, str]
 
+    def of(self, category: str) -> list[int]:
+        """Return the questions of a category, whatever its capitals."""
+        return [
+            self.ids[place]
+            for place, name in self.categories.items()
+            if _plain(name) == _plain(category)
+        ]
+
 
 def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
     """Return the questions named for a rater; ``None`` where none is, which means all."""
@@ -183,12 +191,7 @@ def _set(letter: str, item: str, sets: Sequence[Numbered]) -> Numbered:
 
 
 def _of_category(item: str, sets: Sequence[Numbered]) -> list[int]:
-    return [
-        one.ids[place]
-        for one in sets
-        for place, category in one.categories.items()
-        if _plain(category) == _plain(item)
-    ]
+    return [question for one in sets for question in one.of(item)]
 
 
 def _of_set(item: str, sets: Sequence[Numbered]) -> Iterable[int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -24,7 +24,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
-from webapp.services import pool, progress, studies
+from webapp.services import assignments, pool, progress, studies
 from webapp.services.progress import Progress
 
 LONGEST_PAUSE = timedelta(minutes=2)
@@ -69,13 +69,22 @@ class RaterStanding:
 
 @dataclass(frozen=True, slots=True)
 class QuestionStanding:
-    """One question: its distinct things, who was given it, and verdicts by rater's name."""
+    """One question: its distinct things, who was given it, and verdicts by rater's name.
 
+    ``planned_for`` may still be given it, as far as the overlap allows; ``assigned_to`` are
+    all whom the owner's assignments let judge it. ``reach`` counts those with everybody who
+    was given it, removed raters too: so many judge it in the end, or the overlap if less.
+    """
+
+    id: int
     position: int
     text: str
     category: str
     things: int
     given_to: tuple[str, ...]
+    planned_for: tuple[str, ...]
+    assigned_to: tuple[str, ...]
+    reach: int
     judged: dict[str, int]
 
 
@@ -151,10 +160,10 @@ def _questions(
     session: Session, study: Study, raters: Sequence[Rater]
 ) -> tuple[QuestionStanding, ...]:
     names = {rater.id: rater.name for rater in raters}
-    given: dict[int, set[str]] = defaultdict(set)
+    given: dict[int, set[int]] = defaultdict(set)
     for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
-        if rater_id in names:
-            given[question_id].add(names[rater_id])
+        given[question_id].add(rater_id)
+    named = assignments.by_rater(session, study) if studies.is_blind(session, study) else {}
     judged: dict[int, dict[str, int]] = defaultdict(dict)
     for question_id, rater_id, count in session.execute(
         select(JudgedThing.question_id, Judgment.rater_id, func.count())
@@ -172,6 +181,28 @@ def _questions(
         .order_by(Question.question_set_id, Question.position)
     )
     return tuple(
-        QuestionStanding(position, text, category, things, tuple(sorted(given[key])), judged[key])
+        _question(
+            QuestionStanding(key, position, text, category, things, (), (), (), 0, judged[key]),
+            {rater: name for rater, name in names.items() if key in named.get(rater, {key})},
+            {rater: names.get(rater) for rater in given[key]},
+            study.overlap,
+        )
         for key, position, text, category, things in rows
+    )
+
+
+def _question(
+    found: QuestionStanding,
+    assigned: Mapping[int, str],
+    given: Mapping[int, str | None],
+    overlap: int | None,
+) -> QuestionStanding:
+    """Return `found` with who has it and who may get it; a removed rater has no name."""
+    is_free = overlap is None or len(given) < overlap
+    return replace(
+        found,
+        given_to=tuple(sorted(name for name in given.values() if name is not None)),
+        planned_for=tuple(name for key, name in assigned.items() if is_free and key not in given),
+        assigned_to=tuple(assigned.values()),
+        reach=len({*assigned, *given}),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
@@ -11,7 +13,8 @@ from werkzeug.exceptions import BadRequest
 
 from webapp.db.models import Study
 from webapp.i18n import LANGUAGES
-from webapp.services import studies
+from webapp.services import assignments, studies
+from webapp.services.assignments import Numbered
 from webapp.services.study_standing import (
     QuestionStanding,
     RaterStanding,
@@ -69,9 +72,33 @@ class QuestionLine:
     left: int
 
 
+class Cell(StrEnum):
+    """What a question is to a rater."""
+
+    GIVEN = "given"
+    PLANNED = "planned"
+    NOT_THEIRS = "not theirs"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Who judges what: of each question (position, text) a cell for every rater, by name.
+
+    ``lines`` end with how many raters the question reaches. ``nobody`` and ``too_few`` name
+    the questions that no rater, or fewer than the overlap, will judge.
+    """
+
+    lines: tuple[tuple[int, str, dict[str, Cell], int], ...]
+    nobody: str
+    too_few: str
+
+
 @dataclass(frozen=True, slots=True)
 class StandingPage:
-    """How the study stands at ``at``; ``open_questions`` are those that miss a verdict."""
+    """How the study stands at ``at``; ``open_questions`` are those that miss a verdict.
+
+    ``plan`` is there in a blind study, where raters are given their questions.
+    """
 
     at: datetime
     saving: Saving
@@ -81,6 +108,7 @@ class StandingPage:
     raters: tuple[RaterLine, ...]
     questions: tuple[QuestionLine, ...]
     open_questions: int
+    plan: Plan | None
 
 
 @blueprint.get("/")
@@ -155,17 +183,39 @@ def _starter(language: str) -> str:
 
 def _standing(session: Session, study: Study) -> StandingPage:
     found = study_standing(session, study)
-    questions = tuple(_question(one, found, study.overlap) for one in found.questions)
+    questions = tuple(_question(one, study.overlap) for one in found.questions)
+    is_blind = studies.is_blind(session, study)
+    sets = assignments.numbered(session, study)
     return StandingPage(
         at=access.now(),
         saving=found.saving,
         pool_depth=study.pool_depth,
         overlap=study.overlap,
-        is_blind=studies.is_blind(session, study),
+        is_blind=is_blind,
         raters=tuple(_rater(one) for one in found.raters),
         questions=questions,
         open_questions=sum(line.left > 0 for line in questions),
+        plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
     )
+
+
+def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -> Plan:
+    names = [rater.name for rater in found.raters]
+    short = [one for one in found.questions if one.reach < (overlap or 1)]
+    return Plan(
+        lines=tuple(
+            (one.position, one.text, {name: _cell(one, name) for name in names}, one.reach)
+            for one in found.questions
+        ),
+        nobody=assignments.written((one.id for one in short if not one.reach), sets),
+        too_few=assignments.written((one.id for one in short if one.reach), sets),
+    )
+
+
+def _cell(question: QuestionStanding, name: str) -> Cell:
+    if name in question.given_to:
+        return Cell.GIVEN
+    return Cell.PLANNED if name in question.planned_for else Cell.NOT_THEIRS
 
 
 def _rater(found: RaterStanding) -> RaterLine:
@@ -181,12 +231,10 @@ def _rater(found: RaterStanding) -> RaterLine:
     )
 
 
-def _question(
-    found: QuestionStanding, standing: StudyStanding, overlap: int | None
-) -> QuestionLine:
+def _question(found: QuestionStanding, overlap: int | None) -> QuestionLine:
     """Return a question's line: what is left is everybody's who has it or is yet to get it."""
     named = {name: found.judged.get(name, 0) for name in (*found.given_to, *found.judged)}
-    raters = len(standing.raters)
+    raters = len({*named, *found.assigned_to})
     wanted = raters if overlap is None else min(overlap, raters)
     begun = sum(found.things - count for count in named.values())
     return QuestionLine(
