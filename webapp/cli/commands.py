@@ -26,7 +26,11 @@ COMMANDS = {
     "collect": ("collecting", mark("Put the questions to a chatbot and import its answers.")),
     "chatbot": ("collecting", mark("Run the demo chatbot over the sample's catalogue.")),
     "metrics": ("figures", mark("Print the figures of a run or of a rated CSV.")),
-    "export": ("exporting", mark("Write a run as CSV, XLSX, qrels, run file or JSON.")),
+    "export": (
+        "exporting",
+        mark("Write a run as CSV, XLSX, TREC files or JSON, or all as a proof pack."),
+    ),
+    "verify": ("verifying", mark("Recompute a proof pack and say equal or what differs.")),
     "compare": ("comparing", mark("Compare runs: figures, intervals, tests, stability.")),
     "agreement": ("agreement", mark("Show how far the raters agree, on cards and on quality.")),
     "conflicts": ("conflicts", mark("Show where verdicts by hand differ from run to run.")),
@@ -94,11 +98,13 @@ def _known(failure: Exception) -> str | None:
     from webapp.config import UnusableSetting
     from webapp.db.engine import DatabaseOutOfDate
     from webapp.services.comparisons import DifferentQuestions, NothingToCompare
+    from webapp.services.evidence import NoRuns
     from webapp.services.reports import UnknownRater, UnknownRule
     from webapp.services.runs import UnknownRun
 
     texts: dict[type[Exception], str] = {
         UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
+        NoRuns: gettext("There is no run yet: `relevansi import` brings one."),
         UnknownRater: gettext("There is no rater called %(name)s."),
         UnknownRule: gettext('"%(name)s" is no rule: say majority or adjudicated.'),
         NothingToCompare: gettext(

@@ -12,7 +12,9 @@ from webapp.cli.figures import RULES, rule_name
 from webapp.cli.output import write
 from webapp.exporters.csv_cells import CsvStyle
 from webapp.i18n import gettext
-from webapp.services import exports, offline_runs, reports
+from webapp.services import exports, offline_runs, proof_packs, reports
+
+PROOF_PACK = "proof-pack"
 
 CSV_FORMATS = {
     "csv": exports.rated_csv,
@@ -22,13 +24,13 @@ CSV_FORMATS = {
 
 
 @click.command("export")
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="[ID]", required=False)
 @click.option("--rater", help="Only this rater's judgments.")
 @click.option("--rule", type=RULES, help="How several raters' judgments become one.")
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice([*exports.FORMATS, "html"]),
+    type=click.Choice([*exports.FORMATS, "html", PROOF_PACK]),
     default="csv",
     show_default=True,
 )
@@ -37,7 +39,7 @@ CSV_FORMATS = {
 @click.pass_obj
 def export_command(
     create_app: AppFactory,
-    run_id: str,
+    run_id: str | None,
     rater: str | None,
     rule: str | None,
     file_format: str,
@@ -49,7 +51,17 @@ def export_command(
 
     The format html is one file in which the run is rated without a server; `relevansi import`
     takes back what it gives. In a blind study it names neither method nor LLM.
+
+    The format proof-pack is one zip with everything behind the figures, which `relevansi
+    verify` recomputes: of the run ID or, without ID, of the whole study. It names the raters.
     """
+    if file_format == PROOF_PACK:
+        if excel:
+            raise click.UsageError(gettext("--excel goes with the CSV formats."))
+        write(_proof_pack(run_id, rule_name(rater, rule)), output)
+        return
+    if run_id is None:
+        raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
     if file_format == "html":
         if rater or rule or excel:
             raise click.UsageError(gettext("html is a file to rate in: nobody's verdicts go in."))
@@ -67,6 +79,14 @@ def export_command(
     for note in file.notes:
         click.echo(f"relevansi: {note}", err=True)
     write(file.data, output)
+
+
+def _proof_pack(run_id: str | None, rule: str | None) -> bytes:
+    with database.reading() as (session, study):
+        chosen = reports.rule_of(session, study, rule)
+        if run_id is None:
+            return proof_packs.of_study(session, study, chosen).data
+        return proof_packs.of_run(session, study, run_id, chosen).data
 
 
 def _to_rate(create_app: AppFactory, run_id: str) -> bytes:

@@ -23,7 +23,7 @@ from webapp.metrics import proof_files
 from webapp.metrics.evidence import SetQuestion, ShownRun, Thing
 from webapp.metrics.significance import Resampling
 from webapp.services import pack_differences, pack_evidence, pack_members, pack_rereading
-from webapp.services.pack_differences import Difference, Differences, Kind, Place, Value
+from webapp.services.pack_differences import Difference, Differences, Found, Kind, Place, Value
 from webapp.services.pack_evidence import Judged, Said
 from webapp.services.pack_members import Otherwise
 
@@ -93,6 +93,8 @@ class _Work:
         self.manifest = pack.manifest
         self.differences = Differences()
         self.figures = 0
+        self._stated: dict[str, Any] = {}
+        self._known: set[Found] = set()
         self._runs = {run.run: run for run in self.manifest.runs}
         self._raters = list(dict.fromkeys(self.manifest.raters))
 
@@ -134,7 +136,9 @@ class _Work:
                     self._add(Kind.CELL, proof_files.MANIFEST, (what, name), times, 1)
         rules = {f"rater {name}" for name in self._raters} | {"majority", "adjudicated"}
         if self.manifest.rule not in rules:
-            self._add(Kind.CELL, proof_files.MANIFEST, ("rule",), self.manifest.rule, None)
+            self._add(
+                Kind.CELL, proof_files.MANIFEST, ("rule",), self.manifest.rule, None, "raters"
+            )
 
     def _lists(self) -> Iterator[ShownRun]:
         """Yield what each run showed, of those whose lists and questions can be read."""
@@ -218,11 +222,13 @@ class _Work:
         stated = self._tried(partial(self.pack.json, _name(run, proof_files.FIGURES)))
         computed = pack_members.figures(judged, run.run)
         self.figures += pack_differences.numbers(computed)
+        self._stated = stated if isinstance(stated, dict) else computed
+        self._known = set(pack_differences.documents(self._stated, computed))
         if stated is not None:
             self._figures(run, stated, computed, proof_files.VERDICTS)
         if others is not None:
             made = pack_members.figures(others, run.run)
-            self._figures(run, computed, made, proof_files.EVENTS)
+            self._changed(run, self._stated, made, proof_files.EVENTS)
         if self.manifest.rule not in judged.by_rule:
             return
         self._tables(run, judged)
@@ -270,7 +276,7 @@ class _Work:
         run: ManifestRun,
         member: str,
         computed: bytes,
-        differing: Callable[[bytes, bytes], Iterator[pack_differences.Found]],
+        differing: Callable[[bytes, bytes], Iterator[Found]],
     ) -> bytes | None:
         """Return a member that differs from `computed`, its differences told; else ``None``."""
         name = _name(run, member)
@@ -292,12 +298,18 @@ class _Work:
         rule = self.manifest.rule
         report = judged.report(run.run, rule)
         made = pack_members.judged_otherwise(report, otherwise)
-        before, after = {rule: metrics_json(report)}, {rule: metrics_json(made)}
-        self._figures(run, before, after, _name(run, member))
+        stated = {rule: self._stated.get(rule)}
+        self._changed(run, stated, {rule: metrics_json(made)}, _name(run, member))
 
     def _figures(self, run: ManifestRun, stated: object, computed: object, source: str) -> None:
         found = pack_differences.documents(stated, computed)
         self.differences.add_all(Kind.FIGURE, _name(run, proof_files.FIGURES), source, found)
+
+    def _changed(self, run: ManifestRun, stated: object, made: object, source: str) -> None:
+        """Tell the figures that `source` makes others, where the verdicts do not do the same."""
+        found = pack_differences.documents(stated, made)
+        new = (one for one in found if one not in self._known)
+        self.differences.add_all(Kind.FIGURE, _name(run, proof_files.FIGURES), source, new)
 
     def _comparisons(self, judged: Judged) -> None:
         if self.manifest.scope != "study":

@@ -15,6 +15,7 @@ from webapp.i18n import gettext, mark
 from webapp.services.adjudications import NotDisputed, UnknownThing
 from webapp.services.comparisons import DifferentQuestions, NothingToCompare
 from webapp.services.events import EventIdTaken
+from webapp.services.evidence import NoRuns
 from webapp.services.history import NoLongerLatest
 from webapp.services.invitations import InviteExpired, InviteWithdrawn, UnknownInvitation
 from webapp.services.judgments import NotToJudge, UnknownQuery
@@ -78,6 +79,7 @@ BY_STATUS = {
     500: FAULT,
 }
 BY_KIND: dict[type[Exception], Said] = {
+    NoRuns: Said(404, mark("This study has no run yet"), mark("Import one first.")),
     UnknownRun: Said(404, mark("This study has no such run"), GONE),
     UnknownQuery: Said(404, mark("This run has no such question or card"), GONE),
     UnknownRater: Said(404, mark("This study has no rater of that name"), GONE),
