@@ -5,15 +5,21 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 from webapp.metrics.significance import (
+    Randomisation,
     Resampling,
     holm,
     mean_intervals,
     percentiles,
-    randomisation_test,
+    randomisation_tests,
     weighted_mean_interval,
 )
 
 SETTINGS = Resampling()
+
+
+def one_test(differences: list[float]) -> Randomisation:
+    (found,) = randomisation_tests([differences], SETTINGS)
+    return found
 
 
 def sample(size: int, seed: int, shift: float = 0.05) -> list[float]:
@@ -31,7 +37,7 @@ def test_the_exact_test_is_scipys(seed: int) -> None:
         (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
     )
 
-    ours = randomisation_test(differences, SETTINGS)
+    ours = one_test(differences)
 
     assert ours.exact
     assert ours.p == pytest.approx(theirs.pvalue, abs=1e-12)
@@ -48,7 +54,7 @@ def test_the_drawn_test_is_scipys_within_chance(size: int) -> None:
         rng=np.random.default_rng(1),
     ).pvalue
 
-    ours = randomisation_test(differences, SETTINGS)
+    ours = one_test(differences)
 
     # Five standard errors of the two estimates together.
     error = 5 * (theirs * (1 - theirs) * (1 / 10_000 + 1 / 40_000)) ** 0.5
@@ -56,21 +62,29 @@ def test_the_drawn_test_is_scipys_within_chance(size: int) -> None:
     assert ours.p == pytest.approx(theirs, abs=error)
 
 
+def test_a_sample_s_p_is_the_same_beside_others_of_its_size_and_of_another() -> None:
+    one, other, small = sample(30, 1), sample(30, 2), sample(9, 3)
+
+    together = randomisation_tests([one, small, other], SETTINGS)
+
+    assert together == (one_test(one), one_test(small), one_test(other))
+
+
 def test_a_drawn_p_is_never_zero() -> None:
     # All of 40 differences on one side: 1 sign pattern in 2^39, so no draw hits it.
-    assert randomisation_test([1.0] * 40, SETTINGS).p == 1 / 10_001
+    assert one_test([1.0] * 40).p == 1 / 10_001
 
 
 @pytest.mark.parametrize("differences", [[], [0.0], [0.0, 0.0, 0.0], [0.0] * 40])
 def test_no_difference_speaks_against_nothing(differences: list[float]) -> None:
-    assert randomisation_test(differences, SETTINGS).p == 1.0
+    assert one_test(differences).p == 1.0
 
 
 def test_sums_that_differ_by_rounding_alone_are_equal() -> None:
     # 0.1 + 0.2 and 0.3: of the 8 signs, all + and all - reach 0.6; so does no other.
-    assert randomisation_test([0.1, 0.2, 0.3], SETTINGS).p == 0.25
+    assert one_test([0.1, 0.2, 0.3]).p == 0.25
     # +0.3 -0.1 -0.2 = 0 is as near to 0 as the observed sum: every sign pattern counts.
-    assert randomisation_test([0.3, -0.1, -0.2], SETTINGS).p == 1.0
+    assert one_test([0.3, -0.1, -0.2]).p == 1.0
 
 
 @pytest.mark.parametrize("size", [8, 30, 200])

@@ -22,7 +22,7 @@ from webapp.metrics.significance import (
     Resampling,
     holm,
     mean_intervals,
-    randomisation_test,
+    randomisation_tests,
     weighted_mean_interval,
 )
 from webapp.metrics.totals import Totals
@@ -124,8 +124,9 @@ class Difference:
 
     ``false_negatives_at_zero``: an empty list that should have had results counts as 0, as
     it has no precision. ``mean`` is over the `n` pairs, ``headline`` the difference of the
-    two runs' headline figures (``None`` where no headline counts false negatives that way). ``p`` belongs to ``test``, ``p_holm`` is corrected over the
-    run pairs of this figure. Wins are questions where the first run's value is larger.
+    two runs' headline figures (``None`` where no headline counts false negatives that way).
+    ``p`` belongs to ``test``, ``p_holm`` is corrected over the run pairs of this figure. Wins
+    are questions where the first run's value is larger.
     Without pairs everything but the counts is ``None``.
     """
 
@@ -357,8 +358,12 @@ def _differences(contenders: Sequence[Contender], settings: Resampling) -> tuple
         for figure, at_zero in PAIRED
         for first, second in combinations(contenders, 2)
     ]
-    intervals = mean_intervals([pair.differences for pair in pairs], settings)
-    tests = [_test(pair, settings) for pair in pairs]
+    samples = [pair.differences for pair in pairs]
+    intervals = mean_intervals(samples, settings)
+    tests = [
+        _test(pair, randomised)
+        for pair, randomised in zip(pairs, randomisation_tests(samples, settings), strict=True)
+    ]
     per_figure = len(contenders) * (len(contenders) - 1) // 2
     corrected: list[float | None] = []
     for start in range(0, len(pairs), per_figure):
@@ -383,12 +388,12 @@ def _pairs(figure: str, at_zero: bool, first: Contender, second: Contender) -> _
     return _Pairs(figure, at_zero, first, second, tuple(values))
 
 
-def _test(pairs: _Pairs, settings: Resampling) -> Randomisation | None:
-    """The p-value of `pairs`: exact McNemar where values are 0 or 1, else randomisation."""
+def _test(pairs: _Pairs, randomised: Randomisation) -> Randomisation | None:
+    """The p-value of `pairs`: exact McNemar for success, else the randomisation test's."""
     if not pairs.values:
         return None
     if pairs.figure != "success_rate":
-        return randomisation_test(pairs.differences, settings)
+        return randomised
     wins, _, losses = _counts(pairs)
     return Randomisation(sign_test(wins, losses), exact=True)
 

@@ -47,31 +47,33 @@ class Randomisation:
     exact: bool
 
 
-def randomisation_test(differences: Sequence[float], resampling: Resampling) -> Randomisation:
-    """How often chance alone gives a mean difference as far from 0 as the one observed.
+def randomisation_tests(
+    samples: Sequence[Sequence[float]], resampling: Resampling
+) -> tuple[Randomisation, ...]:
+    """How often chance alone gives a mean as far from 0 as the observed one, for each sample.
 
-    Null hypothesis: for each question the two runs could have changed places, so the sign
-    of its difference is a coin's. With *n* differences, all ``2^n`` signs are tried where
-    that is no more than the resamples: ``p = hits / 2^n``, the observed signs among them.
-    Else signs are drawn: ``p = (hits + 1) / (permutations + 1)``, which is never 0.
-    No differences, or none but 0, give 1.
+    A sample is one difference per question. Null hypothesis: the two runs could have changed
+    places, so the sign of each difference is a coin's. With *n* differences, all ``2^n``
+    signs are tried where that is no more than the resamples: ``p = hits / 2^n``, the observed
+    signs among them. Else signs are drawn, the same ones for all samples of one size:
+    ``p = (hits + 1) / (permutations + 1)``, which is never 0. No differences, or none but 0,
+    give 1.
     Reference: Smucker, Allan & Carterette (2007), A comparison of statistical significance
     tests for information retrieval evaluation. CIKM, 623-632.
 
-    >>> randomisation_test([0.2, 0.4, 0.6], Resampling())  # 2 of the 8 signs: all +, all -
-    Randomisation(p=0.25, exact=True)
+    >>> randomisation_tests([[0.2, 0.4, 0.6]], Resampling())  # 2 of the 8 signs: all +, all -
+    (Randomisation(p=0.25, exact=True),)
     """
-    import numpy as np
-
-    values = np.asarray(differences, dtype=np.float64)
-    observed = abs(values.sum()) - TIE
-    count = len(values)
-    if 2**count <= resampling.resamples:
-        signs = np.array([[1 - 2 * (i >> j & 1) for j in range(count)] for i in range(2**count)])
-        hits = int((abs(signs @ values) >= observed).sum()) if count else 1
-        return Randomisation(float(hits / 2**count), exact=True)
-    hits = sum(int((abs(signs @ values) >= observed).sum()) for signs in _signs(count, resampling))
-    return Randomisation((hits + 1) / (resampling.resamples + 1), exact=False)
+    hits = [0] * len(samples)
+    for size, arrays in _by_size(samples).items():
+        observed = {place: abs(values.sum()) - TIE for place, values in arrays.items()}
+        for signs in _signs(size, resampling):
+            for place, values in arrays.items():
+                hits[place] += int((abs(_weighed(signs, values)) >= observed[place]).sum())
+    return tuple(
+        _p_value(count, len(sample), resampling)
+        for count, sample in zip(hits, samples, strict=True)
+    )
 
 
 def mean_intervals(
@@ -87,20 +89,17 @@ def mean_intervals(
     """
     import numpy as np
 
-    by_size: dict[int, list[int]] = defaultdict(list)
-    for place, sample in enumerate(samples):
-        if len(sample) >= MIN_UNITS:
-            by_size[len(sample)].append(place)
-    found = [NO_INTERVAL] * len(samples)
-    for size, places in by_size.items():
-        arrays = {place: np.asarray(samples[place], dtype=np.float64) for place in places}
-        means: dict[int, list[Floats]] = defaultdict(list)
-        for drawn in _draws(size, resampling):
+    means: dict[int, list[Floats]] = defaultdict(list)
+    for size, arrays in _by_size(samples).items():
+        if size < MIN_UNITS:
+            continue
+        for times in _draws(size, resampling):
             for place, values in arrays.items():
-                means[place].append(values[drawn].mean(axis=1))
-        for place in places:
-            found[place] = percentiles(np.concatenate(means[place]), resampling)
-    return tuple(found)
+                means[place].append(_weighed(times, values) / size)
+    return tuple(
+        percentiles(np.concatenate(means[place]), resampling) if place in means else NO_INTERVAL
+        for place in range(len(samples))
+    )
 
 
 def weighted_mean_interval(
@@ -118,12 +117,12 @@ def weighted_mean_interval(
         return NO_INTERVAL
     arrays = [(weight, np.array(values, dtype=np.float64)) for weight, values in columns]
     sums: list[Floats] = []
-    for drawn in _draws(size, resampling):
-        total = np.zeros(len(drawn))
+    for times in _draws(size, resampling):
+        total = np.zeros(len(times))
         for weight, values in arrays:
             present = ~np.isnan(values)
-            counts = present[drawn].sum(axis=1)
-            known = np.where(present, values, 0.0)[drawn].sum(axis=1)
+            counts = _weighed(times, present.astype(np.float64))
+            known = _weighed(times, np.where(present, values, 0.0))
             total += weight * np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
         sums.append(total)
     return percentiles(np.concatenate(sums), resampling)
@@ -162,21 +161,59 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(adjusted)
 
 
-def _draws(size: int, resampling: Resampling) -> Iterator[NDArray[np.intp]]:
-    """Yield rows of `size` places drawn with replacement, as many rows as resamples in all."""
+def _by_size(samples: Sequence[Sequence[float]]) -> dict[int, dict[int, Floats]]:
+    """The samples by their size, each under its place among them."""
+    import numpy as np
+
+    found: dict[int, dict[int, Floats]] = defaultdict(dict)
+    for place, sample in enumerate(samples):
+        found[len(sample)][place] = np.asarray(sample, dtype=np.float64)
+    return found
+
+
+def _weighed(rows: Floats, values: Floats) -> Floats:
+    """The sum of `values` under the weights of each row, whatever else is computed beside it.
+
+    Not ``@``: its last digit depends on the shape of the matrix.
+    """
+    import numpy as np
+
+    found: Floats = np.einsum("rn,n->r", rows, values)
+    return found
+
+
+def _p_value(hits: int, size: int, resampling: Resampling) -> Randomisation:
+    if _is_exact(size, resampling):
+        return Randomisation(hits / 2**size, exact=True)
+    return Randomisation((hits + 1) / (resampling.resamples + 1), exact=False)
+
+
+def _is_exact(size: int, resampling: Resampling) -> bool:
+    ways: int = 2**size
+    return ways <= resampling.resamples
+
+
+def _draws(size: int, resampling: Resampling) -> Iterator[Floats]:
+    """Yield how often each of `size` places is drawn, a row for each resample."""
     import numpy as np
 
     stream = np.random.PCG64(resampling.seed)
     for rows in _chunks(size, resampling.resamples):
         words = stream.random_raw((rows * size + 1) // 2).astype("<u8").view("<u4")
         places = (words[: rows * size].astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
-        yield places.astype(np.intp).reshape(rows, size)
+        flat = places.astype(np.intp).reshape(rows, size) + np.arange(rows)[:, None] * size
+        times = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
+        yield times.astype(np.float64)
 
 
 def _signs(size: int, resampling: Resampling) -> Iterator[Floats]:
-    """Yield rows of `size` signs, +1 or -1 by a fair coin, as many rows as permutations."""
+    """Yield rows of `size` signs, +1 or -1: every such row once, or as many drawn as asked."""
     import numpy as np
 
+    if _is_exact(size, resampling):
+        codes = np.arange(2**size)[:, None]
+        yield (1 - 2 * (codes >> np.arange(size) & 1)).astype(np.float64)
+        return
     stream = np.random.PCG64(resampling.seed)
     for rows in _chunks(size, resampling.resamples):
         words = stream.random_raw((rows * size + 63) // 64)
