@@ -32,8 +32,10 @@ COMMANDS = {
     ),
     "verify": ("verifying", mark("Recompute a proof pack and say equal or what differs.")),
     "compare": ("comparing", mark("Compare runs: figures, intervals, tests, stability.")),
+    "export-tree": ("trees", mark("Write every run as the folders of the original scripts.")),
     "agreement": ("agreement", mark("Show how far the raters agree, on cards and on quality.")),
     "conflicts": ("conflicts", mark("Show where verdicts by hand differ from run to run.")),
+    "score": ("scoring", mark("Score files: constraints, cited answers, chunks, JSON answers.")),
     "invite": ("raters", mark("Make a link by which a rater comes in.")),
     "raters": ("raters", mark("List the raters: how they stand and how they come in.")),
     "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
@@ -51,7 +53,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"webapp.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from webapp.i18n import gettext
+from webapp.metrics.automatic_registry import EVALUATIONS, Evaluation, ReadTogether
 from webapp.metrics.figures import HEADLINES
 from webapp.metrics.registry import MEASURES, Measure
 
@@ -15,11 +16,31 @@ def measures_markdown() -> str:
     parts += [_section(measure) for name, measure in MEASURES.items() if name in HEADLINES]
     parts.append(gettext("Other figures, and columns of the rated CSV:"))
     parts += [_section(measure) for name, measure in MEASURES.items() if name not in HEADLINES]
+    parts += [_evaluation(evaluation) for evaluation in EVALUATIONS.values()]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(measure: Measure) -> str:
-    return "\n".join([f"## {gettext(measure.label)}", "", *_lines(measure)])
+def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
+    """One sentence of advice: the figures, the pattern, and what it means."""
+    names = " / ".join(gettext(measures[name].label) for name in advice.figures)
+    return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
+
+
+def _evaluation(evaluation: Evaluation) -> str:
+    measures = evaluation.measures
+    advice = [f"- {read_together(each, measures)}" for each in evaluation.advice]
+    return "\n\n".join(
+        [
+            f"## {gettext(evaluation.title)}",
+            *[_section(measure, "###") for measure in measures.values()],
+            f"### {gettext('Read together')}",
+            "\n".join(advice),
+        ]
+    )
+
+
+def _section(measure: Measure, heading: str = "##") -> str:
+    return "\n".join([f"{heading} {gettext(measure.label)}", "", *_lines(measure)])
 
 
 def _lines(measure: Measure) -> Iterator[str]:

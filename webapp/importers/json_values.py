@@ -124,6 +124,8 @@ def _problem(
     if detail["type"] == "missing":
         words["expected"] = kind.model_fields[str(detail["loc"][0])].description or "other_value"
         return error("value_missing", file, words, query_id=query_id)
-    words["expected"] = _EXPECTED.get(detail["type"], "other_value")
+    field = kind.model_fields.get(str(detail["loc"][0])) if detail["loc"] else None
+    described = field.description if field else None
+    words["expected"] = described or _EXPECTED.get(detail["type"], "other_value")
     words["found"] = kind_of(detail["input"])
     return error("value_wrong", file, words, query_id=query_id)

@@ -7,7 +7,7 @@ used is reported and left out, the others are kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -17,11 +17,10 @@ from webapp.importers.json_values import LARGEST_INTEGER, FromFile, Words, kind_
 from webapp.importers.problems import ImportRefused, error
 from webapp.importers.property_identity import identity
 from webapp.importers.questions import looks_like
+from webapp.metrics.constraint_rules import CONSTRAINTS, Outcome
+from webapp.metrics.constraints import Decisions
 from webapp.metrics.contradictions import Verdict
 from webapp.records import Problem, ReadRun
-
-CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms", "floors")
-"""The constraints of a question that can be overridden."""
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
@@ -112,7 +111,15 @@ def read(name: str, data: bytes) -> ManualInput:
 
 def check_places(manual: ManualInput, run: ReadRun) -> tuple[Problem, ...]:
     """A problem for every question or card of `manual` that is not in `run`, once each."""
-    cards = {query.query_id: len(query.cards) for query in run.queries if query.cards}
+    return check_cards(manual, {query.query_id: len(query.cards) for query in run.queries})
+
+
+def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
+    """A problem for every question or card of `manual` that `n_cards` does not have.
+
+    `n_cards` is the number of cards by number of the question.
+    """
+    cards = {query_id: n for query_id, n in n_cards.items() if n}
     places = [("manual_evaluations", e.query_id, e.card) for e in manual.evaluations]
     places += [("constraint_overrides", o.query_id, o.card) for o in manual.overrides]
     found: dict[str, Problem] = {}
@@ -144,6 +151,23 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[Verdict,
         for evaluation in manual.evaluations
         if evaluation.result is not ManualResult.PENDING
         and evaluation.card < len(cards.get(evaluation.query_id, ()))
+    )
+
+
+def decisions(manual: ManualInput) -> Decisions:
+    """What `manual` decides, as the evaluation of constraints takes it; pending is no verdict."""
+    overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
+    for override in manual.overrides:
+        outcome = Outcome(override.result)
+        overrides.setdefault((override.query_id, override.card), {})[override.constraint] = outcome
+    return Decisions(
+        overrides=overrides,
+        cards={
+            (evaluation.query_id, evaluation.card): evaluation.result is ManualResult.PASS
+            for evaluation in manual.evaluations
+            if evaluation.result is not ManualResult.PENDING
+        },
+        comments={(e.query_id, e.card): e.comment for e in manual.evaluations if e.comment},
     )
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from webapp.i18n import mark
 
-Unit = Literal["ratio", "grade 0-5", "count", "rank", "text"]
+Unit = Literal["ratio", "grade 0-5", "score 0-100", "count", "rank", "tokens", "ms", "text"]
 
 METHOD = "Evaluation Methodology for RAG Property Chatbot (V1)"
 MANNING = (

@@ -1,0 +1,163 @@
+"""``relevansi score json-v2``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from webapp.cli import score_tables
+from webapp.cli.output import write
+from webapp.cli.score_options import FILE, Share, formats
+from webapp.cli.score_output import Items, failure_of, reading, tell
+from webapp.exporters import score_documents as documents
+from webapp.i18n import gettext
+from webapp.importers import expected_json
+from webapp.importers.expected_json import JsonAnswerSet
+from webapp.importers.json_documents import load
+from webapp.importers.problems import ImportRefused
+from webapp.metrics.json_answer_summary import Gate, JsonSummary
+from webapp.services import scoring
+from webapp.services.scoring import JsonScoring
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was said on the command line."""
+
+    file: Path | None
+    questions: Path | None
+    outputs: Path | None
+    provenance: Path | None
+    subset: Path | None
+    gate: bool
+    min_average: Fraction
+    min_pass_rate: Fraction
+    file_format: str
+    output: Path | None
+
+
+@click.command("json-v2")
+@click.argument("file", type=FILE, required=False)
+@click.option("--questions", type=FILE, help="Questions with what is expected (JSON).")
+@click.option("--outputs", type=FILE, help="Outputs by id (JSON Lines).")
+@click.option("--provenance", type=FILE, help="The provenance fields, where no file has them.")
+@click.option("--subset", type=FILE, help="A dev set (ids), scored first; the gate is its.")
+@click.option("--gate", is_flag=True, help="Exit with 1 when the gate is not passed.")
+@click.option("--min-average", type=Share(100), default="95", show_default=True)
+@click.option("--min-pass-rate", type=Share(1), default="0.98", show_default=True)
+@formats("table", "json", "csv")
+def json_v2_command(**said: Any) -> None:
+    """Score JSON answers, in FILE or as --questions and --outputs joined by id.
+
+    With --subset the dev set is scored first and then all; with --gate too, all are
+    scored only if the dev set passes.
+
+    \b
+    JSON: {provenance: {prompt_sha256, prompt_version, index_version, model_id,
+      adapter_id, eval_set_version}, gate: {min_average, min_pass_rate},
+      subset: SUMMARY | null, summary: SUMMARY, reasons: {REASON: n},
+      too_long: {FIELD: n},
+      items: [{id, schema_ok, reason, score, target_audience, main_topic,
+               sub_topic, detailed_description, original_evidence,
+               predicted_questions, grounding}]}
+    SUMMARY: {count, eval_score_avg, schema_pass_rate, gate_passed}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    asked = _Asked(**said)
+    try:
+        answered = _answered(asked)
+        ids = _subset(asked.subset, answered)
+    except ImportRefused as refused:
+        raise failure_of(refused) from refused
+    limits = Gate(asked.min_average, asked.min_pass_rate)
+    found = scoring.json_scoring(answered, gate=limits, subset=ids, stop_at_gate=asked.gate)
+    for name, n in sorted(found.summary.too_long.items()):
+        click.echo(f"relevansi: {_too_long(name, n)}", err=True)
+    _write(asked, answered, found)
+    deciding = found.subset or found.summary
+    if asked.gate and not deciding.gate_passed:
+        raise click.ClickException(_gate_message(deciding))
+
+
+def _answered(asked: _Asked) -> JsonAnswerSet:
+    """The set that was named; what is wrong in it is said."""
+    both = asked.questions is not None and asked.outputs is not None
+    neither = asked.questions is None and asked.outputs is None
+    if not (both and asked.file is None) and not (neither and asked.file is not None):
+        raise click.UsageError(gettext("Say either FILE or both --questions and --outputs."))
+    if asked.file is not None:
+        answered = expected_json.read(asked.file.name, asked.file.read_bytes())
+    else:
+        assert asked.questions is not None
+        assert asked.outputs is not None
+        stated = _object(asked.provenance) if asked.provenance else None
+        data = asked.questions.read_bytes()
+        with reading(asked.outputs) as stream:
+            answered = expected_json.join(
+                asked.questions.name, data, asked.outputs.name, stream, stated
+            )
+    for problem in answered.problems:
+        tell(problem)
+    return answered
+
+
+def _subset(path: Path | None, answered: JsonAnswerSet) -> tuple[str, ...] | None:
+    if path is None:
+        return None
+    ids = expected_json.read_subset(path.name, path.read_bytes())
+    for problem in scoring.subset_problems(path.name, ids, answered):
+        tell(problem)
+    return ids
+
+
+def _object(path: Path) -> Mapping[str, object]:
+    document, _ = load(path.name, path.read_bytes(), expected="object")
+    if not isinstance(document, dict):
+        raise click.ClickException(
+            gettext("%(file)s is no JSON object with provenance fields.", file=path.name)
+        )
+    return document
+
+
+def _write(asked: _Asked, answered: JsonAnswerSet, found: JsonScoring) -> None:
+    if asked.file_format == "table":
+        notes = [f"{name}: {value}" for name, value in answered.provenance.items()]
+        write(score_tables.json_table(found.summary, found.subset, notes).encode(), asked.output)
+        return
+    head = {
+        "provenance": dict(answered.provenance),
+        "gate": {
+            "min_average": float(asked.min_average),
+            "min_pass_rate": float(asked.min_pass_rate),
+        },
+        "subset": documents.json_summary(found.subset) if found.subset else None,
+        "summary": documents.json_summary(found.summary),
+        "reasons": dict(found.summary.reasons),
+        "too_long": dict(found.summary.too_long),
+    }
+    with Items(asked.file_format, documents.JSON_ITEM) as items:
+        for score in found.scores:
+            items.add(documents.json_item(score))
+        items.write(head, asked.output)
+
+
+def _too_long(name: str, n: int) -> str:
+    return gettext(
+        "%(field)s has more items than it may in this many answers: %(n)s.", field=name, n=n
+    )
+
+
+def _gate_message(summary: JsonSummary) -> str:
+    average, rate = summary.average, summary.schema_pass_rate
+    return gettext(
+        "The gate is not passed: mean score %(average)s (at least %(min_average)s), schema "
+        "pass rate %(rate)s (at least %(min_rate)s).",
+        average="-" if average is None else f"{float(average):.4f}",
+        min_average=f"{float(summary.gate.min_average):g}",
+        rate="-" if rate is None else f"{float(rate):.4f}",
+        min_rate=f"{float(summary.gate.min_pass_rate):g}",
+    )

@@ -1,0 +1,265 @@
+"""``relevansi score``: the automatic evaluations of files, nothing stored."""
+
+from __future__ import annotations
+
+import json
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from webapp.cli import score_tables
+from webapp.cli.output import write
+from webapp.cli.score_json import json_v2_command
+from webapp.cli.score_options import FILE, Share, first_rows, formats
+from webapp.cli.score_output import Items, failure_of, reading, tell
+from webapp.exporters import score_documents as documents
+from webapp.i18n import gettext
+from webapp.importers.problems import ImportRefused
+from webapp.metrics.answer_summary import AnswerSummary
+from webapp.metrics.answers import AnswerScale
+from webapp.metrics.chunks import ChunkSummary
+from webapp.metrics.constraints import Missing
+from webapp.metrics.similarity import DEFAULT_TAU_SIM, Embedder, LexicalEmbedder
+from webapp.records import Problem
+from webapp.services import embedders, scoring
+from webapp.services.embedders import EmbedderUnusable
+
+KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
+
+
+@click.group("score")
+def score_command() -> None:
+    """Score files automatically: constraints, cited answers, chunks, JSON answers."""
+
+
+score_command.add_command(json_v2_command)
+
+
+@score_command.command("constraints")
+@click.option("--results", required=True, type=FILE, help="V2 results: results.json.")
+@click.option("--gold", required=True, type=FILE, help="Gold questions with constraints.")
+@click.option("--manual-input", "manual", type=FILE, help="Decisions by hand.")
+@click.option("--threshold", type=Share(1), help="Mean pass rate to meet, else the gold file's.")
+@click.option(
+    "--missing",
+    type=click.Choice([str(choice) for choice in Missing]),
+    default=str(Missing.COUNTED),
+    show_default=True,
+    help="What is asked but not on a card: not passed, or left out.",
+)
+@formats("table", "json")
+def constraints_command(
+    results: Path,
+    gold: Path,
+    manual: Path | None,
+    threshold: Fraction | None,
+    missing: str,
+    file_format: str,
+    output: Path | None,
+) -> None:
+    """Check the cards of a V2 run against gold questions.
+
+    \b
+    JSON: {total_queries, total_properties, threshold_t, missing, pca: {CONSTRAINT},
+      mean_cpr, strict_success_ratio, query_success_rate,
+      confusion_matrix: {tp, fp, tn, fn, precision, recall, f1_score, accuracy},
+      category_metrics: {NAME: {total_queries, successful_queries, success_rate,
+                                total_properties, mean_cpr}},
+      evaluations: [{query_id, question, category, expected_result, has_results,
+                     num_properties, mean_cpr, strict_success, is_success,
+                     confusion_category}]}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    try:
+        found = scoring.constraint_scoring(
+            _read(gold),
+            _read(results),
+            _read(manual) if manual else None,
+            threshold=threshold,
+            missing=Missing(missing),
+        )
+    except ImportRefused as refused:
+        raise failure_of(refused) from refused
+    for problem in found.problems:
+        tell(problem)
+    if file_format == "json":
+        document = documents.constraints_json(found.report)
+        text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    else:
+        text = score_tables.constraints_table(found.report)
+    write(text.encode(), output)
+
+
+@score_command.command("answers")
+@click.argument("file", type=FILE)
+@first_rows
+@click.option(
+    "--tau-sim",
+    type=click.FloatRange(-1, 1),
+    help="Least cosine of a supported claim; 0.6, or 0.3 with --embedder lexical.",
+)
+@click.option(
+    "--embedder",
+    metavar="lexical|package|URL",
+    help="What makes cosines where the file gives none: TF-IDF, the installed sentence "
+    f"model, or an OpenAI-compatible endpoint (its key in {KEY_VARIABLE}).",
+)
+@click.option("--embedder-model", metavar="NAME", help="The model to ask an endpoint for.")
+@click.option(
+    "--without-citations",
+    is_flag=True,
+    help="Take citations out of the answer before exact match and F1.",
+)
+@formats("table", "json", "csv")
+def answers_command(
+    file: Path,
+    first: int | None,
+    tau_sim: float | None,
+    embedder: str | None,
+    embedder_model: str | None,
+    file_format: str,
+    output: Path | None,
+    *,
+    without_citations: bool,
+) -> None:
+    """Score answers with citations, one JSON object per line of FILE.
+
+    \b
+    JSON: {summary: {count, avg_faithfulness, avg_overlap, avg_em, avg_f1,
+      abstain_rate, avg_total_tokens, avg_prompt_tokens, avg_completion_tokens,
+      p50_latency_ms, p95_latency_ms, idk_with_citation_count},
+      embedder, tau_sim, faithfulness, first_n, left_out, why_undefined,
+      items: [{id, sentences, claim_sentences, supported, overlap, faithfulness,
+               em, f1, abstain, total_tokens, latency_ms, idk_with_citation}]}
+    A judge's figures stand beside: faithfulness_judge, avg_faithfulness_judge.
+    """  # noqa: D301
+    chosen = _embedder(embedder, embedder_model)
+    default = chosen.default_tau_sim if chosen else DEFAULT_TAU_SIM
+    tau_sim = default if tau_sim is None else tau_sim
+    scale = AnswerScale(chosen, tau_sim, without_citations)
+    summary, told = AnswerSummary(), _Told()
+    with Items(file_format, documents.ANSWER_ITEM) as items:
+        try:
+            with reading(file) as stream:
+                for found in scoring.answer_scores(file.name, stream, scale, first=first):
+                    if isinstance(found, Problem):
+                        told.add(found)
+                        continue
+                    summary.add(found)
+                    items.add(documents.answer_item(found))
+        except EmbedderUnusable as unusable:
+            raise click.ClickException(str(unusable)) from unusable
+        told.or_nothing(file, items.n)
+        if file_format == "table":
+            notes = [
+                gettext(
+                    "Cosines: %(embedder)s; tau_sim %(tau_sim)s.",
+                    embedder=summary.embedder(scale) or gettext("none"),
+                    tau_sim=f"{tau_sim:g}",
+                ),
+                *told.notes(first),
+            ]
+            write(score_tables.answers_table(summary, notes).encode(), output)
+            return
+        head = {
+            "summary": documents.answer_summary(summary),
+            "embedder": summary.embedder(scale),
+            "tau_sim": tau_sim,
+            "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
+            "first_n": first,
+            "left_out": told.n_lines,
+            "why_undefined": documents.why_undefined(summary.figures()),
+        }
+        items.write(head, output)
+
+
+@score_command.command("chunks")
+@click.argument("file", type=FILE)
+@first_rows
+@formats("table", "json", "csv")
+def chunks_command(file: Path, first: int | None, file_format: str, output: Path | None) -> None:
+    """Score retrieved chunks by the words they share with the expected answer.
+
+    \b
+    JSON: {summary: MEANS, strategies: {NAME: MEANS}, first_n, left_out,
+      items: [{id, strategy, iou, recall, precision, precision_omega, f1}]}
+    MEANS: {count, iou, recall, precision, precision_omega, f1}. Rows that name
+    no strategy stand under "" where others do.
+    """  # noqa: D301
+    summary, told = ChunkSummary(), _Told()
+    with Items(file_format, documents.CHUNK_ITEM) as items:
+        with reading(file) as stream:
+            for found in scoring.chunk_scores(file.name, stream, first=first):
+                if isinstance(found, Problem):
+                    told.add(found)
+                    continue
+                summary.add(found)
+                items.add(documents.chunk_item(found))
+        told.or_nothing(file, items.n)
+        if file_format == "table":
+            write(score_tables.chunks_table(summary, told.notes(first)).encode(), output)
+            return
+        strategies = summary.strategies if set(summary.strategies) != {None} else {}
+        head = {
+            "summary": documents.chunk_means(summary.overall),
+            "strategies": {
+                name or "": documents.chunk_means(part) for name, part in strategies.items()
+            },
+            "first_n": first,
+            "left_out": told.n_lines,
+        }
+        items.write(head, output)
+
+
+class _Told:
+    """The lines of a file that were left out, told as they are met."""
+
+    def __init__(self) -> None:
+        self.n_lines = 0
+        self._last: int | None = None
+
+    def add(self, found: Problem) -> None:
+        """Say what is wrong; a line with several problems counts once."""
+        tell(found)
+        self.n_lines += found.line is None or found.line != self._last
+        self._last = found.line
+
+    def or_nothing(self, file: Path, n_scored: int) -> None:
+        """Fail when not one row was scored."""
+        if not n_scored:
+            raise click.ClickException(
+                gettext("Not one row of %(file)s could be scored.", file=file.name)
+            )
+
+    def notes(self, first: int | None) -> list[str]:
+        """What a reader of the table must know of the rows behind it."""
+        found = []
+        if first is not None:
+            found.append(gettext("Only the first %(n)s rows were scored (--n).", n=first))
+        if self.n_lines:
+            found.append(gettext("Lines left out: %(n)s.", n=self.n_lines))
+        return found
+
+
+def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
+    try:
+        if chosen is None:
+            return None
+        if chosen == "lexical":
+            return LexicalEmbedder()
+        if chosen == "package":
+            return embedders.packaged()
+    except EmbedderUnusable as unusable:
+        raise click.ClickException(str(unusable)) from unusable
+    if not chosen.startswith(("http://", "https://")):
+        raise click.UsageError(
+            gettext("--embedder is lexical, package or the address of an endpoint.")
+        )
+    if not model:
+        raise click.UsageError(gettext("Say which model to ask the endpoint: --embedder-model."))
+    return embedders.endpoint(chosen, model, os.environ.get(KEY_VARIABLE))
+
+
+def _read(path: Path) -> scoring.File:
+    return scoring.File(path.name, path.read_bytes())

@@ -1,0 +1,502 @@
+"""What every figure of the automatic evaluations means, and which to read together.
+
+All texts but the citations are English message ids, as in ``metrics.registry``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from webapp.i18n import mark
+from webapp.metrics.registry import MANNING, Measure, Unit
+
+CONSTRAINT_METHOD = "Evaluation V2: constraints and a confusion matrix"
+ANSWER_METHOD = "Metrics of answers with citations, 1-9"
+CHUNK_METHOD = "Explanation of Metrics (IoU, Recall, Precision, Precision Omega, F1-score)"
+JSON_METHOD = "Eval JSON v2, 3-5"
+SQUAD = (
+    "Rajpurkar, P., et al. (2016). SQuAD: 100,000+ Questions for Machine Comprehension of Text. "
+    "EMNLP, 2383-2392."
+)
+HYNDMAN = "Hyndman, R. J., & Fan, Y. (1996). The American Statistician 50(4), 361-365, type 7."
+
+ALL_CARDS = mark("all cards of all questions together")
+ALL_QUESTIONS_OF_GOLD = mark("all questions of the gold file")
+ALL_ROWS = mark("all rows that could be read")
+ROWS_WITH_COSINES = mark("answers whose claims could be compared, and answers without claims")
+ROWS_WITH_GOLD = mark("answers that have a gold answer")
+ROWS_WITH_USAGE = mark("answers that state their tokens")
+ROWS_WITH_LATENCY = mark("answers that state their latency")
+ALL_ANSWERS = mark("all answers, failures as 0")
+NO_CARDS = mark("No value without cards.")
+NO_EMBEDDER = mark("No value without cosines in the file and without an embedder.")
+ZERO_DENOMINATOR = mark("0 where the denominator is 0.")
+SETS_OF_WORDS = mark("Words are split at blanks; case and punctuation count, repetitions do not.")
+FAILED_IS_0 = mark("0 for an output that is not the object that was asked for.")
+SOFT_MATCH = mark(
+    "Two texts match without their blanks: one contains the other, or the Jaccard of their "
+    "character pairs is at least 0.72; an empty text matches nothing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTogether:
+    """Figures that say more side by side, with what a pattern in them means."""
+
+    figures: tuple[str, ...]
+    pattern: str
+    meaning: str
+
+
+def _measure(
+    name: str,
+    label: str,
+    meaning: str,
+    formula: str,
+    denominator: str,
+    *edge_cases: str,
+    source: str,
+    unit: Unit = "ratio",
+) -> Measure:
+    return Measure(name, None, label, meaning, unit, formula, denominator, edge_cases, source)
+
+
+def _by_name(*measures: Measure) -> Mapping[str, Measure]:
+    return MappingProxyType({measure.name: measure for measure in measures})
+
+
+CONSTRAINT_MEASURES = _by_name(
+    _measure(
+        "mean_cpr",
+        mark("Mean constraint pass rate"),
+        mark("How much of what the questions ask the cards meet."),
+        mark("mean over cards of PASS / constraints that are asked"),
+        ALL_CARDS,
+        mark("A card of which nothing is asked has 1."),
+        mark("What is asked but not on the card (MISSING) counts as not passed, or is left out."),
+        mark("A card judged by hand has 1 or 0; one that waits for its judgment has 0."),
+        NO_CARDS,
+        source=CONSTRAINT_METHOD,
+    ),
+    _measure(
+        "strict_success_ratio",
+        mark("Strict success"),
+        mark("How many cards meet everything that is asked."),
+        mark("cards with a constraint pass rate of 1 / cards"),
+        ALL_CARDS,
+        NO_CARDS,
+        source=CONSTRAINT_METHOD,
+    ),
+    _measure(
+        "pca",
+        mark("Accuracy per constraint"),
+        mark("How often each constraint is met where it is asked."),
+        mark("PASS / all cards on which the constraint is asked"),
+        mark("cards on which the constraint is asked"),
+        mark("No value for a constraint that no question asks."),
+        source=CONSTRAINT_METHOD,
+    ),
+    _measure(
+        "query_success_rate",
+        mark("Query success"),
+        mark("How many questions were answered as they should be."),
+        mark("questions with data: results with a mean pass rate of at least T; without: none"),
+        ALL_QUESTIONS_OF_GOLD,
+        mark("No success while a card of the question waits for its judgment by hand."),
+        mark("A question without a result in the file is empty."),
+        source=CONSTRAINT_METHOD,
+    ),
+    _measure(
+        "precision",
+        mark("Precision (questions)"),
+        mark("Of the questions that met the threshold, how many should have."),
+        "TP / (TP + FP)",
+        mark("questions that have results with a mean pass rate of at least T"),
+        mark("No value when no question met the threshold."),
+        source=MANNING,
+    ),
+    _measure(
+        "recall",
+        mark("Recall (questions)"),
+        mark("Of the questions that have data, how many met the threshold."),
+        "TP / (TP + FN)",
+        mark("questions that should bring data"),
+        mark("No value when no question should bring data."),
+        source=MANNING,
+    ),
+    _measure(
+        "f1_score",
+        mark("F1 (questions)"),
+        mark("Precision and recall of the questions in one number."),
+        "2 TP / (2 TP + FP + FN)",
+        mark("questions but the true negatives"),
+        mark("0 where questions are wrong and none is right."),
+        source=MANNING,
+    ),
+    _measure(
+        "accuracy",
+        mark("Accuracy (questions)"),
+        mark("How many questions came out as expected."),
+        mark("(TP + TN) / all questions"),
+        ALL_QUESTIONS_OF_GOLD,
+        mark("A question without data that brings bad results is a true negative, yet no success."),
+        source=MANNING,
+    ),
+)
+
+CONSTRAINT_ADVICE = (
+    ReadTogether(
+        ("mean_cpr", "strict_success_ratio"),
+        mark("high and low"),
+        mark("Most constraints are met, but one of them fails often: see accuracy per constraint."),
+    ),
+    ReadTogether(
+        ("accuracy", "query_success_rate"),
+        mark("high and low"),
+        mark("Questions without data brought results, or cards still wait for their judgment."),
+    ),
+)
+
+ANSWER_MEASURES = _by_name(
+    _measure(
+        "count",
+        mark("Answers"),
+        mark("Number of answers that were scored."),
+        "",
+        "",
+        mark("Few answers vary much; be careful with conclusions."),
+        source=ANSWER_METHOD,
+        unit="count",
+    ),
+    _measure(
+        "avg_faithfulness",
+        mark("Faithfulness (fallback)"),
+        mark("How far the answers keep to their contexts, derived from overlap."),
+        mark("mean of min(1, 0.6 + 0.4 × overlap)"),
+        ROWS_WITH_COSINES,
+        mark("A fallback, no reading of the answer; a judge's figure stands beside it."),
+        mark("Never below 0.6."),
+        NO_EMBEDDER,
+        source=ANSWER_METHOD,
+    ),
+    _measure(
+        "avg_overlap",
+        mark("Supported claims (overlap)"),
+        mark("How many of the claims their citation supports."),
+        mark("mean of supported claims / claims"),
+        ROWS_WITH_COSINES,
+        mark(
+            "A claim is supported when it cites exactly one source, which is among the contexts, "
+            "and their cosine is at least tau_sim."
+        ),
+        mark("0 for an answer without claims."),
+        NO_EMBEDDER,
+        source=ANSWER_METHOD,
+    ),
+    _measure(
+        "avg_em",
+        mark("Exact match"),
+        mark("How many answers are the gold answer word for word."),
+        mark("mean of 1 or 0, after normalising"),
+        ROWS_WITH_GOLD,
+        mark("Lower case, no punctuation, no a, an, the; a citation counts as a word."),
+        mark("1 when answer and gold are both empty, 0 when one is."),
+        source=SQUAD,
+    ),
+    _measure(
+        "avg_f1",
+        mark("F1 (words)"),
+        mark("How many words answer and gold answer share."),
+        mark("mean of 2 × words in common / (words of the answer + words of gold)"),
+        ROWS_WITH_GOLD,
+        mark("Lower case, no punctuation, no a, an, the; a citation counts as a word."),
+        mark("1 when answer and gold are both empty, 0 when one is."),
+        source=SQUAD,
+    ),
+    _measure(
+        "abstain_rate",
+        mark("Abstentions"),
+        mark("How many questions the system declined to answer."),
+        mark("answers marked ABSTAIN or saying only that they do not know / answers"),
+        ALL_ROWS,
+        source=ANSWER_METHOD,
+    ),
+    _measure(
+        "avg_total_tokens",
+        mark("Tokens"),
+        mark("Tokens per question, in and out, over all calls: what it costs."),
+        mark("mean of prompt tokens + completion tokens"),
+        ROWS_WITH_USAGE,
+        source=ANSWER_METHOD,
+        unit="tokens",
+    ),
+    _measure(
+        "avg_prompt_tokens",
+        mark("Prompt tokens"),
+        mark("Tokens per question that were put in, over all calls."),
+        mark("mean of prompt tokens"),
+        ROWS_WITH_USAGE,
+        source=ANSWER_METHOD,
+        unit="tokens",
+    ),
+    _measure(
+        "avg_completion_tokens",
+        mark("Completion tokens"),
+        mark("Tokens per question that came back, over all calls."),
+        mark("mean of completion tokens"),
+        ROWS_WITH_USAGE,
+        source=ANSWER_METHOD,
+        unit="tokens",
+    ),
+    _measure(
+        "p50_latency_ms",
+        mark("Median latency"),
+        mark("Half of the answers came at least this fast."),
+        mark("value at position 0.5 × (n − 1) of the sorted latencies, interpolated"),
+        ROWS_WITH_LATENCY,
+        source=HYNDMAN,
+        unit="ms",
+    ),
+    _measure(
+        "p95_latency_ms",
+        mark("95th percentile of latency"),
+        mark("One answer in twenty took longer than this."),
+        mark("value at position 0.95 × (n − 1) of the sorted latencies, interpolated"),
+        ROWS_WITH_LATENCY,
+        source=HYNDMAN,
+        unit="ms",
+    ),
+    _measure(
+        "idk_with_citation_count",
+        mark("I-don't-know with citation"),
+        mark("Sentences that say they do not know and yet cite a source."),
+        mark("number of such sentences"),
+        ALL_ROWS,
+        mark("It must be 0: above that, overlap and faithfulness may be too high."),
+        source=ANSWER_METHOD,
+        unit="count",
+    ),
+)
+
+ANSWER_ADVICE = (
+    ReadTogether(
+        ("avg_faithfulness", "avg_overlap", "avg_f1", "avg_em"),
+        mark("high and low"),
+        mark(
+            "The answers keep to the evidence but differ from the gold answers, perhaps only in "
+            "phrase or format."
+        ),
+    ),
+    ReadTogether(
+        ("avg_faithfulness", "avg_overlap", "avg_f1", "avg_em"),
+        mark("low and low"),
+        mark("The answers are probably made up or against the evidence, and wrong."),
+    ),
+    ReadTogether(
+        ("avg_total_tokens", "p50_latency_ms", "abstain_rate"),
+        mark("lower tokens and latency, somewhat more abstentions"),
+        mark(
+            "A good gate: cheaper and faster while faithfulness and overlap rise; abstentions "
+            "rise enough, not extremely."
+        ),
+    ),
+    ReadTogether(
+        ("idk_with_citation_count", "avg_overlap", "avg_faithfulness"),
+        mark("above 0"),
+        mark("The contract of the prompt is broken: overlap and faithfulness may be too high."),
+    ),
+)
+
+CHUNK_MEASURES = _by_name(
+    _measure(
+        "iou",
+        "IoU",
+        mark("How alike the retrieved words and the expected ones are."),
+        mark("words in common / words of either"),
+        ALL_ROWS,
+        SETS_OF_WORDS,
+        ZERO_DENOMINATOR,
+        source=CHUNK_METHOD,
+    ),
+    _measure(
+        "recall",
+        mark("Recall (words)"),
+        mark("How much of the expected answer was retrieved."),
+        mark("words in common / words expected"),
+        ALL_ROWS,
+        SETS_OF_WORDS,
+        ZERO_DENOMINATOR,
+        source=CHUNK_METHOD,
+    ),
+    _measure(
+        "precision",
+        mark("Precision (words)"),
+        mark("How much of what was retrieved was expected."),
+        mark("words in common / words retrieved"),
+        ALL_ROWS,
+        SETS_OF_WORDS,
+        ZERO_DENOMINATOR,
+        source=CHUNK_METHOD,
+    ),
+    _measure(
+        "precision_omega",
+        mark("Precision omega"),
+        mark("Precision weighted by how complete and how alike the retrieved words are."),
+        mark("precision × (IoU + recall) / 2"),
+        ALL_ROWS,
+        SETS_OF_WORDS,
+        ZERO_DENOMINATOR,
+        source=CHUNK_METHOD,
+    ),
+    _measure(
+        "f1",
+        mark("F1 (words)"),
+        mark("Precision and recall in one number, to compare strategies by."),
+        mark("2 × precision × recall / (precision + recall)"),
+        ALL_ROWS,
+        SETS_OF_WORDS,
+        ZERO_DENOMINATOR,
+        source=CHUNK_METHOD,
+    ),
+)
+
+CHUNK_ADVICE = (
+    ReadTogether(
+        ("recall", "precision"),
+        mark("high and low"),
+        mark("The answer is in the chunks, with much beside it: chunks too large or too many."),
+    ),
+    ReadTogether(
+        ("precision", "recall"),
+        mark("high and low"),
+        mark("What was retrieved fits, but much is missing: chunks too small or too few."),
+    ),
+)
+
+JSON_MEASURES = _by_name(
+    _measure(
+        "eval_score_avg",
+        mark("Mean score"),
+        mark("How near the answers come to the expected ones, from 0 to 100."),
+        mark(
+            "mean of 100 × (0.1 for each class + 0.3 description + 0.2 evidence + 0.1 questions "
+            "+ 0.1 grounding)"
+        ),
+        ALL_ANSWERS,
+        FAILED_IS_0,
+        source=JSON_METHOD,
+        unit="score 0-100",
+    ),
+    _measure(
+        "schema_pass_rate",
+        mark("Schema pass rate"),
+        mark("How many outputs are the JSON object that was asked for."),
+        mark("outputs that are one JSON object with all seven fields / outputs"),
+        mark("all answers"),
+        mark("Text around the object or a code fence fails it."),
+        source=JSON_METHOD,
+    ),
+    _measure(
+        "classes",
+        mark("Classes"),
+        mark("Whether audience, topic and sub-topic are the expected ones."),
+        mark("1 if the texts match, else 0; each by itself"),
+        ALL_ANSWERS,
+        SOFT_MATCH,
+        FAILED_IS_0,
+        source=JSON_METHOD,
+    ),
+    _measure(
+        "detailed_description",
+        mark("Description"),
+        mark("How well the points of the description cover the expected ones."),
+        mark("2 × pairs / (expected points + given points looked at)"),
+        ALL_ANSWERS,
+        mark("Only the first 12 given points are looked at."),
+        mark("1 when both lists are empty, 0 when one is."),
+        SOFT_MATCH,
+        FAILED_IS_0,
+        source=JSON_METHOD,
+    ),
+    _measure(
+        "original_evidence",
+        mark("Evidence"),
+        mark("Whether the quoted evidence has the expected keywords and some length."),
+        mark("min(1, keywords found / 8) × min(1, characters / 40)"),
+        ALL_ANSWERS,
+        mark(
+            "Keywords: English words of 3 characters or more and pairs of Chinese characters, "
+            "the first 30 expected."
+        ),
+        FAILED_IS_0,
+        source=JSON_METHOD,
+    ),
+    _measure(
+        "predicted_questions",
+        mark("Predicted questions"),
+        mark("How well the predicted questions cover the expected ones."),
+        mark("2 × pairs / (expected questions + given questions looked at)"),
+        ALL_ANSWERS,
+        mark("Only the first 10 given questions are looked at."),
+        mark("1 when both lists are empty, 0 when one is."),
+        SOFT_MATCH,
+        FAILED_IS_0,
+        source=JSON_METHOD,
+    ),
+    _measure(
+        "grounding",
+        mark("Grounding"),
+        mark("Whether the references lead back to the contexts."),
+        mark("references whose file and an anchor are in the contexts / references"),
+        ALL_ANSWERS,
+        mark("The first 12 entries, 6 references each, 6 anchors each are looked at."),
+        mark("0 without references; an empty anchor matches nothing."),
+        FAILED_IS_0,
+        source=JSON_METHOD,
+    ),
+    _measure(
+        "gate_passed",
+        mark("Gate"),
+        mark("Whether the answers are good enough to go on to the whole set."),
+        mark("mean score of at least 95 and schema pass rate of at least 0.98"),
+        mark("all answers"),
+        mark("Both limits can be set."),
+        source=JSON_METHOD,
+        unit="text",
+    ),
+)
+
+JSON_ADVICE = (
+    ReadTogether(
+        ("schema_pass_rate", "eval_score_avg"),
+        mark("low and low"),
+        mark("The form fails before the content does: mend the output format first."),
+    ),
+    ReadTogether(
+        ("detailed_description", "grounding"),
+        mark("high and low"),
+        mark("The points are right, but their sources cannot be followed."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One automatic evaluation: its name, its figures, and how to read them together."""
+
+    title: str
+    measures: Mapping[str, Measure]
+    advice: tuple[ReadTogether, ...]
+
+
+EVALUATIONS: Mapping[str, Evaluation] = MappingProxyType(
+    {
+        "constraints": Evaluation(mark("Constraints"), CONSTRAINT_MEASURES, CONSTRAINT_ADVICE),
+        "answers": Evaluation(mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE),
+        "chunks": Evaluation(mark("Retrieved chunks"), CHUNK_MEASURES, CHUNK_ADVICE),
+        "json-v2": Evaluation(mark("JSON answers"), JSON_MEASURES, JSON_ADVICE),
+    }
+)
+"""The automatic evaluations by the name of their command."""

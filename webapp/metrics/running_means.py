@@ -1,0 +1,92 @@
+"""Means and percentiles of any number of values, one by one and in any order.
+
+Sums are exact (Shewchuk's partial sums), so the mean is the correctly rounded one and does
+not depend on the order in which the values came.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Mean:
+    """The mean of the values added; ``None`` is no value and is left out.
+
+    >>> quality = Mean()
+    >>> for value in (1, None, 0.5):
+    ...     quality.add(value)
+    >>> quality.value, quality.n
+    (0.75, 2)
+    """
+
+    n: int = 0
+    _partials: list[float] = field(default_factory=list)
+
+    def add(self, value: float | None) -> None:
+        """Take `value` into the mean."""
+        if value is None:
+            return
+        self.n += 1
+        self._partials = _added(self._partials, float(value))
+
+    @property
+    def value(self) -> float | None:
+        """The mean, ``None`` without values."""
+        return math.fsum(self._partials) / self.n if self.n else None
+
+
+@dataclass(slots=True)
+class Percentiles:
+    """Percentiles of the values added, kept as bare numbers (8 bytes each)."""
+
+    _values: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, value: float | None) -> None:
+        """Take `value` in; ``None`` is no value."""
+        if value is not None:
+            self._values.append(float(value))
+
+    @property
+    def n(self) -> int:
+        """The number of values."""
+        return len(self._values)
+
+    def at(self, *shares: float) -> tuple[float | None, ...]:
+        """The values below which these shares (0 to 1) lie, linearly interpolated.
+
+        At position share x (n - 1) of the sorted values, as numpy and spreadsheets do;
+        ``None`` without values.
+
+        >>> latencies = Percentiles()
+        >>> for value in (400, 100, 300, 200):
+        ...     latencies.add(value)
+        >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
+        (250.0, 385.0)
+        """
+        ordered = array("d", sorted(self._values))
+        return tuple(_interpolated(ordered, share) for share in shares)
+
+
+def _added(partials: list[float], value: float) -> list[float]:
+    """Non-overlapping floats whose exact sum is that of `partials` and `value`."""
+    kept = []
+    for partial in partials:
+        large, small = (value, partial) if abs(value) >= abs(partial) else (partial, value)
+        total = large + small
+        rest = small - (total - large)
+        if rest:
+            kept.append(rest)
+        value = total
+    return [*kept, value]
+
+
+def _interpolated(ordered: array[float], share: float) -> float | None:
+    if not ordered:
+        return None
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)

