@@ -15,9 +15,10 @@ from tests.services.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
 from webapp.db.engine import Database
-from webapp.db.models import LogEntry, Rater
+from webapp.db.models import LogEntry, Rater, Task
 from webapp.records import Card
-from webapp.services import live_metrics, studies, tasks
+from webapp.services import live_metrics, pool, repeats, studies, tasks
+from webapp.services.pool import POOL, REPEAT
 
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
 NOTHING_LEFT = "Everything is rated. Thank you."
@@ -158,6 +159,49 @@ def test_the_verdicts_asked_are_the_distinct_judged_things(
     page = client.get("/rate/").text
     assert standing == []
     assert re.findall(r"<dd>(\d+)</dd>", page) == ["6", "9", "2", "9"]
+
+
+def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """All of both, in every stage, once ids, numbers and the shuffled order are taken out."""
+    queries = [query(number, shown("a"), shown("b")) for number in range(1, 11)]
+    for method in ("hybrid", "api_only"):
+        stored(web_database, queries, method=method)
+    set_study(web_database, blind=True, repeat_percent=10, guidelines="# Relevan")
+    with web_database.writing() as session:
+        rater = session.get_one(Rater, owner(web_database))
+        for rater.study.order_seed in range(100):
+            (planned,) = repeats.planned(rater, pool.share(session, rater))
+            if planned.after < 9:  # the last one of all ends with other words
+                break
+        session.commit()
+    pages: dict[str, list[list[str]]] = {}
+    for _ in range(12):
+        answer = client.get("/rate/")
+        if answer.status_code == 200:
+            break
+        address = answer.location
+        pages[address] = [anonymous(client.get(address).text)]
+        judge_all(client, address)
+        pages[address].append(anonymous(client.get(address).text))
+        for key in keys(client.get(address).text, "answer"):
+            client.post(f"{address}/rating", data={"answer": key, "quality": "4"})
+        pages[address].append(anonymous(client.get(address).text))
+
+    with web_database.reading() as session:
+        again = session.scalars(select(Task).where(Task.kind == REPEAT)).one()
+        same = (Task.question_id == again.question_id, Task.kind == POOL)
+        first = session.scalars(select(Task).where(*same)).one()
+    assert len(pages) == 11
+    assert pages[f"/rate/{again.id}"] == pages[f"/rate/{first.id}"]
+
+
+def anonymous(html: str) -> list[str]:
+    """Return the lines of a page in no order, without ids, keys, numbers and ways."""
+    plain = re.sub(r"/rate/[\w-]{12}|[0-9a-f]{16}|query=\"[^\"]+\"|[0-9]+", "*", html)
+    lines = re.sub(r"\b(card|question)s\b", r"\1", plain).splitlines()
+    return sorted(line for line in lines if 'class="way' not in line)
 
 
 @pytest.mark.usefixtures("run_ids")
