@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from webapp.metrics.latency import Latency
 from webapp.records import Problem, Severity
 from webapp.services import imports, runs, studies
 from webapp.services.imports import Counts, ImportedRun, ImportReport, Labels
+from webapp.services.offline_ratings import RatingsReport
+from webapp.services.rated_files import RatedFileReport
 
 
 @click.command("import")
@@ -39,38 +41,22 @@ def import_command(
     Of a folder every such file is read, the runs before their ratings.
     """
     labels = Labels(search_method=method, llm=llm)
-    imported: list[ImportedRun] = []
-    refused: list[Problem] = []
     with database.opened() as opened:
-        files = list(_files(paths))
-        rated = [path for path in files if offline_ratings.recognises(path.read_bytes())]
-        for path in files:
-            if path in rated:
-                continue
-            outcome = import_file(opened, path, labels)
-            if isinstance(outcome, ImportedRun):
-                imported.append(outcome)
-            elif path in paths or not outcome.is_something_else:
-                refused.extend(outcome.problems)
-        found = [rating_files.bring(opened, path, rater) for path in rated]
-    brought = [report for report in found if report is not None]
+        found = _import_all(opened, paths, labels, rater)
     if as_json:
-        document = {
-            "runs": [_run_json(run) for run in imported],
-            "ratings": [rating_files.as_json(report) for report in brought],
-            "problems": [problems.to_dict(problem) for problem in refused],
-        }
-        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+        click.echo(json.dumps(_document(found), ensure_ascii=False, indent=1))
     else:
-        for run in imported:
+        for run in found.runs:
             tell(run)
-        for report in brought:
+        for report in found.ratings:
             rating_files.tell(report)
-    for problem in refused:
+        for compared in found.compared:
+            rating_files.tell_compared(compared)
+    for problem in found.refused:
         click.echo(f"relevansi: {problems.message(problem)}", err=True)
-    if not imported and not refused and not brought:
+    if not (found.runs or found.refused or found.ratings):
         raise click.ClickException(gettext("There is no run file in what was given."))
-    if refused or not all(report.storable for report in brought):
+    if found.refused or not all(report.storable for report in found.ratings):
         raise SystemExit(1)
 
 
@@ -111,13 +97,69 @@ def _latency_json(latency: Latency | None) -> dict[str, float] | None:
     return asdict(latency) if latency else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What became of every file that was given."""
+
+    runs: Sequence[ImportedRun]
+    ratings: Sequence[RatingsReport]
+    compared: Sequence[RatedFileReport]
+    refused: Sequence[Problem]
+
+
+def _import_all(
+    opened: Database, paths: Sequence[Path], labels: Labels, rater: str | None
+) -> _Found:
+    """Import the runs, then the ratings of runs; compare the rated CSVs beside them."""
+    files = list(_files(paths))
+    rated = [path for path in files if offline_ratings.recognises(path.read_bytes())]
+    imported: list[ImportedRun] = []
+    refused: list[Problem] = []
+    by_folder: dict[Path, list[str]] = {}
+    for path in files:
+        if path in rated:
+            continue
+        outcome = import_file(opened, path, labels)
+        if isinstance(outcome, ImportedRun):
+            imported.append(outcome)
+            by_folder.setdefault(path.parent, []).append(outcome.id)
+        elif path in paths or not outcome.is_something_else:
+            refused.extend(outcome.problems)
+    brought = [rating_files.bring(opened, path, rater) for path in rated]
+    beside = [path for folder in paths if folder.is_dir() for path in _rated_csvs(folder)]
+    return _Found(
+        runs=imported,
+        ratings=[report for report in brought if report is not None],
+        compared=[rating_files.compare(opened, path, by_folder) for path in beside],
+        refused=refused,
+    )
+
+
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files among `paths` and the JSON files in the folders among them."""
+    """Yield the files among `paths` and the JSON files in the folders among them.
+
+    A folder's "latest" copies come last, when the dated files they are copies of are known.
+    """
     for path in paths:
         if path.is_dir():
-            yield from sorted(path.rglob("*.json"), reverse=True)
+            found = sorted(path.rglob("*.json"), reverse=True)
+            yield from sorted(found, key=lambda file: file.stem.endswith("_latest"))
         else:
             yield path
+
+
+def _rated_csvs(folder: Path) -> list[Path]:
+    """Return the rated CSVs of a folder in the layout of the original scripts."""
+    return sorted(folder.rglob("evaluation_rated_*.csv"))
+
+
+def _document(found: _Found) -> dict[str, Any]:
+    return {
+        "runs": [_run_json(run) for run in found.runs],
+        "ratings": [rating_files.as_json(report) for report in found.ratings],
+        "rated_files": [rating_files.compared_json(report) for report in found.compared],
+        "problems": [problems.to_dict(problem) for problem in found.refused],
+    }
 
 
 def import_file(opened: Database, path: Path, labels: Labels) -> ImportedRun | ImportReport:

@@ -1,7 +1,8 @@
-"""Ratings from a page without a server, for ``relevansi import``."""
+"""Files of ratings for ``relevansi import``: from pages without a server, and rated CSVs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers import problems
 from webapp.records import Severity
-from webapp.services import offline_ratings, studies
+from webapp.services import offline_ratings, rated_files, studies
 from webapp.services.offline_ratings import RatingsReport
+from webapp.services.rated_files import RatedFileReport
 
 
 def bring(opened: Database, path: Path, rater: str | None) -> RatingsReport | None:
@@ -85,5 +87,49 @@ def as_json(report: RatingsReport) -> dict[str, Any]:
             }
             for one in report.contradictions
         ],
+        "problems": [problems.to_dict(problem) for problem in report.problems],
+    }
+
+
+def compare(
+    opened: Database, path: Path, by_folder: Mapping[Path, Sequence[str]]
+) -> RatedFileReport:
+    """Return what a rated CSV is to the runs imported from its folder."""
+    with opened.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        runs = by_folder.get(path.parent, ())
+        name = "/".join(path.absolute().parts[-2:])
+        return rated_files.compare(session, study, name, path.read_bytes(), runs)
+
+
+def tell_compared(report: RatedFileReport) -> None:
+    """Print what a rated CSV is good for: it has counts, and no verdicts to take back."""
+    if report.run_id is None:
+        said = gettext("it belongs to no run in its folder")
+    elif not report.rated_here:
+        said = gettext("run %(run)s is not rated here", run=report.run_id)
+    elif report.differing:
+        ids = ", ".join(map(str, report.differing))
+        said = gettext(
+            "run %(run)s has other figures at questions %(ids)s", run=report.run_id, ids=ids
+        )
+    else:
+        said = gettext("run %(run)s has the same figures: it is not needed", run=report.run_id)
+    rated = ngettext("%(n)s rated question", "%(n)s rated questions", report.rated)
+    counts = gettext(
+        "counts of %(rated)s and no verdicts on cards, so nothing is taken from it", rated=rated
+    )
+    click.echo(f"{report.name}: {counts}; {said}")
+
+
+def compared_json(report: RatedFileReport) -> dict[str, Any]:
+    """Return what a rated CSV is, as ``import --json`` prints it."""
+    return {
+        "file": report.name,
+        "run": report.run_id,
+        "rated_questions": report.rated,
+        "rated_here": report.rated_here,
+        "differing": list(report.differing),
         "problems": [problems.to_dict(problem) for problem in report.problems],
     }
