@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
+from webapp.exporters.comparison_html import comparison_html
 from webapp.exporters.comparison_json import comparison_bytes
+from webapp.exporters.comparison_latex import comparison_latex
 from webapp.exporters.comparison_markdown import comparison_markdown
+from webapp.exporters.comparison_xlsx import comparison_xlsx
 from webapp.metrics.comparison_report import ComparisonReport
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -26,6 +29,9 @@ class Format:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "markdown": Format(comparison_markdown, "md", "text/markdown; charset=utf-8"),
+        "latex": Format(comparison_latex, "tex", "application/x-tex; charset=utf-8"),
+        "html": Format(comparison_html, "html", "text/html; charset=utf-8"),
+        "xlsx": Format(comparison_xlsx, "xlsx", XLSX),
         "json": Format(comparison_bytes, "json", "application/json"),
     }
 )

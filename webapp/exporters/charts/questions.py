@@ -41,8 +41,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The questions that two runs have a value for, the first run's wins first."""
+    """The questions that two runs have a value for, the first run's wins first.
 
+    ``name`` tells the pair from others by the runs' places in the comparison.
+    """
+
+    name: str
     first: str
     second: str
     pairs: tuple[Pair, ...]
@@ -72,7 +76,7 @@ def draw(
     for said in _remarks(found):
         foot += canvas.paragraph((0, foot), said, room=width)
     return canvas.picture(
-        "questions",
+        f"questions-{found.name}",
         gettext(
             "%(figure)s by question: %(first)s and %(second)s",
             figure=words.figure_name(FIGURE),
@@ -99,7 +103,8 @@ def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
             pairs.append(Pair(line.position, line.question, values[0], values[1]))
     pairs.sort(key=lambda pair: (-pair.apart, -pair.first, pair.position))
     without = len(comparison.questions) - len(pairs)
-    return Pairs(comparison.name(one), comparison.name(other), tuple(pairs), without)
+    names = comparison.name(one), comparison.name(other)
+    return Pairs(f"{first}-{second}", *names, tuple(pairs), without)
 
 
 def _key(canvas: Canvas, found: Pairs) -> float:
