@@ -36,7 +36,7 @@ from webapp.chatbot.failures import (
     one_line,
 )
 from webapp.chatbot.mappings import CONTRACT, Mapping
-from webapp.i18n import gettext
+from webapp.i18n import mark
 
 if TYPE_CHECKING:
     import httpx
@@ -164,7 +164,7 @@ class Chatbot:
     def _check_status(self, status: int, data: bytes, about: httpx.Headers) -> None:
         if 200 <= status < 300:
             if about.get("Content-Encoding", "identity") != "identity":
-                raise NotTheContract(what=gettext("it is compressed, though that was declined"))
+                raise NotTheContract(mark("it is compressed, though that was declined"))
             return
         detail = _detail(data)
         if 300 <= status < 400:
@@ -241,18 +241,18 @@ def _parsed(data: bytes) -> object:
     """The JSON value in an answer, with null for numbers that are none."""
     excerpt = _excerpt(data)
     if not data.strip():
-        raise NotTheContract(what=gettext("it is empty"))
+        raise NotTheContract(mark("it is empty"))
     try:
         text = data.decode("utf-8-sig")
         value: object = json.loads(text, parse_constant=_null, parse_float=_float)
     except UnicodeDecodeError as wrong:
-        raise NotTheContract(what=gettext("it is not in UTF-8"), excerpt=excerpt) from wrong
+        raise NotTheContract(mark("it is not in UTF-8"), excerpt=excerpt) from wrong
     except (ValueError, RecursionError) as wrong:
         is_page = excerpt.lstrip().startswith("<")
-        what = gettext("it is HTML, not JSON") if is_page else gettext("it is no readable JSON")
-        raise NotTheContract(what=what, excerpt=excerpt) from wrong
+        what = mark("it is HTML, not JSON") if is_page else mark("it is no readable JSON")
+        raise NotTheContract(what, excerpt=excerpt) from wrong
     if _is_deeper(value, DEEPEST_ANSWER):
-        raise NotTheContract(what=gettext("its JSON is nested too deep"), excerpt=excerpt)
+        raise NotTheContract(mark("its JSON is nested too deep"), excerpt=excerpt)
     return value
 
 
@@ -292,7 +292,7 @@ def _detail(data: bytes) -> str:
         said = json.loads(data)
     except (ValueError, RecursionError):
         text = _excerpt(data)
-        return gettext("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
+        return mark("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
     if isinstance(said, dict):
         said = next((said[key] for key in ("detail", "error", "message") if key in said), said)
     if isinstance(said, dict) and isinstance(said.get("message"), str):

@@ -36,7 +36,9 @@ class CallFailed(Exception):
         }
 
     def __str__(self) -> str:
-        return gettext(self.sentence, **self.values)
+        # Of the values only our own words are in the catalogue; the chatbot's stay its own.
+        values = {name: gettext(value) for name, value in self.values.items()}
+        return gettext(self.sentence, **values)
 
 
 class NotReached(CallFailed):
@@ -86,10 +88,17 @@ class ServerFailed(CallFailed):
 
 
 class NotTheContract(CallFailed):
-    """An answer that is no JSON, or not the JSON that was agreed."""
+    """An answer that is no JSON, or not the JSON that was agreed: `what` is wrong with it."""
 
     code = "not_the_contract"
     sentence = mark("The chatbot's answer cannot be used: %(what)s.")
+
+    def __init__(self, what: str, *, excerpt: str = "", **values: str | float) -> None:
+        super().__init__(pause=None, excerpt=excerpt, **values)
+        self.what = what
+
+    def __str__(self) -> str:
+        return gettext(self.sentence, what=gettext(self.what, **self.values))
 
 
 class AnswerTooLarge(CallFailed):

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from webapp.chatbot.answers import Answer, Asked
 from webapp.chatbot.failures import NotTheContract, OtherSession
-from webapp.i18n import gettext
+from webapp.i18n import gettext, mark
 
 KEY_VARIABLE = "RELEVANSI_CHATBOT_KEY"
 PLACES = ("message", "session_id", "user_id", "method", "messages")
@@ -63,7 +63,7 @@ class Mapping:
         """The answer in what came back; raises `NotTheContract` or `OtherSession`."""
         text = _at(document, self.text)
         if not isinstance(text, str):
-            raise NotTheContract(what=_missing(self.text, document))
+            raise _without_text(self.text, document)
         theirs = _session_id(_at(document, self.session))
         if theirs and asked.session_id and theirs != asked.session_id:
             raise OtherSession(excerpt=text, ours=asked.session_id, theirs=theirs)
@@ -80,8 +80,8 @@ class Mapping:
         if found is _NOTHING or found is None:
             return None
         if not isinstance(found, list):
-            what = gettext('"%(path)s" in it is no list', path=self.items)
-            raise NotTheContract(what=what, excerpt=_at_text(document, self.text))
+            what = mark('"%(path)s" in it is no list')
+            raise NotTheContract(what, path=self.items, excerpt=_at_text(document, self.text))
         return tuple(self._property(item) for item in found)
 
     def _property(self, item: object) -> object:
@@ -267,8 +267,10 @@ def _object(found: object) -> Values[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _missing(path: str, document: object) -> str:
-    if isinstance(document, dict):
-        known = ", ".join(map(str, list(document)[:8])) or "-"
-        return gettext('it has no text at "%(path)s", only: %(known)s', path=path, known=known)
-    return gettext("it is JSON, but no object")
+def _without_text(path: str, document: object) -> NotTheContract:
+    excerpt = json.dumps(document, ensure_ascii=False)
+    if not isinstance(document, dict):
+        return NotTheContract(mark("it is JSON, but no object"), excerpt=excerpt)
+    what = mark('it has no text at "%(path)s", only: %(known)s')
+    known = ", ".join(map(str, list(document)[:8])) or "-"
+    return NotTheContract(what, path=path, known=known, excerpt=excerpt)

@@ -132,7 +132,10 @@ def chatbot_command(port: int | None) -> None:
     address = f"http://{LOOPBACK}:{listener.getsockname()[1]}{PATH}"
     click.echo(gettext("The demo chatbot is at %(address)s", address=address))
     click.echo(gettext("Stop it with Ctrl+C."))
-    server.run()
+    try:
+        server.run()
+    finally:
+        server.close()
 
 
 def _chatbot(wanted: Wanted) -> Chatbot:

@@ -1,0 +1,130 @@
+"""The demo chatbot answers over the sample's catalogue, and fails where such searches fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from webapp.chatbot.demo.bot import METHODS, MOST_SESSIONS, DemoBot, Reply
+from webapp.config import resource
+from webapp.importers.property_cards import parse
+
+
+@pytest.fixture(name="catalogue", scope="module")
+def _catalogue() -> DemoBot:
+    return DemoBot.of(resource("seeds") / "catalogue.json")
+
+
+@pytest.fixture(name="bot")
+def _bot(catalogue: DemoBot) -> DemoBot:
+    """The chatbot, holding no conversation."""
+    catalogue._conversations.clear()
+    return catalogue
+
+
+def found(reply: Reply, name: str) -> set[object]:
+    return {listing[name] for listing in reply.properties}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_text_lists_the_properties_in_their_order(bot: DemoBot, method: str) -> None:
+    reply = bot.answer("rumah dijual di ringroad", method, "s")
+
+    assert [card.title for card in parse(reply.response)] == [
+        listing["title"] for listing in reply.properties
+    ]
+    assert reply.metadata["returned"] == len(reply.properties)
+    assert reply.metadata["method_used"] == method
+
+
+def test_the_structured_search_meets_every_wish(bot: DemoBot) -> None:
+    reply = bot.answer("rumah dijual di ringroad dibawah 800 juta 3 kamar", "api_only", "s")
+
+    assert found(reply, "property_type") == {"house"}
+    assert found(reply, "listing_type") == {"sale"}
+    assert max(listing["price"] for listing in reply.properties) <= 800_000_000
+    assert found(reply, "bedrooms") <= {3, None}
+
+
+def test_the_structured_search_knows_what_is_near_a_landmark(bot: DemoBot) -> None:
+    reply = bot.answer("cari sewa dekat usu", "api_only", "s")
+
+    assert reply.properties
+    assert found(reply, "listing_type") == {"rent"}
+
+
+def test_the_structured_search_finds_no_address_that_says_it(bot: DemoBot) -> None:
+    assert bot.answer("rumah di inti kota medan", "api_only", "s").properties == []
+
+
+def test_the_semantic_search_has_no_idea_of_prices(bot: DemoBot) -> None:
+    reply = bot.answer("rumah dijual di cemara dibawah 300 juta", "vector_only", "s")
+
+    assert max(listing["price"] for listing in reply.properties) > 300_000_000
+
+
+def test_a_word_in_the_text_is_found_by_meaning_and_mixed_alone(bot: DemoBot) -> None:
+    """A facility is in no filter of the structured search."""
+    catalogue = {listing.url: listing for listing in bot._searcher.listings}
+
+    share = {}
+    for method in METHODS:
+        reply = bot.answer("carikan rumah dengan fasilitas cctv", method, f"s-{method}")
+        hits = ["CCTV" in catalogue[listing["url"]].facilities for listing in reply.properties]
+        share[method] = sum(hits) / len(hits)
+
+    assert share["vector_only"] == share["hybrid"] == 1
+    assert share["api_only"] < 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_shows_others_until_there_are_none(bot: DemoBot, method: str) -> None:
+    seen: list[str] = []
+    reply = bot.answer("rumah dijual di givency one", method, "s")
+    while reply.properties:
+        seen += [listing["url"] for listing in reply.properties]
+        reply = bot.answer("pilihan lain", method, "s")
+
+    assert len(seen) == len(set(seen)) > 5
+    assert reply.metadata["has_more"] is False
+    assert "tidak ada" in reply.response
+
+
+def test_a_follow_up_narrows_the_standing_search(bot: DemoBot) -> None:
+    bot.answer("rumah dijual di ringroad", "hybrid", "s")
+    three = bot.answer("yang 3 lantai", "hybrid", "s")
+    cheap = bot.answer("dibawah 1 M", "hybrid", "s")
+
+    assert found(three, "floors") == {3}
+    assert found(cheap, "floors") == {3}
+    assert min(listing["price"] for listing in cheap.properties) <= 1_000_000_000
+
+
+def test_conversations_do_not_mix(bot: DemoBot) -> None:
+    bot.answer("rumah dijual di ringroad", "api_only", "one")
+    bot.answer("tanah dijual di marelan", "api_only", "other")
+
+    assert found(bot.answer("pilihan lain", "api_only", "one"), "property_type") == {"house"}
+
+
+def test_a_question_without_a_session_begins_one(bot: DemoBot) -> None:
+    first = bot.answer("rumah", "api_only")
+    second = bot.answer("rumah", "api_only")
+
+    assert first.session_id != second.session_id
+    assert first.properties == second.properties
+
+
+def test_what_is_no_question_is_answered_as_such(bot: DemoBot) -> None:
+    for method in METHODS:
+        reply = bot.answer("Halo, apa kabar?", method, "s")
+        assert reply.properties == []
+        assert "belum memahami" in reply.response
+
+
+def test_the_conversation_that_is_silent_longest_is_forgotten_first() -> None:
+    bot = DemoBot(())
+    for number in range(MOST_SESSIONS + 1):
+        bot.answer("halo", "api_only", f"s{number}")
+
+    assert len(bot._conversations) == MOST_SESSIONS
+    assert "s0" not in bot._conversations

@@ -1,0 +1,218 @@
+"""A chatbot is asked over HTTP; whatever it does, the outcome is an answer or a named failure."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import time
+import tracemalloc
+from dataclasses import replace
+from email.utils import formatdate
+from itertools import count
+
+import pytest
+
+from tests.chatbot import bots
+from tests.chatbot.bots import AT_ONCE, Behaviour, good, raw, serving, status
+from webapp.chatbot.answers import Asked
+from webapp.chatbot.client import LARGEST_ANSWER, Chatbot, UnusableAddress, full_address
+from webapp.chatbot.failures import CallFailed
+from webapp.i18n import speaking
+
+ASKED = Asked("Rumah di Johor?", "s1", "u1", "hybrid")
+IMPATIENT = replace(AT_ONCE, seconds=0.15, tries=1)
+
+
+def failure(*behaviours: Behaviour, patience: object = AT_ONCE) -> tuple[CallFailed, int]:
+    """The failure that a question ends in, and how often the chatbot was asked."""
+    with serving(*behaviours) as bot:
+        chatbot = Chatbot(bot.address, patience=patience)  # type: ignore[arg-type]
+        with pytest.raises(CallFailed) as failed:
+            chatbot.ask(ASKED)
+        return failed.value, len(bot.asked)
+
+
+def told(failed: CallFailed) -> str:
+    with speaking("en"):
+        return str(failed)
+
+
+def test_a_question_goes_out_as_the_contract_has_it() -> None:
+    with serving(good) as bot:
+        Chatbot(bot.address).ask(ASKED)
+
+    assert bot.asked == [
+        {"message": "Rumah di Johor?", "session_id": "s1", "user_id": "u1", "method": "hybrid"}
+    ]
+
+
+def test_an_answer_comes_with_all_that_the_chatbot_sent() -> None:
+    ticks = count(step=2)
+    with serving(good) as bot:
+        answer = Chatbot(bot.address, timer=lambda: next(ticks)).ask(ASKED)
+
+    assert answer.text.startswith("Rumah di Johor?")
+    assert answer.properties is not None
+    assert len(answer.properties) == 1
+    assert answer.session_id == "s1"
+    assert answer.metadata == {"returned": 1}
+    assert answer.usage == {"prompt_tokens": 11, "completion_tokens": 5}
+    assert answer.latency_ms == 2000  # asked at tick 0, answered at tick 2
+    assert answer.tries == 1
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "code", "words"),
+    [
+        (status(500, {"detail": "no index"}), "server_failed", "failed (500): no index"),
+        (status(503, {"error": {"message": "down"}}), "server_failed", "failed (503): down"),
+        (status(429, {"detail": "slow down"}), "too_many_requests", "(429): slow down"),
+        (bots.cut, "connection_cut", "cut before the answer was complete"),
+        (bots.huge, "answer_too_large", "larger than 1024 kB"),
+        (bots.other_session, "other_session", '"somebody-else"'),
+        (raw(b"<!doctype html><p>Hi"), "not_the_contract", "HTML, not JSON"),
+        (raw(b'{"response": "Beri'), "not_the_contract", "no readable JSON"),
+        (raw(b""), "not_the_contract", "it is empty"),
+        (raw(b"[]"), "not_the_contract", "no object"),
+        (raw(b'{"answer": "Halo"}'), "not_the_contract", 'no text at "response", only: answer'),
+        (raw(b'{"response": "Halo", "properties": "x"}'), "not_the_contract", "is no list"),
+        (raw(b'{"response": "\xff"}'), "not_the_contract", "not in UTF-8"),
+        (raw(b"[" * 100_000), "not_the_contract", "no readable JSON"),
+        (raw(b'{"response": "", "p": ' + b"[" * 40 + b"]" * 40 + b"}"), "not_the_contract", "deep"),
+        (
+            raw(gzip.compress(b" " * 10**8), Content_Encoding="gzip"),
+            "not_the_contract",
+            "compressed",
+        ),
+    ],
+)
+def test_what_may_fare_better_next_time_is_tried_three_times_in_the_same_session(
+    behaviour: Behaviour, code: str, words: str
+) -> None:
+    failed, asked = failure(behaviour)
+
+    assert (failed.code, asked, failed.tries) == (code, 3, 3)
+    assert words in told(failed)
+    assert "\n" not in told(failed)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "code", "words"),
+    [
+        (status(422, {"detail": [{"msg": "too long"}]}), "question_refused", "too long"),
+        (status(401, {"detail": "no key"}), "question_refused", "refused the question (401)"),
+        (status(302, {}, Location="/login"), "redirected", "leads on to /login (302)"),
+        (status(429, {}, Retry_After="4000"), "pause_too_long", "asks to wait 4000 seconds"),
+    ],
+)
+def test_what_would_be_refused_again_is_asked_once(
+    behaviour: Behaviour, code: str, words: str
+) -> None:
+    failed, asked = failure(behaviour)
+
+    assert (failed.code, asked) == (code, 1)
+    assert words in told(failed)
+
+
+@pytest.mark.parametrize("behaviour", [bots.silent, bots.dripping_answer, bots.dripping_head])
+def test_the_time_limit_ends_whatever_takes_longer(behaviour: Behaviour) -> None:
+    began = time.monotonic()
+
+    failed, _ = failure(behaviour, patience=IMPATIENT)
+
+    assert failed.code == "no_answer_in_time"
+    assert "within 0.15 seconds" in told(failed)
+    assert time.monotonic() - began < 3
+
+
+def test_every_failure_is_told_in_indonesian_too() -> None:
+    failed, _ = failure(raw(b"<html>"))
+
+    with speaking("id"):
+        assert str(failed) == "Jawaban chatbot tidak dapat dipakai: isinya HTML, bukan JSON."
+
+
+def test_nobody_at_the_address_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+
+    with pytest.raises(CallFailed) as failed:
+        Chatbot(f"http://127.0.0.1:{port}", patience=AT_ONCE).ask(ASKED)
+
+    assert failed.value.code == "not_reached"
+    assert "could not be reached" in told(failed.value)
+
+
+def test_a_chatbot_that_recovers_is_answered_after_all() -> None:
+    with serving(bots.cut, status(500, {}), good) as bot:
+        answer = Chatbot(bot.address, patience=AT_ONCE).ask(ASKED)
+
+    assert answer.tries == 3
+    assert [asked["session_id"] for asked in bot.asked] == ["s1", "s1", "s1"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "waited"), [("7", 7), (formatdate(time.time() + 3600, usegmt=True), 3600)]
+)
+def test_the_wait_a_busy_chatbot_asks_for_is_kept(
+    stated: str, waited: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", pauses.append)
+    with serving(status(429, {}, Retry_After=stated), good) as bot:
+        patience = replace(AT_ONCE, longest_wait=4000)
+        Chatbot(bot.address, patience=patience).ask(ASKED)
+
+    assert pauses == [pytest.approx(waited, abs=30)]
+
+
+def test_pauses_double_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", pauses.append)
+    with serving(status(500, {})) as bot:
+        patience = replace(AT_ONCE, tries=4, first_pause=1, longest_pause=3)
+        with pytest.raises(CallFailed):
+            Chatbot(bot.address, patience=patience).ask(ASKED)
+
+    assert pauses == [1, 2, 3]  # 1, 2, 4 cut to the longest
+
+
+def test_a_huge_answer_does_not_fill_the_memory() -> None:
+    with serving(bots.huge) as bot:
+        chatbot = Chatbot(bot.address, patience=replace(AT_ONCE, tries=1))
+        tracemalloc.start()
+        with pytest.raises(CallFailed):
+            chatbot.ask(ASKED)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert peak < 5 * LARGEST_ANSWER
+
+
+def test_what_a_failed_answer_began_with_is_kept() -> None:
+    failed, _ = failure(raw(b"<html>" + b"x" * 10_000))
+
+    assert failed.excerpt.startswith("<html>xxx")
+    assert len(failed.excerpt) == 2000
+
+
+def test_the_text_of_another_conversation_is_kept_as_an_excerpt() -> None:
+    failed, _ = failure(bots.other_session)
+
+    assert failed.excerpt == "Halo"
+
+
+def test_numbers_that_are_none_are_null() -> None:
+    body = b'{"response": "Halo", "properties": [{"a": NaN, "b": 1e999, "c": 1.5}]}'
+    with serving(raw(body)) as bot:
+        answer = Chatbot(bot.address).ask(ASKED)
+
+    assert answer.properties == ({"a": None, "b": None, "c": 1.5},)
+    json.dumps(answer.properties, allow_nan=False)
+
+
+@pytest.mark.parametrize("address", ["", "chat", "ftp://bot.example", "http://", "http://a:b:c/"])
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(UnusableAddress):
+        full_address(address, "/chat")

@@ -1,0 +1,106 @@
+"""Other chatbots are spoken to by a mapping: what is sent, and where the answer stands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.chatbot.bots import AT_ONCE, raw, serving
+from webapp.chatbot import mappings
+from webapp.chatbot.answers import Asked
+from webapp.chatbot.client import Chatbot
+from webapp.chatbot.mappings import KEY_VARIABLE, MissingKey, UnusableMapping
+from webapp.i18n import speaking
+
+ASKED = Asked("Lagi?", "s1", "u1", "hybrid", (("Rumah?", "Ini rumah."),))
+MAPPING = {
+    "send": {"q": "{message}", "chat": {"id": "{session_id}"}, "mode": "cari-{method}", "top": 5},
+    "read": {"text": "data.answer", "items": "data.hits", "session": "chat", "usage": "cost"},
+    "item": {"title": "judul", "url": "links.0"},
+    "headers": {"X-Key": "k-{env:BOT_KEY}"},
+}
+
+
+def mapping(**changed: object) -> mappings.Mapping:
+    return mappings.read("peta.json", json.dumps(MAPPING | changed).encode())
+
+
+def test_a_mapping_says_what_is_sent_and_where_the_answer_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BOT_KEY", "rahasia")
+    hit = {"judul": "Ruko", "links": ["https://listing.example/ruko"], "harga": 5}
+    sent = {"data": {"answer": "Ini", "hits": [hit]}, "chat": "s1", "cost": {"tokens": 3}}
+    with serving(raw(json.dumps(sent).encode())) as bot:
+        answer = Chatbot(bot.address, mapping(), AT_ONCE).ask(ASKED)
+
+    assert bot.asked == [{"q": "Lagi?", "chat": {"id": "s1"}, "mode": "cari-hybrid", "top": 5}]
+    assert bot.headers[0]["X-Key"] == "k-rahasia"
+    assert answer.text == "Ini"
+    assert answer.properties == (hit | {"title": "Ruko", "url": "https://listing.example/ruko"},)
+    assert answer.usage == {"tokens": 3}
+
+
+def test_an_openai_endpoint_gets_the_earlier_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, "sk-1")
+    sent = {
+        "choices": [{"message": {"role": "assistant", "content": "Masih ada."}}],
+        "usage": {"prompt_tokens": 20, "completion_tokens": 4},
+    }
+    with serving(raw(json.dumps(sent).encode())) as bot:
+        chatbot = Chatbot(bot.address.removesuffix("/chat"), mappings.openai("gpt"), AT_ONCE)
+        answer = chatbot.ask(ASKED)
+
+    assert chatbot.address.endswith("/chat/completions")
+    assert bot.asked == [
+        {
+            "model": "gpt",
+            "messages": [
+                {"role": "user", "content": "Rumah?"},
+                {"role": "assistant", "content": "Ini rumah."},
+                {"role": "user", "content": "Lagi?"},
+            ],
+        }
+    ]
+    assert bot.headers[0]["Authorization"] == "Bearer sk-1"
+    assert (answer.text, answer.properties) == ("Masih ada.", None)
+    assert answer.usage == {"prompt_tokens": 20, "completion_tokens": 4}
+
+
+def test_without_a_key_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+
+    assert mappings.headers(mappings.openai("local")) == {}
+
+
+def test_a_key_that_a_mapping_needs_is_missed_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BOT_KEY", raising=False)
+
+    with pytest.raises(MissingKey, match="BOT_KEY"):
+        mappings.headers(mapping())
+
+
+def test_a_new_session_is_asked_for_with_null() -> None:
+    body = mapping().body(Asked("Halo", "", "u1", "hybrid"))
+
+    assert body == {"q": "Halo", "chat": {"id": None}, "mode": "cari-hybrid", "top": 5}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"{", "peta.json is no mapping"),
+        (b"[]", "peta.json is no mapping"),
+        (b'{"send": {"q": "{message}"}}', "read: Field required"),
+        (b'{"send": {"q": "{message}"}, "read": {"txt": "a"}}', "read.text: Field required"),
+        (b'{"send": {"q": "{pesan}"}, "read": {"text": "a"}}', "{pesan} is no place"),
+        (b'{"send": {"q": "halo"}, "read": {"text": "a"}}', "the message goes nowhere"),
+        (b" " * 100_000, "larger than 64 kB"),
+    ],
+)
+def test_a_mapping_that_cannot_be_followed_says_why(data: bytes, words: str) -> None:
+    with speaking("en"), pytest.raises(UnusableMapping) as refused:
+        mappings.read("peta.json", data)
+
+    assert words in str(refused.value)

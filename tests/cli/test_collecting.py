@@ -1,0 +1,224 @@
+"""Questions are put to a chatbot from the terminal; the demo chatbot is run there too."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stamina
+
+from tests.chatbot import bots
+from tests.chatbot.bots import Bot, good, serving, status
+from tests.cli.relevansi import document, environment, relevansi
+
+FILE = re.compile(r"test_results_hybrid_\d{8}_\d{6}\.json")
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses() -> Iterator[None]:
+    with stamina.set_testing(True, attempts=20, cap=True):
+        yield
+
+
+@pytest.fixture(name="questions")
+def _questions(tmp_path: Path) -> Path:
+    path = tmp_path / "pertanyaan.json"
+    listed = [{"id": n, "question": f"Rumah {n}?", "category": "location"} for n in (1, 2, 3)]
+    path.write_text(json.dumps(listed), "utf-8")
+    return path
+
+
+def collect_arguments(bot: Bot, folder: Path, questions: Path) -> list[str]:
+    return [
+        "collect", "--endpoint", bot.address, "--method", "hybrid", "--llm", "gpt-4o-mini",
+        "--questions", str(questions), "-o", str(folder / "hasil"),
+    ]  # fmt: skip
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    file = folder / "hasil" / "hybrid" / "test_results_latest.json"
+    answers: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["results"]
+    return answers
+
+
+def test_collect_writes_the_file_and_imports_it(tmp_path: Path, questions: Path) -> None:
+    with serving(good) as bot:
+        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions))
+
+    assert done.returncode == 0, done.stderr
+    assert "3 questions asked, 0 failed" in done.stdout
+    assert FILE.search(done.stdout)
+    (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
+    assert (run["search_method"], run["llm"], run["queries"], run["cards"]) == (
+        "hybrid", "gpt-4o-mini", 3, 3,
+    )  # fmt: skip
+    assert list(run["latency_ms"]) == ["p50", "p95", "mean", "n"]
+    assert run["latency_ms"]["n"] == 3
+
+
+def test_failures_are_told_as_they_happen_and_the_run_is_imported(
+    tmp_path: Path, questions: Path
+) -> None:
+    with serving(good, status(422, {"detail": "too long"}), good) as bot:
+        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), language="id")
+
+    assert done.returncode == 0, done.stderr
+    assert "Pertanyaan 2: Chatbot menolak pertanyaan (422): too long" in done.stderr
+    assert "1 gagal" in done.stdout
+    (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
+    assert run["failed"] == 1
+
+
+def test_a_chatbot_that_answers_nothing_ends_with_1(tmp_path: Path, questions: Path) -> None:
+    with serving(status(500, {"detail": "no index"})) as bot:
+        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions))
+
+    assert done.returncode == 1
+    assert len(bot.asked) == 9  # three questions, three tries each
+    assert done.stderr.splitlines()[-1] == "relevansi: The chatbot answered none of the questions."
+    assert [answer["tries"] for answer in results(tmp_path)] == [3, 3, 3]
+
+
+def test_no_import_writes_the_file_alone(tmp_path: Path, questions: Path) -> None:
+    with serving(good) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        assert relevansi(tmp_path, *arguments, "--no-import").returncode == 0
+
+    assert len(results(tmp_path)) == 3
+    assert document(relevansi(tmp_path, "runs", "--json"))["runs"] == []
+
+
+def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
+    tmp_path: Path, questions: Path
+) -> None:
+    """Ctrl+C while the second answer is awaited: it is the only question asked twice."""
+    with serving(good, bots.silent, good) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        running = subprocess.Popen(
+            [sys.executable, "-m", "webapp", *arguments],
+            env=environment(tmp_path, "en"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        assert bot.waiting.wait(60)
+        os.kill(running.pid, signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+        done = relevansi(tmp_path, *arguments, "--resume")
+
+    assert running.returncode == 1
+    assert "Interrupted after 1 of 3 questions" in told
+    assert "Traceback" not in told
+    assert done.returncode == 0, done.stderr
+    assert [asked["message"] for asked in bot.asked] == [
+        "Rumah 1?", "Rumah 2?", "Rumah 2?", "Rumah 3?",
+    ]  # fmt: skip
+    assert len({asked["session_id"] for asked in bot.asked}) == 1
+    assert [answer["success"] for answer in results(tmp_path)] == [True, True, True]
+
+
+def test_resume_asks_nothing_of_a_finished_collection(tmp_path: Path, questions: Path) -> None:
+    with serving(good) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        relevansi(tmp_path, *arguments, "--no-import")
+        done = relevansi(tmp_path, *arguments, "--resume")
+
+    assert done.returncode == 0, done.stderr
+    assert "finished already" in done.stderr
+    assert len(bot.asked) == 3
+    assert len(document(relevansi(tmp_path, "runs", "--json"))["runs"]) == 1
+
+
+def test_resume_begins_where_nothing_was_interrupted(tmp_path: Path, questions: Path) -> None:
+    with serving(good) as bot:
+        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), "--resume")
+
+    assert done.returncode == 0
+    assert "a new collection begins" in done.stderr
+    assert len(bot.asked) == 3
+
+
+def test_without_a_question_file_the_thirty_are_asked(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        arguments = collect_arguments(bot, tmp_path, tmp_path)
+        del arguments[7:9]
+        done = relevansi(tmp_path, *arguments)
+
+    assert done.returncode == 0, done.stderr
+    assert len(bot.asked) == 30
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "words"),
+    [
+        (("--endpoint", "bot.example"), 2, "bot.example is no http or https address"),
+        (("--method", "../x"), 2, "only letters, digits"),
+        (("--mapping", "{peta}"), 1, "{message}"),
+        (("--mapping", "{peta}", "--api", "openai"), 2, "not both"),
+        (("--questions", "{peta}"), 1, "peta.json"),
+        (("--tries", "0"), 2, "--tries"),
+    ],
+)
+def test_what_cannot_be_collected_is_said_in_one_line(
+    tmp_path: Path, questions: Path, changed: tuple[str, ...], code: int, words: str
+) -> None:
+    mapping = tmp_path / "peta.json"
+    mapping.write_text('{"send": {"q": "halo"}, "read": {"text": "a"}}', "utf-8")
+    named = [word.replace("{peta}", str(mapping)) for word in changed]
+    with serving(good) as bot:
+        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), *named)
+
+    assert done.returncode == code
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert bot.asked == []
+    assert not (tmp_path / "hasil").exists()
+
+
+def test_a_missing_key_is_named_before_anything_is_asked(tmp_path: Path, questions: Path) -> None:
+    mapping = tmp_path / "peta.json"
+    content = {
+        "send": {"q": "{message}"},
+        "read": {"text": "a"},
+        "headers": {"Authorization": "Bearer {env:BOT_KEY}"},
+    }
+    mapping.write_text(json.dumps(content), "utf-8")
+    with serving(good) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        done = relevansi(tmp_path, *arguments, "--mapping", mapping)
+
+    assert done.returncode == 1
+    assert "BOT_KEY" in done.stderr
+    assert bot.asked == []
+
+
+def test_the_demo_chatbot_answers_what_collect_asks(tmp_path: Path, questions: Path) -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "webapp", "chatbot", "--port", "0"],
+        env=environment(tmp_path, "en") | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert running.stdout is not None
+        address = running.stdout.readline().split()[-1]
+        done = relevansi(
+            tmp_path, "collect", "--endpoint", address, "--method", "api_only", "--llm", "demo",
+            "--questions", questions, "-o", tmp_path / "hasil",
+        )  # fmt: skip
+    finally:
+        os.kill(running.pid, signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    assert "api_only, demo: imported, 3 questions" in done.stdout
+    assert "Traceback" not in told
