@@ -7,6 +7,8 @@ import pytest
 from webapp.config import checkout
 from webapp.exporters.measures import measures_markdown
 from webapp.i18n import gettext, speaking
+from webapp.metrics.agreement_registry import COEFFICIENTS
+from webapp.metrics.comparison_registry import COMPARISON_MEASURES
 from webapp.metrics.registry import MEASURES
 
 
@@ -24,4 +26,7 @@ def test_every_measure_is_explained_in_both_languages(language: str) -> None:
         page = measures_markdown()
         for measure in MEASURES.values():
             assert f"## {gettext(measure.label)}\n" in page
+            assert gettext(measure.meaning) in page
+        for measure in (*COMPARISON_MEASURES.values(), *COEFFICIENTS.values()):
+            assert f"### {gettext(measure.label)}\n" in page
             assert gettext(measure.meaning) in page

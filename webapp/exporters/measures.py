@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from webapp.i18n import gettext
+from webapp.metrics.agreement_registry import COEFFICIENTS
 from webapp.metrics.automatic_registry import EVALUATIONS, Evaluation, ReadTogether
+from webapp.metrics.comparison_registry import COMPARISON_MEASURES
 from webapp.metrics.figures import HEADLINES
 from webapp.metrics.registry import MEASURES, Measure
 
@@ -16,6 +18,8 @@ def measures_markdown() -> str:
     parts += [_section(measure) for name, measure in MEASURES.items() if name in HEADLINES]
     parts.append(gettext("Other figures, and columns of the rated CSV:"))
     parts += [_section(measure) for name, measure in MEASURES.items() if name not in HEADLINES]
+    parts.append(_group(gettext("Comparison"), COMPARISON_MEASURES))
+    parts.append(_group(gettext("Inter-rater agreement"), COEFFICIENTS))
     parts += [_evaluation(evaluation) for evaluation in EVALUATIONS.values()]
     return "\n\n".join(parts) + "\n"
 
@@ -24,6 +28,11 @@ def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
     """One sentence of advice: the figures, the pattern, and what it means."""
     names = " / ".join(gettext(measures[name].label) for name in advice.figures)
     return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
+
+
+def _group(title: str, measures: Mapping[str, Measure]) -> str:
+    sections = [_section(measure, "###") for measure in measures.values()]
+    return "\n\n".join([f"## {title}", *sections])
 
 
 def _evaluation(evaluation: Evaluation) -> str:
@@ -53,5 +62,7 @@ def _lines(measure: Measure) -> Iterator[str]:
         yield f"- {gettext('Denominator')}: {gettext(measure.denominator)}"
     for case in measure.edge_cases:
         yield f"- {gettext(case)}"
+    if measure.reading:
+        yield f"- {gettext('How to read it')}: {gettext(measure.reading)}"
     if measure.source:
         yield f"- {gettext('Source')}: {measure.source}"

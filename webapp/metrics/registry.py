@@ -11,7 +11,18 @@ from typing import Literal
 
 from webapp.i18n import mark
 
-Unit = Literal["ratio", "grade 0-5", "score 0-100", "count", "rank", "tokens", "ms", "text"]
+Unit = Literal[
+    "ratio",
+    "grade 0-5",
+    "score 0-100",
+    "difference",
+    "probability",
+    "count",
+    "rank",
+    "tokens",
+    "ms",
+    "text",
+]
 
 METHOD = "Evaluation Methodology for RAG Property Chatbot (V1)"
 MANNING = (
@@ -41,7 +52,8 @@ class Measure:
     ``name`` is the key in ``figures()``, else the column's name. ``query_name`` is the
     figure of a query that it averages, one of ``QUERY_FIGURES``, or ``None``.
     ``denominator`` says what the headline figure is a share or mean of; it is empty for a
-    column that is no figure, as ``formula`` and ``source`` may be.
+    column that is no figure, as ``formula`` and ``source`` may be. ``reading`` says what to
+    take from the number, where that needs saying.
     """
 
     name: str
@@ -53,6 +65,7 @@ class Measure:
     denominator: str = ""
     edge_cases: tuple[str, ...] = ()
     source: str = ""
+    reading: str = ""
 
 
 _FIGURES = (
