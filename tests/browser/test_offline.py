@@ -83,18 +83,8 @@ def shown(page: Page, query_id: int) -> None:
     expect(page.locator(f'#question[data-query="{query_id}"]')).to_be_attached()
 
 
-@pytest.mark.browser
-def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
-    open_tab: OpenTab, file: Path, instance: Path, tmp_path: Path
-) -> None:
-    page = open_tab()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(file.as_uri())
-    page.locator("#rater").fill("Ani")
-    page.keyboard.press("Enter")
-    page.wait_for_function(f"({FOCUS})() === '1'")
-
+def rate_two_questions(page: Page) -> None:
+    """Judge, undo, judge again, write a note and grade; then say that a list is rightly empty."""
     page.keyboard.press("y")  # the same property at rank 3 is judged with it
     page.wait_for_function(f"({FOCUS})() === '2'")
     page.keyboard.press("t")
@@ -112,6 +102,9 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
     page.keyboard.press("y")  # truly nothing
     shown(page, 3)
 
+
+def reload_and_finish(page: Page) -> None:
+    """Reload, find everything as it was, and rate what is left."""
     page.reload()  # the browser kept every click, and where it was
     shown(page, 3)
     expect(page.locator("#turns")).to_contain_text("Gudang di KIM?")
@@ -129,6 +122,21 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
     expect(page.locator("#done")).to_be_visible()
     page.keyboard.press("Escape")
 
+
+@pytest.mark.browser
+def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
+    open_tab: OpenTab, file: Path, instance: Path, tmp_path: Path
+) -> None:
+    page = open_tab()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.locator("#rater").fill("Ani")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"({FOCUS})() === '1'")
+
+    rate_two_questions(page)
+    reload_and_finish(page)
     ratings, rated = download(page, "json", tmp_path), download(page, "csv", tmp_path)
     assert page.evaluate("window.acted") is None
     assert [url for url in asked if not url.startswith(("file:", "blob:"))] == []

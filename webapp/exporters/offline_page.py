@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -146,10 +146,10 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def bundle() -> str:
+def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
     """The scripts as one, each in a function of its own that returns what it exports."""
     parts = ["const parts = {};"]
-    for name, file in SCRIPTS.items():
+    for name, file in scripts.items():
         source = _static(file)
         exported = ", ".join(match[1] for match in _EXPORT.finditer(source))
         source = _IMPORT.sub(lambda m: f'const {{{m[1]}}} = parts["{m[2]}"];', source)

@@ -1,0 +1,128 @@
+"""The figures and the CSV of a page without a server are the product's own, on any ratings."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from webapp.exporters.csv_cells import cell_text
+from webapp.exporters.csv_ratings import rated_csv
+from webapp.exporters.offline_page import bundle
+from webapp.i18n import speaking
+from webapp.metrics.queries import QUERY_FIGURES
+from webapp.metrics.ranking import suggested_quality
+from webapp.metrics.summaries import (
+    QueryJudgments,
+    QueryRow,
+    RunReport,
+    figures,
+    summarise,
+    totals,
+)
+from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.web import formatting
+
+RUNS = 150
+NOTES = (
+    *("", "", "bagus", "=1+1", "'=1+1", "\t@x", "\uff1d1", 'a "b", c', "satu\ndua", "a\r\nb\rc"),
+    *("call failed", "Own words: call failed", "own words: cannot tell: rank 2", " spasi "),
+    *("unreadable an\u017fwer", "no data exists", "ünïcode 🏠", "-", ","),
+)
+SCRIPT = """(runs) => {
+  %s
+  const { figures, QUERY_FIGURES, span, suggestedQuality } = parts["offline_figures.js"];
+  return runs.map((queries) => ({
+    figures: figures(queries),
+    spans: queries.map((query) => QUERY_FIGURES.map((name) => span(name, query))),
+    suggested: queries.map(suggestedQuality),
+    csv: parts["offline_csv.js"].ratedCsv(queries),
+  }));
+}"""
+PRINTED = """(values) => {
+  %s
+  return values.map((value) => parts["offline_table.js"].twoDecimals(value, ","));
+}"""
+
+
+def script(source: str) -> str:
+    names = ("offline_figures.js", "offline_csv.js", "offline_table.js")
+    return source % bundle({name: name for name in names})
+
+
+def row(dice: random.Random, number: int) -> QueryRow:
+    """Return a query in any state, rated in part or to the end; lists may be long."""
+    state = dice.choice([QueryState.RESULTS] * 5 + list(QueryState))
+    length = dice.choice((1, 2, 3, 5, 6, 10, 32, 33)) if state is QueryState.RESULTS else 0
+    said: list[Relevance | None] = [*Relevance] if dice.random() < 0.6 else [*Relevance, None]
+    weights = [dice.random() for _ in said]
+    verdicts = tuple(dice.choices(said, weights, k=length))
+    judgments = QueryJudgments(
+        state=state,
+        verdicts=verdicts,
+        empty_outcome=dice.choice((None, *EmptyOutcome)) if state is QueryState.EMPTY else None,
+        quality=dice.choice((None, 0, 1, 2, 3, 4, 5)),
+    )
+    question = dice.choice(("Rumah di Cemara?", "=SUM(A1)", 'Kata "dia", ya?'))
+    notes = dice.choice(NOTES)
+    return QueryRow(number, question, "harga", notes, summarise(judgments), verdicts)
+
+
+def as_script_has_it(row: QueryRow) -> dict[str, Any]:
+    summary = row.summary
+    unreadable = summary.state is QueryState.UNREADABLE
+    count = None if unreadable else summary.results_count
+    return {
+        "state": str(summary.state),
+        "verdicts": [verdict and str(verdict) for verdict in row.verdicts],
+        "outcome": summary.empty_outcome and str(summary.empty_outcome),
+        "quality": summary.quality,
+        "notes": row.notes,
+        "cells": [cell_text(cell) for cell in (row.query_id, row.question, row.category, count)],
+    }
+
+
+def rounded(figure: dict[str, float | None]) -> dict[str, float | None]:
+    """Return a figure without what the order of an addition decides."""
+    return {side: value and round(value, 12) for side, value in figure.items()}
+
+
+@pytest.mark.browser
+def test_random_ratings_give_the_same_figures_and_the_same_csv(browser: Browser) -> None:
+    dice = random.Random(20260301)
+    runs = [[row(dice, n) for n in range(1, dice.randint(1, 12))] for _ in range(RUNS)]
+    page = browser.new_page()
+    found = page.evaluate(script(SCRIPT), [[*map(as_script_has_it, rows)] for rows in runs])
+    page.close()
+
+    for rows, there in zip(runs, found, strict=True):
+        report = RunReport("r", "rater Ani", tuple(rows))
+        here = {
+            name: {"value": one.value, "lower": one.lower, "upper": one.upper, "n": one.n}
+            for name, one in figures(totals(report)).items()
+        }
+        assert {name: rounded(one) for name, one in there["figures"].items()} == {
+            name: rounded(one) for name, one in here.items()
+        }
+        spans = [[row.summary.span(name) for name in QUERY_FIGURES] for row in rows]
+        assert there["spans"] == [
+            [{"value": s.value, "lower": s.lower, "upper": s.upper} for s in one] for one in spans
+        ]
+        assert there["suggested"] == [
+            suggested_quality(row.summary.state, row.verdicts) for row in rows
+        ]
+        assert there["csv"] == rated_csv(report).decode()
+
+
+@pytest.mark.browser
+def test_a_figure_is_printed_as_the_app_prints_it(browser: Browser) -> None:
+    shares = [top / bottom for bottom in range(1, 65) for top in range(bottom + 1)]
+    values = [*shares, 0.125, 0.155, 0.285, 2.675, 4.995, 5.0, 0.995, 3.6666666666666665]
+    page = browser.new_page()
+    found = page.evaluate(script(PRINTED), values)
+    page.close()
+
+    with speaking("id"):
+        assert found == [formatting.figure(value) for value in values]
