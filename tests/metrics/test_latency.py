@@ -17,7 +17,8 @@ def test_percentiles_lie_between_the_sorted_values() -> None:
     found = latency([9000, 3000, 4000, 1000])
 
     assert found is not None
-    assert (found.p50, found.p95, found.mean, found.n) == (3500, pytest.approx(8250), 4250, 4)
+    assert (found.p50, found.mean, found.n) == (3500, 4250, 4)
+    assert found.p95 == pytest.approx(8250)
 
 
 def test_one_duration_is_every_percentile() -> None:
