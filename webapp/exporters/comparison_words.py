@@ -47,7 +47,9 @@ def title(report: ComparisonReport) -> str:
 
 def figure_name(figure: str) -> str:
     """Return the label of a headline figure; the composite's says whose it is."""
-    return gettext(COMPOSITE if figure == "composite" else measure_of(figure).label)
+    if figure == "composite":
+        return gettext(COMPOSITE)
+    return gettext(measure_of(figure).label)
 
 
 def difference_name(difference: Difference) -> str:
@@ -151,7 +153,7 @@ def conclusion(comparison: Comparison, difference: Difference) -> str:
         worth=_worth(comparison, difference),
     )
     if _partial(comparison, difference):
-        return f"{said} {gettext('Provisional: not everything is rated.')}"
+        return " ".join([said, gettext("Provisional: not everything is rated.")])
     return said
 
 

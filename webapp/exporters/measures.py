@@ -63,6 +63,7 @@ def _lines(measure: Measure) -> Iterator[str]:
     for case in measure.edge_cases:
         yield f"- {gettext(case)}"
     if measure.reading:
-        yield f"- {gettext('How to read it')}: {gettext(measure.reading)}"
+        heading = gettext("How to read it")
+        yield f"- {heading}: {gettext(measure.reading)}"
     if measure.source:
         yield f"- {gettext('Source')}: {measure.source}"

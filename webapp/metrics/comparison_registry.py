@@ -167,9 +167,7 @@ _MEASURES = (
         name="original_composite",
         query_name=None,
         label=mark("Composite of the original comparison"),
-        meaning=mark(
-            "The weighted score that older reports rank by; given beside, never as verdict."
-        ),
+        meaning=mark("The weighted score that older reports rank by; never a verdict."),
         unit="ratio",
         formula=mark("0.4 Precision@5 + 0.3 MRR + 0.2 success rate + 0.1 coverage"),
         denominator=mark("as in its four parts"),
