@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from flask.testing import FlaskClient
 
@@ -48,6 +50,22 @@ def test_a_finished_run_offers_its_export_and_the_next_run(
     assert "1 card stays &#34;cannot tell&#34;" in page
     assert f"/runs/{done}/export.csv" in page
     assert f"/runs/{waiting}/queries/1" in page
+
+
+def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
+    client: FlaskClient, web_database: Database
+) -> None:
+    timed = [
+        replace(query(n, card("a")), extra={"latency_ms": took})
+        for n, took in ((1, 2000), (2, 4000))
+    ]
+    known = client.get(f"/runs/{stored(web_database, timed)}").text
+    unknown = client.get(f"/runs/{stored(web_database, [query(1, card('a'), text='Other')])}").text
+
+    assert "over 2 answers" in known
+    assert "<dd>3.0 sec</dd>" in known  # P50 and mean of 2 and 4 seconds
+    assert "<dd>3.9 sec</dd>" in known  # P95: 2 + 0.95 x 2
+    assert "Response time" not in unknown
 
 
 @pytest.mark.parametrize("name", FORMATS.values())
