@@ -1,0 +1,41 @@
+"""Means and percentiles one by one are those of all at once."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from webapp.metrics.running_means import Mean, Percentiles
+
+
+def test_the_mean_is_exact_in_any_order() -> None:
+    """1e16 + 1 - 1e16 loses the 1 when it is summed naively."""
+    values = [1e16, 1.0, -1e16, 1.0] * 3
+    found = set()
+    for seed in range(20):
+        random.Random(seed).shuffle(values)
+        mean = Mean()
+        for value in values:
+            mean.add(value)
+        found.add(mean.value)
+
+    assert found == {0.5}
+
+
+def test_nothing_has_no_mean_and_no_percentile() -> None:
+    assert Mean().value is None
+    assert Percentiles().at(0.5, 0.95) == (None, None)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 101])
+def test_percentiles_are_numpy_s(n: int) -> None:
+    values = random.Random(n).sample(range(10_000), n)
+    found = Percentiles()
+    for value in values:
+        found.add(value)
+
+    assert found.at(0, 0.5, 0.95, 1) == pytest.approx(
+        list(np.percentile(values, [0, 50, 95, 100])), rel=1e-12
+    )

@@ -1,0 +1,401 @@
+"""The automatic evaluations against a second implementation, and what holds for any input."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.metrics import scoring_oracle as oracle
+from webapp.exporters.score_documents import answer_item, chunk_item, constraints_json, json_item
+from webapp.importers import cited_answers, expected_json
+from webapp.metrics import answers, chunks, json_answers
+from webapp.metrics.answer_summary import AnswerSummary
+from webapp.metrics.answers import AnswerRow, AnswerScale, AnswerScore
+from webapp.metrics.chunks import ChunkMeans, ChunkRow
+from webapp.metrics.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
+from webapp.metrics.constraints import Decisions, Expected, GoldQuestion, Missing, evaluate
+from webapp.metrics.json_answer_summary import PROVENANCE
+from webapp.metrics.json_outputs import FIELDS, read_output
+from webapp.metrics.sentences import sentences
+from webapp.metrics.similarity import LexicalEmbedder
+from webapp.metrics.soft_match import cover, likeness
+
+fewer = settings(max_examples=40)
+"""Large inputs are slow to make."""
+
+# --- Answers ---------------------------------------------------------------------------
+
+pieces = st.sampled_from(
+    [
+        "Rumah di Cemara",
+        "Harga Rp 1.5 M",
+        "I don't know",
+        "i dont know",
+        "Saya tidak tahu",
+        "I don\u2019t know",
+        "[CIT:a]",
+        "[CIT:b]",
+        "[CIT:d-1_x]",
+        "[CIT:]",
+        "[cit:a]",
+        ".",
+        "!",
+        "?!",
+        "...",
+        " ",
+        "\n",
+        "\u00a0",
+        "the",
+        "5",
+        "-",
+    ]
+)
+texts = st.lists(pieces, max_size=14).map("".join)
+
+
+@st.composite
+def answer_rows(draw: st.DrawFn) -> dict[str, Any]:
+    text = draw(texts)
+    claims = [piece for piece in oracle.split(text) if not oracle.does_not_know(piece)]
+    cosines = st.sampled_from([-1.0, 0.0, 0.59, 0.6, 0.61, 1.0])
+    ids = draw(st.lists(st.sampled_from(["a", "b", "d-1_x"]), unique=True))
+    tokens = st.integers(0, 5000)
+    calls = st.fixed_dictionaries({"prompt_tokens": tokens, "completion_tokens": tokens})
+    return {
+        "id": draw(st.integers(0, 99)),
+        "answer": text,
+        "gold": draw(st.none() | texts),
+        "contexts": [{"id": one, "text": "x"} for one in ids],
+        "usage": draw(st.lists(calls, max_size=3)),
+        "latency_ms": draw(st.integers(0, 9000)),
+        "claim_similarities": [draw(cosines) for _ in claims],
+        **({"action": "ABSTAIN"} if draw(st.booleans()) else {}),
+    }
+
+
+def read_answer(row: dict[str, Any]) -> AnswerRow:
+    found = next(cited_answers.read("a.jsonl", io.BytesIO(json.dumps(row).encode())))
+    assert isinstance(found, tuple)
+    return found[1]
+
+
+@given(answer_rows(), st.sampled_from([0.0, 0.6, 0.7]))
+def test_an_answer_scores_as_by_the_second_implementation(
+    row: dict[str, Any], tau_sim: float
+) -> None:
+    found = answer_item(answers.score(read_answer(row), AnswerScale(tau_sim=tau_sim)))
+
+    assert {**found, "id": None} == pytest.approx({"id": None, **oracle.answer(row, tau_sim)})
+
+
+@given(answer_rows())
+def test_the_ranges_of_an_answer_s_figures_hold(row: dict[str, Any]) -> None:
+    found = answers.score(read_answer(row))
+
+    assert found.supported is not None
+    assert 0 <= found.supported <= found.claim_sentences <= len(found.verdicts)
+    assert found.overlap is not None
+    assert 0 <= found.overlap <= 1
+    assert found.faithfulness is not None
+    assert 0.6 <= found.faithfulness <= 1
+    if found.gold is not None:
+        assert 0 <= found.gold.em <= found.gold.f1 <= 1
+
+
+@given(texts)
+def test_sentences_lie_in_the_answer_in_order_without_touching(text: str) -> None:
+    found = sentences(text)
+
+    assert [text[one.start : one.end] for one in found] == [one.text for one in found]
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+@given(answer_rows())
+def test_a_supported_claim_more_never_lowers_overlap(row: dict[str, Any]) -> None:
+    assume(row["contexts"])
+    before = answers.score(read_answer(row)).overlap
+    supported = f"Kolam [CIT:{row['contexts'][0]['id']}]. "
+    row["answer"] = supported + row["answer"]
+    assume(oracle.split(row["answer"])[0] == supported.strip())
+    row["claim_similarities"] = [1.0, *row["claim_similarities"]]
+    after = answers.score(read_answer(row)).overlap
+
+    assert before is not None
+    assert after is not None
+    assert after >= before
+
+
+@given(answer_rows(), st.floats(-1, 1), st.floats(-1, 1))
+def test_a_higher_threshold_never_supports_more(
+    row: dict[str, Any], one: float, other: float
+) -> None:
+    low, high = sorted([one, other])
+    lenient = answers.score(read_answer(row), AnswerScale(tau_sim=low))
+    strict = answers.score(read_answer(row), AnswerScale(tau_sim=high))
+
+    assert lenient.supported is not None
+    assert strict.supported is not None
+    assert strict.supported <= lenient.supported
+
+
+@fewer
+@given(st.lists(answer_rows(), max_size=6), st.randoms(use_true_random=False))
+def test_the_order_of_answers_changes_no_figure(rows: list[dict[str, Any]], random: Any) -> None:
+    scores = [answers.score(read_answer(row)) for row in rows]
+    shuffled = list(scores)
+    random.shuffle(shuffled)
+
+    assert figures(scores) == figures(shuffled)
+
+
+def figures(scores: list[AnswerScore]) -> object:
+    summary = AnswerSummary()
+    for score in scores:
+        summary.add(score)
+    return summary.figures()
+
+
+@given(st.lists(st.tuples(texts, texts), max_size=4), st.lists(texts, max_size=4))
+def test_lexical_cosines_lie_within_0_and_1(
+    pairs: list[tuple[str, str]], contexts: list[str]
+) -> None:
+    assert all(0 <= cosine <= 1 for cosine in LexicalEmbedder().cosines(pairs, contexts))
+
+
+# --- Chunks ----------------------------------------------------------------------------
+
+word_lists = st.lists(st.sampled_from(["rumah", "Rumah", "di", "Cemara", "Cemara.", "3"]))
+word_texts = st.builds(lambda words, blank: blank.join(words), word_lists, st.sampled_from(" \n\t"))
+chunk_rows = st.builds(
+    ChunkRow,
+    row_id=st.just("1"),
+    question=st.just("?"),
+    expected_answer=word_texts,
+    retrieved_chunks=st.lists(word_texts, max_size=4).map(tuple),
+)
+
+
+@given(chunk_rows)
+def test_chunks_score_as_by_the_second_implementation(row: ChunkRow) -> None:
+    found = chunk_item(chunks.score(row))
+    expected = oracle.chunks(row.expected_answer, list(row.retrieved_chunks))
+
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+@given(chunk_rows)
+def test_the_figures_of_chunks_keep_their_order(row: ChunkRow) -> None:
+    """What all share: iou is the smallest share, and f1 lies between precision and recall."""
+    found = chunks.score(row)
+    low, high = sorted([found.precision, found.recall])
+
+    assert 0 <= found.iou <= low + 1e-12
+    assert low - 1e-12 <= found.f1 <= high + 1e-12
+    assert 0 <= found.precision_omega <= found.precision <= 1
+
+
+@given(chunk_rows, word_texts)
+def test_another_chunk_never_lowers_recall(row: ChunkRow, chunk: str) -> None:
+    more = ChunkRow("1", "?", row.expected_answer, (*row.retrieved_chunks, chunk))
+
+    assert chunks.score(more).recall >= chunks.score(row).recall
+
+
+@given(st.lists(chunk_rows, min_size=1, max_size=6))
+def test_the_order_of_rows_changes_no_mean(rows: list[ChunkRow]) -> None:
+    forth, back = ChunkMeans(), ChunkMeans()
+    for row in rows:
+        forth.add(chunks.score(row))
+    for row in reversed(rows):
+        back.add(chunks.score(row))
+
+    assert forth.figures() == back.figures()
+
+
+# --- JSON answers ----------------------------------------------------------------------
+
+short_texts = st.text(alphabet="ab c\n資料集 LoRA-v2", max_size=24)
+text_lists = st.lists(short_texts, max_size=14)
+anchors = st.sampled_from(["", " ", "資料", "LoRA", "nirgends"])
+files = st.sampled_from(["a.md", "b.md", "c.md"])
+refs = st.fixed_dictionaries({"file": files, "anchors": st.lists(anchors, max_size=8)})
+entries = st.fixed_dictionaries({"refs": st.lists(refs, max_size=8)})
+outputs = st.fixed_dictionaries(
+    {
+        "target_audience": short_texts,
+        "main_topic": short_texts,
+        "sub_topic": short_texts,
+        "detailed_description": text_lists,
+        "original_evidence": st.text(alphabet="abc 資料集._-", max_size=60),
+        "source_map": st.lists(entries, max_size=14),
+        "predicted_questions": text_lists,
+    }
+)
+json_items = st.builds(
+    lambda expected, given, texts: {
+        "id": 1,
+        "question": "?",
+        "expected": {"answer_example": expected},
+        "output": json.dumps(given, ensure_ascii=False),
+        "context": [
+            {"source_path": path, "text": text}
+            for path, text in zip(("a.md", "b.md"), texts, strict=False)
+        ],
+    },
+    outputs,
+    outputs,
+    st.lists(short_texts, max_size=2),
+)
+
+
+def read_json(item: dict[str, Any]) -> json_answers.JsonQuestion:
+    document = {**dict.fromkeys(PROVENANCE, "x"), "items": [item]}
+    return expected_json.read("a.json", json.dumps(document).encode()).questions[0]
+
+
+@fewer
+@given(json_items)
+def test_a_json_answer_scores_as_by_the_second_implementation(item: dict[str, Any]) -> None:
+    score = json_answers.score(read_json(item))
+    found, expected = json_item(score), oracle.json_answer(item)
+
+    assert all(0 <= part <= 1 for part in score.parts.values())
+    assert 0 <= score.score <= 100
+    assert found["schema_ok"] is True
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+
+
+@fewer
+@given(outputs)
+def test_an_output_cut_off_anywhere_is_truncated(fields: dict[str, Any]) -> None:
+    text = json.dumps(fields)
+
+    assert read_output(text).fields == fields
+    for end in range(1, len(text), 7):
+        assert str(read_output(text[:end]).reason) == "truncated"
+
+
+@fewer
+@given(outputs, st.sampled_from(FIELDS))
+def test_an_output_without_one_of_its_fields_fails_and_names_it(
+    fields: dict[str, Any], name: str
+) -> None:
+    found = read_output(json.dumps({key: fields[key] for key in fields if key != name}))
+
+    assert (found.fields, str(found.reason), found.field) == (None, "missing_field", name)
+
+
+@given(short_texts, short_texts)
+def test_likeness_has_no_direction(one: str, other: str) -> None:
+    assert likeness(one, other) == likeness(other, one)
+
+
+@given(text_lists, text_lists)
+def test_no_item_is_paired_twice(expected: list[str], given_items: list[str]) -> None:
+    pairs = cover(expected, given_items, most=12).pairs
+
+    assert len({pair.expected for pair in pairs}) == len({pair.given for pair in pairs})
+    assert len({pair.given for pair in pairs}) == len(pairs)
+
+
+# --- Constraints -----------------------------------------------------------------------
+
+small = st.integers(0, 4).map(Fraction)
+ranges = st.builds(Range, minimum=st.none() | small, maximum=st.none() | small)
+asked = st.builds(
+    Constraints,
+    property_type=st.none() | st.sampled_from(["rumah", "house", "land"]),
+    bedrooms=st.none() | ranges,
+    price=st.none() | ranges,
+)
+facts = st.builds(
+    CardFacts,
+    property_type=st.none() | st.sampled_from(["rumah", "House", "tanah"]),
+    bedrooms=st.none() | small,
+    price=st.none() | small,
+)
+golds = st.lists(
+    st.builds(
+        GoldQuestion,
+        query_id=st.integers(1, 5),
+        text=st.just("?"),
+        category=st.sampled_from(["x", "y"]),
+        expected=st.sampled_from(Expected),
+        constraints=asked,
+        manual=st.booleans(),
+    ),
+    max_size=4,
+    unique_by=lambda question: question.query_id,
+)
+results = st.dictionaries(st.integers(1, 5), st.lists(facts, max_size=4))
+decided = st.builds(
+    Decisions,
+    cards=st.dictionaries(st.tuples(st.integers(1, 5), st.integers(0, 3)), st.booleans()),
+)
+thresholds = st.fractions(0, 1, max_denominator=10)
+
+
+@fewer
+@given(golds, results, decided, thresholds, st.sampled_from(Missing))
+def test_the_counts_of_the_matrix_are_the_questions_and_shares_stay_within_1(
+    gold: list[GoldQuestion],
+    cards: dict[int, list[CardFacts]],
+    decisions: Decisions,
+    threshold: Fraction,
+    missing: Missing,
+) -> None:
+    report = evaluate(gold, cards, threshold=threshold, decisions=decisions, missing=missing)
+    document = constraints_json(report)
+    matrix = document["confusion_matrix"]
+
+    assert matrix["tp"] + matrix["fp"] + matrix["tn"] + matrix["fn"] == len(gold)
+    shares = [document[name] for name in ("mean_cpr", "strict_success_ratio")]
+    shares += [*document["pca"].values(), matrix["precision"], matrix["recall"]]
+    assert all(share is None or 0 <= share <= 1 for share in shares)
+    parts = document["category_metrics"].values()
+    assert sum(part["total_properties"] for part in parts) == document["total_properties"]
+
+
+@fewer
+@given(golds, results, thresholds)
+def test_leaving_missing_out_never_lowers_a_card(
+    gold: list[GoldQuestion], cards: dict[int, list[CardFacts]], threshold: Fraction
+) -> None:
+    counted = evaluate(gold, cards, threshold=threshold)
+    left_out = evaluate(gold, cards, threshold=threshold, missing=Missing.LEFT_OUT)
+    for one, other in zip(counted.queries, left_out.queries, strict=True):
+        for card, same in zip(one.cards, other.cards, strict=True):
+            assert card.cpr is not None
+            assert same.cpr is None or same.cpr >= card.cpr
+
+
+@fewer
+@given(golds, results, thresholds, thresholds)
+def test_a_higher_threshold_never_meets_more(
+    gold: list[GoldQuestion],
+    cards: dict[int, list[CardFacts]],
+    one: Fraction,
+    other: Fraction,
+) -> None:
+    low, high = sorted([one, other])
+    lenient = evaluate(gold, cards, threshold=low).totals.matrix
+    strict = evaluate(gold, cards, threshold=high).totals.matrix
+
+    assert strict.tp <= lenient.tp
+    assert strict.fp <= lenient.fp
+
+
+@given(asked, facts)
+def test_every_constraint_has_an_outcome_and_na_is_what_is_not_asked(
+    constraints: Constraints, card: CardFacts
+) -> None:
+    for check in check_card(constraints, card):
+        assert (check.outcome is Outcome.NA) == (getattr(constraints, check.constraint) is None)
+        assert check.automatic is check.outcome
