@@ -9,6 +9,7 @@ from itertools import combinations
 
 from webapp.exporters.charts.pictures import NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparison_tables import Section, Table, document
+from webapp.exporters.printable import printable
 from webapp.i18n import language
 from webapp.metrics.comparison_report import ComparisonReport
 
@@ -72,11 +73,11 @@ def comparison_html(report: ComparisonReport, on: date) -> bytes:
         '<head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{escape(NOTHING_ELSE)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(found.title)}</title>",
+        f"<title>{_text(found.title)}</title>",
         f"<style>{STYLE}</style></head>",
         "<body><main>",
-        f"<h1>{escape(found.title)}</h1>",
-        f'<p class="subtitle">{escape(found.subtitle)}</p>',
+        f"<h1>{_text(found.title)}</h1>",
+        f'<p class="subtitle">{_text(found.subtitle)}</p>',
     ]
     for section in found.sections:
         parts += _section(report, section)
@@ -86,11 +87,11 @@ def comparison_html(report: ComparisonReport, on: date) -> bytes:
 
 def _section(report: ComparisonReport, section: Section) -> Iterator[str]:
     yield f'<section id="{section.name}">'
-    yield f"<h2>{escape(section.title)}</h2>"
+    yield f"<h2>{_text(section.title)}</h2>"
     if section.sentences:
         yield "<ul>"
         for sentence in section.sentences:
-            yield f"<li>{escape(sentence)}</li>"
+            yield f"<li>{_text(sentence)}</li>"
         yield "</ul>"
     for choice in _choices(report, section.name):
         yield from _figure(report, choice)
@@ -112,19 +113,19 @@ def _choices(report: ComparisonReport, section: str) -> Iterator[Choice]:
 
 def _figure(report: ComparisonReport, choice: Choice) -> Iterator[str]:
     wide = drawn(report, choice, width=WIDE)
-    yield f"<figure><figcaption>{escape(wide.title)}</figcaption>"
+    yield f"<figure><figcaption>{_text(wide.title)}</figcaption>"
     yield f'<div class="wide">{wide.markup}</div>'
     yield f'<div class="phone">{drawn(report, choice, width=NARROW).markup}</div></figure>'
 
 
 def _table(table: Table) -> Iterator[str]:
     sides = [' class="number"' if column.numeric else "" for column in table.columns]
-    label = escape(table.title)
+    label = _text(table.title)
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">'
-    yield f'<table id="{table.name}">'
-    yield f"<caption>{escape(table.title)}</caption>"
+    yield f'<table id="table-{table.name}">'
+    yield f"<caption>{_text(table.title)}</caption>"
     headings = (
-        f'<th scope="col"{side}>{escape(column.heading)}</th>'
+        f'<th scope="col"{side}>{_text(column.heading)}</th>'
         for column, side in zip(table.columns, sides, strict=True)
     )
     yield f"<thead><tr>{''.join(headings)}</tr></thead>"
@@ -136,9 +137,13 @@ def _table(table: Table) -> Iterator[str]:
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
     for note in table.notes:
-        yield f'<p class="note">{escape(note)}</p>'
+        yield f'<p class="note">{_text(note)}</p>'
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))
 
 
 def _cell(text: str) -> str:
     """The text of a cell, in which an interval or an n is not broken between two lines."""
-    return escape(text.replace("n = ", "n\u00a0=\u00a0").replace("; ", ";\u00a0"))
+    return _text(text).replace("n = ", "n&nbsp;=&nbsp;").replace("; ", ";&nbsp;")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from webapp.exporters.comparison_tables import Section, Table, document
+from webapp.exporters.printable import printable
 from webapp.metrics.comparison_report import ComparisonReport
 
 # What Markdown could take for markup where it stands: a bracket makes a link only before one
@@ -30,7 +31,7 @@ def inline(text: str) -> str:
     >>> inline("a|b location_simple _x_ <b> [0.5; 1.0] [x](y)")
     'a\\|b location_simple \\_x\\_ \\<b> [0.5; 1.0] [x\\](y)'
     """
-    return _MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", printable(text))
 
 
 def escaped(text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from webapp.exporters.printable import printable
+
 OTHER_SCRIPTS = r"""\providecommand{\otherscript}[1]{\ifdefined\directlua#1\else
   \ifdefined\XeTeXversion#1\else[?]\fi\fi}"""
 """pdfLaTeX has letters of Latin only and stops at others; it prints [?] for those."""
@@ -42,7 +44,6 @@ _TOKENS = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 LATIN = 0x17F
 UNKNOWN = frozenset("\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f")
 """Of the letters up to ``LATIN``, those that LaTeX's files for the T1 encoding leave out."""
@@ -55,7 +56,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("50% of a_b & c"), escaped("9,5 × 10⁻⁷"), escaped(r"\input{x}"))
     50\% of a\_\allowbreak{}b \& c 9,5 $\times$ 10$^{-7}$ \textbackslash{}input\{x\}
     """
-    line = " ".join(_CONTROLS.sub("", unicodedata.normalize("NFC", text)).split())
+    line = printable(unicodedata.normalize("NFC", text))
     return "".join(map(_token, _TOKENS.finditer(line)))
 
 

@@ -41,18 +41,6 @@ _WIDTHS = {letter: advance / 1000 for advance, letters in _ADVANCES.items() for 
 
 _PIECES = re.compile(r"[^\s_/-]*[\s_/-]+|[^\s_/-]+")
 
-# XML has no place for these.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
-
-def plain(text: str) -> str:
-    r"""Return `text` on one line without what XML cannot hold.
-
-    >>> plain("a\x07 b\n c")
-    'a b c'
-    """
-    return " ".join(_CONTROLS.sub("", text).split())
-
 
 def width(text: str, size: float) -> float:
     """Return the most room that `text` takes at a font size.
