@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -45,6 +46,39 @@ def test_the_version_this_program_names_is_that_of_the_last_migration(database: 
 
     assert heads == [HEAD]
     assert database.version() == HEAD
+
+
+def test_tables_of_the_first_version_are_brought_to_this_one_and_keep_their_rows(
+    database: Database, tmp_path: Path
+) -> None:
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        command.upgrade(_alembic(connection), "0001")
+        connection.execute(
+            text("INSERT INTO attempts (source, at) VALUES ('here', '2026-03-01 09:00:00')")
+        )
+    with pytest.raises(DatabaseOutOfDate):
+        older.prepare()
+
+    older.upgrade()
+
+    assert older.version() == HEAD
+    with older.engine.connect() as connection:
+        assert connection.scalar(text("SELECT source FROM attempts")) == "here"
+        for table in ("assignments", "repeat_ratings"):
+            assert connection.scalar(text(f"SELECT count(*) FROM {table}")) == 0
+    older.close()
+
+
+def _another(database: Database, tmp_path: Path) -> Database:
+    """Return a new, empty database of the same kind."""
+    if database.is_sqlite:
+        return Database(sqlite_url(tmp_path / "older.sqlite"))
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS older"))
+        connection.execute(text("CREATE DATABASE older"))
+    url = database.url.set(database="older")
+    return Database(url.render_as_string(hide_password=False))
 
 
 def test_tables_of_another_version_are_refused(database: Database) -> None:
