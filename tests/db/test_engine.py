@@ -48,6 +48,18 @@ def test_what_is_not_committed_is_gone(database: Database) -> None:
         assert session.scalar(select(func.count()).select_from(Study)) == 0
 
 
+def test_a_reader_sees_one_state_of_the_database_throughout(database: Database) -> None:
+    with database.reading() as reader:
+        assert reader.scalar(select(func.count()).select_from(Property)) == 0
+        with database.writing() as writer:
+            writer.add(Property(identity="slug:a"))
+            writer.commit()
+        assert reader.scalar(select(func.count()).select_from(Property)) == 0
+
+    with database.reading() as later:
+        assert later.scalar(select(func.count()).select_from(Property)) == 1
+
+
 def test_times_come_back_aware_and_equal(database: Database) -> None:
     with database.writing() as session:
         session.add(Study(name="one", created_at=NOW))

@@ -48,8 +48,12 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a session for reading; whatever it changes is thrown away."""
-        with Session(self.engine, autoflush=False) as session:
+        """Yield a session for reading; whatever it changes is thrown away.
+
+        All of its statements see the database as the first one did: SQLite reads so anyway.
+        """
+        level: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        with Session(self.engine.execution_options(**level), autoflush=False) as session:
             yield session
 
     @contextmanager

@@ -271,9 +271,10 @@ def _new(cells: Mapping[str, object]) -> str | None:
     new = _text_or_none(cells, "new")
     kind = EmptyOutcome if cells.get("property") is None else Relevance
     allowed: Mapping[str, Sequence[str]] = {
-        "verdict": list(kind),
         "quality": [str(grade) for grade in range(BEST_QUALITY + 1)],
     }
+    if cells.get("position") is not None:  # else it is about what was deleted
+        allowed = {**allowed, "verdict": list(kind)}
     if new is not None and new not in allowed.get(_text(cells, "field"), [new]):
         raise _Wrong("new")
     return new

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import IO, Annotated
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 
 from webapp.i18n import gettext
+from webapp.importers.json_documents import storable_text
 from webapp.importers.json_values import LARGEST_INTEGER, FromFile
 from webapp.importers.proof_pack_messages import PACK_MESSAGES
 from webapp.metrics.proof_files import FORMAT, MANIFEST, PACK_VERSION
@@ -67,35 +68,44 @@ class UnreadableMember(Exception):
         self.why = why
 
 
+def _storable(text: str) -> str:
+    if text != storable_text(text):
+        raise ValueError("characters that no file can hold")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+
+
 class ManifestFile(FromFile):
     """A member as the manifest has it."""
 
-    name: str
+    name: Text
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class InputFile(FromFile):
     """A file that a run came from."""
 
-    name: str
-    sha256: str
+    name: Text
+    sha256: Text
 
 
 class ManifestRun(FromFile):
     """A run as the manifest has it."""
 
-    run: str
-    question_set: str
-    search_method: str | None
-    llm: str | None
+    run: Text
+    question_set: Text
+    search_method: Text | None
+    llm: Text | None
     input_files: Annotated[Sequence[InputFile], Field(min_length=1)]
 
 
 class Product(FromFile):
     """Which program made the pack."""
 
-    name: str
-    version: str
+    name: Text
+    version: Text
 
 
 class Manifest(FromFile):
@@ -103,10 +113,10 @@ class Manifest(FromFile):
 
     product: Product
     created_at: Annotated[AwareDatetime, Field(strict=False)]
-    scope: str
-    study: str
-    rule: str
-    raters: Annotated[Sequence[str], Field(max_length=MOST_NAMED)]
+    scope: Text
+    study: Text
+    rule: Text
+    raters: Annotated[Sequence[Text], Field(max_length=MOST_NAMED)]
     runs: Annotated[Sequence[ManifestRun], Field(max_length=MOST_NAMED)]
     files: Sequence[ManifestFile]
 
@@ -120,8 +130,8 @@ class ProofPack:
         self._members = _checked_members(name, archive)
         if MANIFEST not in self._members:
             raise UnusablePack("pack_without_manifest", name)
-        self.fingerprint = self.digest(MANIFEST)
         self.manifest = _manifest(self)
+        self.fingerprint = self.digest(MANIFEST)
 
     @property
     def names(self) -> frozenset[str]:
@@ -152,9 +162,12 @@ class ProofPack:
     def json(self, name: str) -> object:
         """The JSON value of a member; raises ``UnreadableMember``."""
         try:
-            return json.loads(self.read(name), parse_constant=_refused)
+            value: object = json.loads(self.read(name), parse_constant=_refused)
         except (ValueError, RecursionError) as wrong:
             raise UnreadableMember(name, "no JSON") from wrong
+        if value is None:
+            raise UnreadableMember(name, "null")
+        return value
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[IO[bytes]]:

@@ -23,7 +23,7 @@ from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.metrics import proof_files
 from webapp.metrics.significance import Resampling
 from webapp.services import blinding, comparisons, exports, reports, runs, studies
-from webapp.services.evidence import Evidence
+from webapp.services.evidence import Evidence, NoRuns
 from webapp.services.exports import ExportedFile
 from webapp.services.reports import Rule
 
@@ -39,13 +39,6 @@ EXPORTS = {
 }
 """The members of a run that can also be had one by one."""
 
-COMPARISONS = Resampling()
-"""How the comparisons inside are drawn."""
-
-
-class NoRuns(LookupError):
-    """The study has no run yet, so there is nothing to hand in."""
-
 
 def of_run(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the proof pack of one run, its merged files under `rule`.
@@ -53,12 +46,17 @@ def of_run(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedF
     Raises ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
-    data = _pack(session, study, [run], rule, whole=False)
+    data = _pack(session, study, [run], rule, Resampling(), whole=False)
     return ExportedFile(f"proof_pack_{run_id}.zip", MEDIA_TYPE, data)
 
 
-def of_study(session: Session, study: Study, rule: Rule) -> ExportedFile:
-    """Return the proof pack of every run of the study; raises ``NoRuns``."""
+def of_study(
+    session: Session, study: Study, rule: Rule, *, settings: Resampling | None = None
+) -> ExportedFile:
+    """Return the proof pack of every run of the study; raises ``NoRuns``.
+
+    `settings` say how its comparisons are drawn.
+    """
     found = session.scalars(
         select(Run)
         .where(Run.study_id == study.id)
@@ -66,19 +64,25 @@ def of_study(session: Session, study: Study, rule: Rule) -> ExportedFile:
     ).all()
     if not found:
         raise NoRuns
-    data = _pack(session, study, found, rule, whole=True)
+    data = _pack(session, study, found, rule, settings or Resampling(), whole=True)
     return ExportedFile("proof_pack.zip", MEDIA_TYPE, data)
 
 
 def _pack(
-    session: Session, study: Study, found: Sequence[Run], rule: Rule, *, whole: bool
+    session: Session,
+    study: Study,
+    found: Sequence[Run],
+    rule: Rule,
+    settings: Resampling,
+    *,
+    whole: bool,
 ) -> bytes:
     with speaking(SOURCE_LANGUAGE):
         files = dict(_study_files(session, study, found, whole=whole))
         for run in found:
             files |= dict(_run_files(session, study, run, rule))
-        files |= dict(_comparisons(session, study, found, rule))
-        contents = _contents(session, study, found, rule, whole=whole)
+        files |= dict(_comparisons(session, study, found, rule, settings))
+        contents = _contents(session, study, found, rule, settings, whole=whole)
         return proof_pack.pack(contents, files)
 
 
@@ -103,7 +107,7 @@ def _study_files(
 
 
 def _comparisons(
-    session: Session, study: Study, found: Sequence[Run], rule: Rule
+    session: Session, study: Study, found: Sequence[Run], rule: Rule, settings: Resampling
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the comparison of each question set that more than one run was asked."""
     sets: dict[int, list[str]] = {}
@@ -111,7 +115,7 @@ def _comparisons(
         sets.setdefault(run.question_set_id, []).append(run.id)
     for question_set, run_ids in sets.items():
         if len(run_ids) >= comparisons.FEWEST:
-            report = comparisons.report(session, study, run_ids, rule, settings=COMPARISONS)
+            report = comparisons.report(session, study, run_ids, rule, settings=settings)
             name = proof_files.of_comparison(str(question_set))
             yield name, proof_pack.comparison_file(comparison_json(report))
 
@@ -132,7 +136,13 @@ def _run_files(session: Session, study: Study, run: Run, rule: Rule) -> Iterator
 
 
 def _contents(
-    session: Session, study: Study, found: Sequence[Run], rule: Rule, *, whole: bool
+    session: Session,
+    study: Study,
+    found: Sequence[Run],
+    rule: Rule,
+    settings: Resampling,
+    *,
+    whole: bool,
 ) -> Contents:
     return Contents(
         scope="study" if whole else "run",
@@ -147,9 +157,9 @@ def _contents(
             Drawn("what blind raters see, in which order", study.order_seed),
             Drawn(
                 "intervals and tests of comparisons",
-                COMPARISONS.seed,
-                COMPARISONS.resamples,
-                COMPARISONS.confidence,
+                settings.seed,
+                settings.resamples,
+                settings.confidence,
             ),
         ),
         blind=studies.is_blind(session, study),
