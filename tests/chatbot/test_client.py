@@ -190,6 +190,19 @@ def test_a_huge_answer_does_not_fill_the_memory() -> None:
     assert peak < 5 * LARGEST_ANSWER
 
 
+def test_marks_that_steer_a_terminal_are_not_told() -> None:
+    failed, _ = failure(status(422, {"detail": "\x1b[2Jgone\u202e\n"}))
+
+    assert told(failed) == "The chatbot refused the question (422): [2Jgone"
+
+
+@pytest.mark.parametrize("stated", ["soon", "-5", "", "Sun, 99 Foo 2026", "1" * 400])
+def test_a_wait_that_is_none_is_no_wait(stated: str) -> None:
+    failed, _ = failure(status(429, {"detail": "busy"}, Retry_After=stated))
+
+    assert failed.code in {"too_many_requests", "pause_too_long"}
+
+
 def test_what_a_failed_answer_began_with_is_kept() -> None:
     failed, _ = failure(raw(b"<html>" + b"x" * 10_000))
 
@@ -212,7 +225,19 @@ def test_numbers_that_are_none_are_null() -> None:
     json.dumps(answer.properties, allow_nan=False)
 
 
-@pytest.mark.parametrize("address", ["", "chat", "ftp://bot.example", "http://", "http://a:b:c/"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "chat",
+        "ftp://bot.example",
+        "http://",
+        "http://a:b:c/",
+        "http://exa mple/",
+        "http://a:99999",
+        "http://:80",
+    ],
+)
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(UnusableAddress):
         full_address(address, "/chat")

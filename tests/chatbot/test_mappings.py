@@ -74,11 +74,16 @@ def test_without_a_key_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert mappings.headers(mappings.openai("local")) == {}
 
 
-def test_a_key_that_a_mapping_needs_is_missed_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BOT_KEY", raising=False)
+@pytest.mark.parametrize("key", ["", " ", "two\nlines", "kunci-\u00e9"])
+def test_a_key_that_cannot_be_sent_is_told_by_its_variable_alone(key: str) -> None:
+    with pytest.raises(MissingKey) as missing:
+        mappings.headers(mapping(), {"BOT_KEY": key})
 
-    with pytest.raises(MissingKey, match="BOT_KEY"):
-        mappings.headers(mapping())
+    assert missing.value.args == ("BOT_KEY",)
+
+
+def test_a_key_is_sent_without_the_blanks_around_it() -> None:
+    assert mappings.headers(mapping(), {"BOT_KEY": "rahasia\n"}) == {"X-Key": "k-rahasia"}
 
 
 def test_a_new_session_is_asked_for_with_null() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import ssl
 import time
 from collections.abc import Callable
@@ -186,12 +187,15 @@ def full_address(address: str, path: str = "") -> str:
     >>> full_address("https://bot.example/v1/chat", "/chat")
     'https://bot.example/v1/chat'
     """
+    import httpx
+
     try:
-        parts = urlsplit(address.strip())
-        usable = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1)
-    except ValueError:
+        parts = urlsplit(address)
+        usable = parts.scheme in {"http", "https"} and httpx.URL(address).host
+        _ = parts.port  # raises where it is none
+    except (ValueError, httpx.InvalidURL):
         usable = False
-    if not usable:
+    if not usable or any(character.isspace() for character in address):
         raise UnusableAddress(address)
     own = parts.path.rstrip("/")
     return urlunsplit(parts._replace(path=parts.path if own.endswith(path) else f"{own}{path}"))
@@ -307,10 +311,10 @@ def _seconds(stated: str | None) -> float | None:
     if stated.strip().isdecimal():
         return float(stated)
     try:
-        until = parsedate_to_datetime(stated)
-    except ValueError:
+        until = parsedate_to_datetime(stated).timestamp()
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, until.timestamp() - time.time())
+    return max(0.0, until - time.time())
 
 
 def _reason(failure: Exception) -> str:
@@ -319,5 +323,7 @@ def _reason(failure: Exception) -> str:
     while inner.__cause__ is not None or inner.__context__ is not None:
         inner = inner.__cause__ or inner.__context__ or inner
         if isinstance(inner, OSError) and inner.strerror:
-            return inner.strerror
+            # asyncio words its own; the resolver's numbers are below 0 and no system's.
+            number = inner.errno or 0
+            return os.strerror(number) if number > 0 else inner.strerror
     return str(failure) or type(failure).__name__

@@ -137,6 +137,10 @@ class Redirected(CallFailed):
 
 
 def one_line(text: str) -> str:
-    """`text` on one line, its end cut off where it is long."""
-    line = " ".join(text.split())
+    r"""`text` on one line without marks that steer a terminal, its end cut off where it is long.
+
+    >>> one_line("no\n\x1b[31mindex")
+    'no [31mindex'
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]} …"

@@ -30,7 +30,7 @@ class UnusableMapping(ValueError):
 
 
 class MissingKey(LookupError):
-    """An environment variable that a header needs is not set; its name."""
+    """An environment variable that a header needs is not set, or no header can hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +179,11 @@ def headers(mapping: Mapping, environ: Values[str, str] = os.environ) -> dict[st
 
     def value(place: re.Match[str]) -> str:
         kind, _, variable = place[1].partition(":")
-        if kind != "env" or not environ.get(variable):
+        key = environ.get(variable, "").strip() if kind == "env" else ""
+        # Checked here: further on a wrong character would be told together with the key.
+        if not key or not key.isascii() or not key.isprintable():
             raise MissingKey(variable or place[0])
-        return environ[variable]
+        return key
 
     return {name: _PLACE.sub(value, text) for name, text in mapping.headers.items()}
 

@@ -119,7 +119,7 @@ def _known(failure: Exception) -> str | None:
         OperationalError: gettext("The database cannot be used: %(name)s"),
         UnusableSetting: "%(name)s",
         UnusableMapping: "%(name)s",
-        MissingKey: gettext("The environment variable %(name)s, which holds a key, is not set."),
+        MissingKey: gettext("The environment variable %(name)s holds no key that can be sent."),
         OSError: "%(name)s",
     }
     for kind, text in texts.items():
