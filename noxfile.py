@@ -57,6 +57,8 @@ def types(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Time the product beside other tools and print the ratios."""
     install(session)
+    # Apart from what the tests need: one of the yardsticks brings a compiler along.
+    session.install("--require-hashes", "--no-deps", "-r", "requirements-bench.txt")
     session.run("python", "-m", "benchmarks", *session.posargs)
 
 
@@ -75,7 +77,10 @@ def lock(session: nox.Session) -> None:
     options += ["--no-emit-index-url", "--custom-compile-command=nox -s lock", "--quiet"]
     compile_ = ["uv", "pip", "compile", "pyproject.toml", *options]
     session.run(*compile_, "-o", "requirements.txt")
-    session.run(*compile_, "--group=dev", "-c", "requirements.txt", "-o", "requirements-dev.txt")
+    known = ["-c", "requirements.txt"]
+    session.run(*compile_, "--group=dev", *known, "-o", "requirements-dev.txt")
+    known += ["-c", "requirements-dev.txt"]
+    session.run(*compile_, "--group=bench", *known, "-o", "requirements-bench.txt")
 
 
 def install(session: nox.Session) -> None:

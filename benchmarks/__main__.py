@@ -7,11 +7,7 @@ every yardstick is checked to give the same figures before it is timed.
 from __future__ import annotations
 
 import random
-import sys
-import timeit
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from math import isclose
+from collections.abc import Iterator
 from statistics import fmean
 
 import ir_measures
@@ -19,6 +15,8 @@ from ir_measures import RR, P, Qrel, ScoredDoc
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.comparing import comparing
+from benchmarks.races import Race, expect, milliseconds
 from webapp.importers import property_cards
 from webapp.metrics.queries import QueryJudgments, summarise
 from webapp.metrics.totals import Totals
@@ -27,7 +25,6 @@ from webapp.records import QueryState, Relevance
 QUERIES = 300
 RESULTS = 10
 CARDS = 1_000
-REPEATS = 5
 
 CARD = (
     "{n}. **[Rumah Cemara Asri {n}](https://example.org/listing/rumah-{n})**\n"
@@ -37,20 +34,10 @@ CARD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Race:
-    """One piece of work of ours and what it is timed against."""
-
-    work: str
-    ours: Callable[[], object]
-    yardstick: str
-    theirs: Callable[[], object]
-
-
 def main() -> None:
     """Print the table; end with 1 when a yardstick does not agree with our figures."""
     table = Table("work", "ours, ms", "yardstick", "its ms", "ours / yardstick")
-    for race in (parsing(), *judging()):
+    for race in (parsing(), *judging(), *comparing()):
         ours, theirs = milliseconds(race.ours), milliseconds(race.theirs)
         ratio = f"{ours / theirs:.2f}"
         table.add_row(race.work, f"{ours:.1f}", race.yardstick, f"{theirs:.1f}", ratio)
@@ -108,17 +95,6 @@ def of_run_by_ir_measures(qrels: list[Qrel], scored: list[ScoredDoc]) -> tuple[f
     """Mean P@5 and MRR as ir_measures has them."""
     found = ir_measures.calc_aggregate([P @ 5, RR], qrels, scored)
     return found[P @ 5], found[RR]
-
-
-def expect(ours: tuple[float, ...], theirs: tuple[float, ...]) -> None:
-    """End the benchmark when the figures differ by more than rounding."""
-    if not all(isclose(a, b, abs_tol=1e-9) for a, b in zip(ours, theirs, strict=True)):
-        sys.exit(f"benchmarks: {ours} is not {theirs}")
-
-
-def milliseconds(work: Callable[[], object]) -> float:
-    """The fastest of `REPEATS` runs: the least disturbed one."""
-    return min(timeit.repeat(work, number=1, repeat=REPEATS)) * 1000
 
 
 if __name__ == "__main__":
