@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from functools import cache
 
 from tests.metrics.verdicts import empty, failed, listed, unreadable, verdicts
 from webapp.metrics.comparison_report import ComparisonReport, RaterShare
@@ -78,6 +79,7 @@ def comparison_report(
     )
 
 
+@cache
 def three_runs() -> ComparisonReport:
     """Three runs over six questions, with every state a query can be in."""
     return comparison_report(

@@ -339,6 +339,11 @@ def _word(text: str) -> Cell:
     return Cell(text, (text,))
 
 
+def _said(text: str | None) -> Cell:
+    """Words, or "-" where there are none to say."""
+    return Cell(text or notation.UNDEFINED, (text,))
+
+
 def _count(value: int) -> Cell:
     return Cell(notation.number(value), (value,))
 
@@ -397,7 +402,7 @@ def _difference(comparison: Comparison, difference: Difference) -> tuple[Cell, .
         _lines((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
         _count(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),
-        _word(notation.UNDEFINED if difference.p is None else words.test_name(difference)),
+        _said(None if difference.p is None else words.test_name(difference)),
         Cell(notation.p_value(difference.p), (difference.p,)),
         Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
         Cell(notation.difference(difference.headline), (difference.headline,)),
@@ -413,16 +418,16 @@ def _stability(report: ComparisonReport, line: StabilityLine) -> tuple[Cell, ...
         _count(line.tried),
         _count(len(line.moved)),
         _count(len(line.unseated)),
-        _word(_where([words.variation(variation) for variation in line.moved])),
+        _said(_where([words.variation(variation) for variation in line.moved])),
     )
 
 
-def _where(moved: Sequence[str]) -> str:
+def _where(moved: Sequence[str]) -> str | None:
     listed = ", ".join(moved[:MOST_VARIATIONS])
     rest = len(moved) - MOST_VARIATIONS
     if rest > 0:
         return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
-    return listed or notation.UNDEFINED
+    return listed or None
 
 
 def _question(line: QuestionLine) -> Iterator[Cell]:
