@@ -16,7 +16,7 @@ nox.options.sessions = ["lint", "types", "tests"]
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ANY_CODE = range(256)
-EVERY_CORE = ("-n", "logical", "--dist", "loadfile")
+EVERY_CORE = ("-n", "logical", "--dist", "worksteal")
 
 
 @nox.session

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
@@ -19,6 +20,13 @@ from webapp.db.models import Base, Rater, Study
 from webapp.services import studies
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+# Whether a property holds is no matter of how busy the machine is.
+settings.register_profile(
+    "quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1_000)
+settings.load_profile("quick")  # --hypothesis-profile=thorough overrides it
 
 
 @pytest.fixture(name="sqlite_template", scope="session")
