@@ -54,9 +54,7 @@ def english() -> Iterator[None]:
 
 
 @cache
-def study(
-    questions_asked: int, names: tuple[str, ...] = ("hybrid", "api_only")
-) -> ComparisonReport:
+def study(asked: int, names: tuple[str, ...] = ("hybrid", "api_only")) -> ComparisonReport:
     """Runs of so many made-up questions in 12 categories with long names."""
     draw = random.Random(1)
     runs = []
@@ -275,8 +273,7 @@ def test_many_questions_are_counted_instead_of_listed() -> None:
 
 def test_bars_count_every_question_once() -> None:
     # 61 questions: 31 at 1 against 0, 30 at 1 against 1
-    a: list[Judged] = ["R"] * 61
-    b: list[Judged] = ["N"] * 31 + ["R"] * 30
+    a, b = "R" * 61, "N" * 31 + "R" * 30
     picture = questions.draw(comparison_report([run("a", *a), run("b", *b)]), PRINT)
     rows = said(parsed(picture.markup))
     bars = [line for line in rows if line.isdigit()]
