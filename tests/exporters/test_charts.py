@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -95,7 +95,7 @@ def box(text: ET.Element) -> tuple[float, float, float, float]:
     return left, left + wide, y - 0.8 * size, y + 0.2 * size
 
 
-REPORTS = {
+REPORTS: dict[str, Callable[[], ComparisonReport]] = {
     "small": three_runs,
     "long": lambda: study(30, LONG),
     "many": lambda: study(1000),
