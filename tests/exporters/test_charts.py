@@ -257,6 +257,14 @@ def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counte
     )
 
 
+def test_without_a_pair_the_picture_says_so_and_draws_nothing() -> None:
+    report = comparison_report([run("a", "R"), run("b", ".")])
+    svg = parsed(questions.draw(report, PRINT).markup)
+
+    assert "No question has a value in both runs." in said(svg)
+    assert {m.tag for m in svg} == {f"{SVG}{tag}" for tag in ("title", "desc", "rect", "text")}
+
+
 def test_any_two_runs_can_be_drawn() -> None:
     picture = drawn(three_runs(), Choice("questions", pair=("vector_only", "api_only")))
 

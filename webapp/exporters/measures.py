@@ -38,11 +38,12 @@ def _group(title: str, measures: Mapping[str, Measure]) -> str:
 def _evaluation(evaluation: Evaluation) -> str:
     measures = evaluation.measures
     advice = [f"- {read_together(each, measures)}" for each in evaluation.advice]
+    together = gettext("Read together")
     return "\n\n".join(
         [
             f"## {gettext(evaluation.title)}",
             *[_section(measure, "###") for measure in measures.values()],
-            f"### {gettext('Read together')}",
+            f"### {together}",
             "\n".join(advice),
         ]
     )

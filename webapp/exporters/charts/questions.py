@@ -71,8 +71,10 @@ def draw(
     comparison = report.comparison
     found = _pairs(comparison, pair)
     canvas = Canvas(width, palette)
-    foot = _key(canvas, found)
-    foot = _bars(canvas, found, foot) if len(found.pairs) > MOST else _lines(canvas, found, foot)
+    foot = 0.0
+    if found.pairs:
+        draw_pairs = _bars if len(found.pairs) > MOST else _lines
+        foot = draw_pairs(canvas, found, _key(canvas, found))
     for said in _remarks(found):
         foot += canvas.paragraph((0, foot), said, room=width)
     return canvas.picture(
