@@ -23,7 +23,7 @@ from webapp.metrics.comparisons import (
     QuestionLine,
 )
 from webapp.metrics.figures import HEADLINES, Figure
-from webapp.metrics.stability import StabilityLine
+from webapp.metrics.stability import FIGURES, Order, StabilityLine
 from webapp.records import EmptyOutcome, QueryState
 
 CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
@@ -127,12 +127,16 @@ def document(report: ComparisonReport, on: date) -> Document:
     )
 
 
-def conclusions(comparison: Comparison) -> tuple[str, ...]:
-    """Return a sentence for each figure and pair of runs, each figure counted as it is defined."""
+def conclusions(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[str, ...]:
+    """Return a sentence for each of `figures` and each pair of runs.
+
+    False negatives count as the figure itself has them.
+    """
     return tuple(
         words.conclusion(comparison, difference)
         for difference in comparison.differences
-        if difference.figure == "mrr_answerable" or not difference.false_negatives_at_zero
+        if difference.figure in figures
+        and (difference.figure == "mrr_answerable" or not difference.false_negatives_at_zero)
     )
 
 
@@ -263,20 +267,31 @@ def differences(report: ComparisonReport) -> Table:
 
 
 def stability(report: ComparisonReport) -> Table:
-    """Return what happens to the order of the runs under each kind of change."""
+    """Return, for each kind of change and each figure, in how many variations the order moves."""
+    found = report.stability
+    lines = {(line.change, line.figure): line for line in found.lines}
+    changes = dict.fromkeys(line.change for line in found.lines)
+    parts = (gettext("Tried"), gettext("Order changes"), gettext("Another run first"), "")
     return Table(
         "stability",
         gettext("Does the order survive another way of counting?"),
         (
             Column(gettext("Change")),
-            Column(gettext("Figure")),
-            Column(gettext("Order as compared")),
-            Column(gettext("Tried"), numeric=True),
-            Column(gettext("Order changes"), numeric=True),
-            Column(gettext("Another run first"), numeric=True),
-            Column(gettext("Where it changes")),
+            *(Column(words.figure_name(figure), parts=parts) for figure in FIGURES),
         ),
-        tuple(_stability(report, line) for line in report.stability.lines),
+        (
+            (
+                _word(gettext("None: the order as compared")),
+                *(_order(report, found.orders[figure]) for figure in FIGURES),
+            ),
+            *(
+                (
+                    _word(words.change(change)),
+                    *(_moved(lines.get((change, figure))) for figure in FIGURES),
+                )
+                for change in changes
+            ),
+        ),
         (
             gettext(
                 "The order changes when two runs change places; runs that come level or part "
@@ -375,8 +390,8 @@ def _estimate(estimate: Estimate) -> Cell:
     return _lines((value, notation.interval(interval.lower, interval.upper), n), values)
 
 
-def _lines(lines: tuple[str, ...], values: tuple[Value, ...]) -> Cell:
-    return Cell(" ".join(lines), values, lines)
+def _lines(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " ") -> Cell:
+    return Cell(between.join(lines), values, lines)
 
 
 def _with_n(found: Figure) -> tuple[str, str]:
@@ -409,17 +424,23 @@ def _difference(comparison: Comparison, difference: Difference) -> tuple[Cell, .
     )
 
 
-def _stability(report: ComparisonReport, line: StabilityLine) -> tuple[Cell, ...]:
-    order = report.stability.orders[line.figure]
-    return (
-        _word(words.change(line)),
-        _word(words.figure_name(line.figure)),
-        _word(words.order(report.comparison, order)),
-        _count(line.tried),
-        _count(len(line.moved)),
-        _count(len(line.unseated)),
-        _said(_where([words.variation(variation) for variation in line.moved])),
-    )
+def _order(report: ComparisonReport, order: Order) -> Cell:
+    said = words.order(report.comparison, order)
+    return Cell(said, (None, None, None, said))
+
+
+def _moved(line: StabilityLine | None) -> Cell:
+    """In how many variations the order moves, in which, and where another run leads."""
+    if line is None:
+        return Cell(notation.UNDEFINED, (None, None, None, None))
+    moved, unseated, tried = len(line.moved), len(line.unseated), notation.number(line.tried)
+    where = _where([words.variation(variation) for variation in line.moved])
+    values = (line.tried, moved, unseated, where)
+    if where is None:
+        return _lines((gettext("stays in %(tried)s of %(tried)s", tried=tried),), values)
+    said = gettext("changes in %(moved)s of %(tried)s", moved=notation.number(moved), tried=tried)
+    first = [gettext("another run first in %(n)s", n=notation.number(unseated))] if unseated else []
+    return _lines((said, where, *first), values, between="; ")
 
 
 def _where(moved: Sequence[str]) -> str | None:

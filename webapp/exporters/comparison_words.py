@@ -14,7 +14,7 @@ from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import MCNEMAR, Comparison, Contender, Difference
 from webapp.metrics.registry import measure_of
 from webapp.metrics.significance import Resampling
-from webapp.metrics.stability import Change, Stability, StabilityLine, Variation
+from webapp.metrics.stability import Change, Stability, Variation
 
 MOST_NAMED = 12
 """So many positions are listed one by one; of more, the rest is counted."""
@@ -176,9 +176,9 @@ def stability(found: Stability) -> str:
     )
 
 
-def change(line: StabilityLine) -> str:
-    """Return what a line of the stability table varies."""
-    return gettext(CHANGES[line.change])
+def change(found: Change) -> str:
+    """Return what a kind of change varies."""
+    return gettext(CHANGES[found])
 
 
 def variation(found: Variation) -> str:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, render_template, request
+from markupsafe import Markup
 
 from webapp.exporters import comparison_tables as tables
 from webapp.exporters import comparison_words as words
+from webapp.exporters.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparison_tables import Cell, Table
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import QuestionLine
 from webapp.metrics.figures import HEADLINES
-from webapp.metrics.registry import Measure
 from webapp.services import compared_questions, comparisons, reports, studies
 from webapp.services.compared_questions import ComparedQuestion
 from webapp.services.comparisons import Candidate, DifferentQuestions, NothingToCompare
-from webapp.web import access, figures, htmx, rules
+from webapp.web import access, htmx, rules
 from webapp.web.rules import RuleChoice
 
 if TYPE_CHECKING:
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
 
+MAIN = ("mean_precision_at_5", "mrr", "success_rate")
+"""The figures whose differences are told at once; the others unfold."""
+
 BY_CATEGORY = tuple(name for name in HEADLINES if name != "composite")
 """The figures that the table and the picture by category can show."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Tick:
     """A run that can be ticked."""
 
     candidate: Candidate
@@ -43,20 +48,23 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What every link of a comparison carries: runs, rule, the category's figure, the order.
+    """What every link of a comparison carries: runs and rule, and how its parts are shown.
 
+    ``figure`` is the one by category, ``pair`` the two runs of the questions' picture.
     ``in_order`` lists the questions as they stand in the set, not those that moved first.
     """
 
     runs: tuple[str, ...]
     rule: str
     figure: str
+    pair: tuple[str, ...]
     in_order: bool
 
     def arguments(self, **other: str) -> dict[str, object]:
         """Return the arguments of an address like this one, with `other` ones in their place."""
+        stated: dict[str, object] = {"runs": list(self.runs), "rule": self.rule}
+        stated |= {"figure": self.figure, "pair": ".".join(self.pair)}
         order = {"order": "set"} if self.in_order else {}
-        stated = {"runs": list(self.runs), "rule": self.rule, "figure": self.figure}
         return {**stated, **order, **other}
 
 
@@ -69,6 +77,25 @@ class QuestionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture for a page and, narrower, for a phone; both in the page's colours."""
+
+    kind: str
+    title: str
+    wide: Markup
+    narrow: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs whose questions can be drawn: ``name`` in addresses, ``label`` for people."""
+
+    name: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
     """A comparison in the words and tables of its reports."""
 
@@ -77,6 +104,7 @@ class Compared:
     blindness: str
     lacks: tuple[str, ...]
     summary: Table
+    main_conclusions: tuple[str, ...]
     conclusions: tuple[str, ...]
     differences: Table
     categories: Table
@@ -85,7 +113,8 @@ class Compared:
     question_rows: tuple[QuestionRow, ...]
     stability: str
     stability_table: Table
-    measures: tuple[Measure, ...]
+    drawings: dict[str, Drawing]
+    pairs: tuple[Pair, ...]
     formats: tuple[str, ...]
 
 
@@ -97,7 +126,7 @@ class ComparisonPage:
     runs asks, by its name.
     """
 
-    choices: tuple[Choice, ...]
+    ticks: tuple[Tick, ...]
     phases: tuple[int, ...]
     rules: tuple[RuleChoice, ...]
     address: Address
@@ -151,6 +180,23 @@ def take_away(file_format: str) -> Response:
     return response
 
 
+@blueprint.get("/<any(intervals, categories, questions, progress):kind>.<any(svg, png, pdf):end>")
+def picture(kind: str, end: str) -> Response:
+    """Return one picture as a file to take away."""
+    from webapp.exporters.charts.pictures import FORMATS, file_name
+
+    today = access.now().astimezone().date()
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        address = _address(request.args.getlist("runs"), rule)
+        report = comparisons.report(session, rater.study, address.runs, rule)
+    choice = _choice(kind, address)
+    response = Response(FORMATS[end].render(report, choice), content_type=FORMATS[end].media_type)
+    name = file_name(report, choice, end, today)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
 def _page(session: Session, study: Study) -> ComparisonPage:
     rule = reports.rule_of(session, study, rules.wanted())
     phases = comparisons.phases_of(session, study)
@@ -165,7 +211,7 @@ def _page(session: Session, study: Study) -> ComparisonPage:
     candidates = comparisons.candidates(session, study)
     raters = [one.name for one in studies.raters(session, study)]
     return ComparisonPage(
-        choices=tuple(Choice(one, one.run in address.runs) for one in candidates),
+        ticks=tuple(Tick(one, one.run in address.runs) for one in candidates),
         phases=phases,
         rules=rules.choices(raters),
         address=address,
@@ -185,11 +231,14 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
 
 
 def _address(run_ids: Sequence[str], rule: Rule) -> Address:
+    chosen = tuple(dict.fromkeys(run_ids))
     wanted = request.args.get("figure", "")
+    pair = tuple(dict.fromkeys(request.args.get("pair", "").split(".")))
     return Address(
-        runs=tuple(dict.fromkeys(run_ids)),
+        runs=chosen,
         rule=rule.name,
         figure=wanted if wanted in BY_CATEGORY else BY_CATEGORY[0],
+        pair=pair if len(pair) == 2 and set(pair) <= set(chosen) else chosen[:2],
         in_order=request.args.get("order") == "set",
     )
 
@@ -206,6 +255,7 @@ def _compared(report: ComparisonReport, address: Address) -> Compared:
         blindness=words.blindness(report),
         lacks=tuple(said for one in comparison.contenders for said in words.lacks(one)),
         summary=tables.summary(report),
+        main_conclusions=tables.conclusions(comparison, MAIN),
         conclusions=tables.conclusions(comparison),
         differences=tables.differences(report),
         categories=tables.by_category(report, address.figure),
@@ -214,9 +264,29 @@ def _compared(report: ComparisonReport, address: Address) -> Compared:
         question_rows=rows if address.in_order else tuple(sorted(rows, key=_least_moved)),
         stability=words.stability(report.stability),
         stability_table=tables.stability(report),
-        measures=figures.measures(),
+        drawings={kind: _drawing(report, kind, address) for kind in KINDS},
+        pairs=tuple(_pairs(report, address)),
         formats=tuple(FORMATS),
     )
+
+
+def _choice(kind: str, address: Address) -> Choice:
+    first, second = address.pair
+    return Choice(kind, address.figure, (first, second))
+
+
+def _drawing(report: ComparisonReport, kind: str, address: Address) -> Drawing:
+    choice = _choice(kind, address)
+    wide = drawn(report, choice, width=WIDE)
+    narrow = drawn(report, choice, width=NARROW)
+    # Markup that was built as a tree, with every text in it escaped.
+    return Drawing(kind, wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
+
+
+def _pairs(report: ComparisonReport, address: Address) -> Iterator[Pair]:
+    for one, other in combinations(report.comparison.contenders, 2):
+        ids = (one.run.run, other.run.run)
+        yield Pair(".".join(ids), f"{one.run.name} – {other.run.name}", ids == address.pair)
 
 
 def _least_moved(row: QuestionRow) -> tuple[float, int]:
