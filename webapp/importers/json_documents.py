@@ -108,6 +108,8 @@ def _is_deeper(value: object, limit: int) -> bool:
     """Whether lists and objects stand in one another more than `limit` deep."""
     level = [value]
     for _ in range(limit + 1):
+        if not level:
+            return False
         level = [inner for outer in level for inner in _inside(outer)]
     return bool(level)
 
