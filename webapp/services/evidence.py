@@ -37,6 +37,10 @@ from webapp.services import studies, verdicts
 from webapp.services.verdicts import Scope
 
 
+class NoRuns(LookupError):
+    """The study has no run yet, so there is nothing to show for it."""
+
+
 class Evidence:
     """What the figures of `runs` rest on, read from the database part by part.
 
