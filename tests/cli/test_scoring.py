@@ -426,7 +426,13 @@ def test_lists_that_are_too_long_are_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--questions", "a.json"], ["a.json", "--outputs", "a.json"]]
+    "options",
+    [
+        [],
+        ["--questions", "a.json"],
+        ["a.json", "--outputs", "a.json"],
+        ["a.json", "--provenance", "a.json"],
+    ],
 )
 def test_a_file_or_questions_with_outputs_are_asked_for(tmp_path: Path, options: list[str]) -> None:
     path = json_file(tmp_path, GOOD)

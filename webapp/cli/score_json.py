@@ -86,7 +86,7 @@ def json_v2_command(**said: Any) -> None:
 def _answered(asked: _Asked) -> JsonAnswerSet:
     """The set that was named; what is wrong in it is said."""
     both = asked.questions is not None and asked.outputs is not None
-    neither = asked.questions is None and asked.outputs is None
+    neither = {asked.questions, asked.outputs, asked.provenance} == {None}
     if not (both and asked.file is None) and not (neither and asked.file is not None):
         raise click.UsageError(gettext("Say either FILE or both --questions and --outputs."))
     if asked.file is not None:
