@@ -65,7 +65,7 @@ def test_tables_of_the_first_version_are_brought_to_this_one_and_keep_their_rows
     assert older.version() == HEAD
     with older.engine.connect() as connection:
         assert connection.scalar(text("SELECT source FROM attempts")) == "here"
-        for table in ("assignments", "repeat_ratings"):
+        for table in ("assignments", "repeat_ratings", "participants", "own_questions"):
             assert connection.scalar(text(f"SELECT count(*) FROM {table}")) == 0
     older.close()
 
