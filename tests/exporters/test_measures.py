@@ -8,6 +8,7 @@ from webapp.config import checkout
 from webapp.exporters.measures import measures_markdown
 from webapp.i18n import gettext, speaking
 from webapp.metrics.agreement_registry import COEFFICIENTS
+from webapp.metrics.automatic_registry import EVALUATIONS
 from webapp.metrics.comparison_registry import COMPARISON_MEASURES
 from webapp.metrics.registry import MEASURES
 
@@ -24,9 +25,12 @@ def test_the_committed_page_is_the_registry_s() -> None:
 def test_every_measure_is_explained_in_both_languages(language: str) -> None:
     with speaking(language):
         page = measures_markdown()
-        for measure in MEASURES.values():
-            assert f"## {gettext(measure.label)}\n" in page
-            assert gettext(measure.meaning) in page
-        for measure in (*COMPARISON_MEASURES.values(), *COEFFICIENTS.values()):
+        for measure in (
+            *MEASURES.values(),
+            *COMPARISON_MEASURES.values(),
+            *COEFFICIENTS.values(),
+            *(one for found in EVALUATIONS.values() for one in found.measures.values()),
+        ):
             assert f"### {gettext(measure.label)}\n" in page
             assert gettext(measure.meaning) in page
+            assert gettext(measure.reading or measure.meaning) in page

@@ -26,7 +26,7 @@ from webapp.web import doors
 from webapp.web.doors import Door
 
 FOR_ANYBODY = {"static", "health", "language", "sign_in"}
-FOR_RATERS = {"home.show", "rate", "history"}
+FOR_RATERS = {"home.show", "rate", "history", "measures"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
 ROLES = ("owner", "rater", "stranger")
 PLACES = {"run_id": "unknown", "task_id": "unknown", "token": "unknown", "filename": "app.css"}

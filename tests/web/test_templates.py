@@ -12,11 +12,13 @@ from jinja2 import meta
 
 from webapp.config import resource
 from webapp.web import (
+    comparisons,
     conflicts,
     errors,
     home,
     imports,
     judgments,
+    measures,
     rate,
     raters,
     runs,
@@ -55,6 +57,9 @@ CONTEXTS = {
     "sign_in/page.html": sign_in.SignIn,
     "sign_in/password.html": sign_in.PasswordPage,
     "sign_in/join.html": sign_in.Greeting,
+    "comparisons/page.html": comparisons.ComparisonPage,
+    "comparisons/question.html": comparisons.QuestionPage,
+    "measures/page.html": measures.MeasuresPage,
     "conflicts/page.html": conflicts.ConflictsPage,
     "conflicts/_report.html": conflicts.ConflictsPage,
 }

@@ -1,27 +1,52 @@
-"""Every figure and column explained, as one document: the registry written out."""
+"""Every figure and column explained, chapter by chapter: the registries written out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from webapp.i18n import gettext
 from webapp.metrics.agreement_registry import COEFFICIENTS
-from webapp.metrics.automatic_registry import EVALUATIONS, Evaluation, ReadTogether
+from webapp.metrics.automatic_registry import EVALUATIONS
 from webapp.metrics.comparison_registry import COMPARISON_MEASURES
 from webapp.metrics.figures import HEADLINES
-from webapp.metrics.registry import MEASURES, Measure
+from webapp.metrics.registry import HEADLINE_ADVICE, MEASURES, Measure, ReadTogether
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """Measures that belong together, with how to read them in pairs.
+
+    ``name`` is for addresses; the title and every sentence of ``together`` are in the
+    language in force, the measures' own texts are message ids.
+    """
+
+    name: str
+    title: str
+    measures: tuple[Measure, ...]
+    together: tuple[str, ...] = ()
+
+
+def chapters() -> tuple[Chapter, ...]:
+    """Return every measure of the product, each once."""
+    headlines = {name: MEASURES[name] for name in HEADLINES}
+    others = tuple(measure for name, measure in MEASURES.items() if name not in headlines)
+    return (
+        _chapter("headlines", gettext("Headline figures of a run"), headlines, HEADLINE_ADVICE),
+        Chapter("columns", gettext("Other figures, and columns of the rated CSV"), others),
+        _chapter("comparison", gettext("Comparison"), COMPARISON_MEASURES),
+        _chapter("agreement", gettext("Inter-rater agreement"), COEFFICIENTS),
+        *(
+            _chapter(name, gettext(found.title), found.measures, found.advice)
+            for name, found in EVALUATIONS.items()
+        ),
+    )
 
 
 def measures_markdown() -> str:
     """Return what every figure and column means, in Markdown, in the language in force."""
-    parts = [f"# {gettext('What each number means')}", gettext("Headline figures of a run:")]
-    parts += [_section(measure) for name, measure in MEASURES.items() if name in HEADLINES]
-    parts.append(gettext("Other figures, and columns of the rated CSV:"))
-    parts += [_section(measure) for name, measure in MEASURES.items() if name not in HEADLINES]
-    parts.append(_group(gettext("Comparison"), COMPARISON_MEASURES))
-    parts.append(_group(gettext("Inter-rater agreement"), COEFFICIENTS))
-    parts += [_evaluation(evaluation) for evaluation in EVALUATIONS.values()]
-    return "\n\n".join(parts) + "\n"
+    title = gettext("What each number means")
+    return "\n\n".join([f"# {title}", *map(_markdown, chapters())]) + "\n"
 
 
 def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
@@ -30,27 +55,23 @@ def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
     return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
 
 
-def _group(title: str, measures: Mapping[str, Measure]) -> str:
-    sections = [_section(measure, "###") for measure in measures.values()]
-    return "\n\n".join([f"## {title}", *sections])
+def _chapter(
+    name: str, title: str, measures: Mapping[str, Measure], advice: Sequence[ReadTogether] = ()
+) -> Chapter:
+    together = tuple(read_together(each, measures) for each in advice)
+    return Chapter(name, title, tuple(measures.values()), together)
 
 
-def _evaluation(evaluation: Evaluation) -> str:
-    measures = evaluation.measures
-    advice = [f"- {read_together(each, measures)}" for each in evaluation.advice]
-    together = gettext("Read together")
-    return "\n\n".join(
-        [
-            f"## {gettext(evaluation.title)}",
-            *[_section(measure, "###") for measure in measures.values()],
-            f"### {together}",
-            "\n".join(advice),
-        ]
-    )
+def _markdown(chapter: Chapter) -> str:
+    parts = [f"## {chapter.title}", *map(_section, chapter.measures)]
+    if chapter.together:
+        heading = gettext("Read together")
+        parts += [f"### {heading}", "\n".join(f"- {said}" for said in chapter.together)]
+    return "\n\n".join(parts)
 
 
-def _section(measure: Measure, heading: str = "##") -> str:
-    return "\n".join([f"{heading} {gettext(measure.label)}", "", *_lines(measure)])
+def _section(measure: Measure) -> str:
+    return "\n".join([f"### {gettext(measure.label)}", "", *_lines(measure)])
 
 
 def _lines(measure: Measure) -> Iterator[str]:

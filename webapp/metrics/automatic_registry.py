@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from webapp.i18n import mark
-from webapp.metrics.registry import MANNING, Measure, Unit
+from webapp.metrics.registry import MANNING, Measure, ReadTogether, Unit
 
 CONSTRAINT_METHOD = "Evaluation V2: constraints and a confusion matrix"
 ANSWER_METHOD = "Metrics of answers with citations, 1-9"
@@ -39,15 +39,6 @@ SOFT_MATCH = mark(
     "Two texts match without their blanks: one contains the other, or the Jaccard of their "
     "character pairs is at least 0.72; an empty text matches nothing."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ReadTogether:
-    """Figures that say more side by side, with what a pattern in them means."""
-
-    figures: tuple[str, ...]
-    pattern: str
-    meaning: str
 
 
 def _measure(

@@ -68,6 +68,15 @@ class Measure:
     reading: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadTogether:
+    """Figures that say more side by side, with what a pattern in them means."""
+
+    figures: tuple[str, ...]
+    pattern: str
+    meaning: str
+
+
 _FIGURES = (
     Measure(
         name="mean_precision_at_5",
@@ -84,6 +93,10 @@ _FIGURES = (
             FAILED,
         ),
         source=MANNING,
+        reading=mark(
+            "0.8 says that four of the first five cards are relevant. As a rule of thumb, most of "
+            "what is seen first is relevant above 0.7, the bound between the grades 3 and 4."
+        ),
     ),
     Measure(
         name="mean_overall_precision",
@@ -112,6 +125,10 @@ _FIGURES = (
             FAILED,
         ),
         source=f"{VOORHEES_1999} {CRASWELL}",
+        reading=mark(
+            "1 says that the first card is always relevant, 0.5 that the first relevant one stands "
+            "second on average; near 0 it comes late or not at all."
+        ),
     ),
     Measure(
         name="mrr_answerable",
@@ -145,6 +162,10 @@ _FIGURES = (
             UNREADABLE,
         ),
         source=VOORHEES_2002,
+        reading=mark(
+            "It is high as soon as anything relevant is shown: read it with a precision, which "
+            "says how much beside it is not."
+        ),
     ),
     Measure(
         name="coverage",
@@ -171,6 +192,7 @@ _FIGURES = (
         denominator=mark("the rated answers"),
         edge_cases=(mark("An answer without a grade is left out, not counted as 0."), UNREADABLE),
         source=f"{METHOD}, 2.2 & 6.6",
+        reading=mark("An opinion on a scale of six: compare it between runs, not with the ratios."),
     ),
     Measure(
         name="composite",
@@ -230,6 +252,45 @@ _OTHERS = (
     ),
     Measure("notes", None, mark("Notes"), mark("What the rater wrote about the answer."), "text"),
 )
+
+HEADLINE_ADVICE = (
+    ReadTogether(
+        ("mean_precision_at_5", "mean_overall_precision"),
+        mark("the first higher"),
+        mark("what is relevant stands first: the ranking does its work."),
+    ),
+    ReadTogether(
+        ("mrr", "mean_precision_at_5"),
+        mark("high and low"),
+        mark("the first relevant card comes early, but few follow it."),
+    ),
+    ReadTogether(
+        ("success_rate", "mean_precision_at_5"),
+        mark("high and low"),
+        mark("nearly every question gets something relevant, among much that is not."),
+    ),
+    ReadTogether(
+        ("coverage", "success_rate"),
+        mark("high and low"),
+        mark("something is shown where it does not fit: empty would have been the better answer."),
+    ),
+    ReadTogether(
+        ("coverage", "success_rate"),
+        mark("low and high"),
+        mark("the empty lists are right: there is truly nothing."),
+    ),
+    ReadTogether(
+        ("mrr", "mrr_answerable"),
+        mark("far apart"),
+        mark("many lists came back empty that should have had results."),
+    ),
+    ReadTogether(
+        ("mean_response_quality", "mean_precision_at_5"),
+        mark("low and high"),
+        mark("the cards fit but the answer does not please: read the notes."),
+    ),
+)
+"""Which headline figures to read in pairs."""
 
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in (*_FIGURES, *_OTHERS)}
 """All measures by name: the headline figures in their order, then the rest."""

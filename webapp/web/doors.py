@@ -38,6 +38,7 @@ DOORS = {
     "assignments": Door.OWNER,
     "conflicts": Door.OWNER,
     "comparisons": Door.OWNER,
+    "measures": Door.RATERS,
     "proof_packs": Door.OWNER,
     "raters": Door.OWNER,
 }

@@ -27,6 +27,7 @@ from webapp.web import (
     judgments,
     language,
     markdown,
+    measures,
     offline,
     proof_packs,
     rate,
@@ -56,6 +57,7 @@ PAGES = (
     comparisons,
     raters,
     sign_in,
+    measures,
 )
 
 
