@@ -21,7 +21,7 @@ EVERY_CORE = ("-n", "logical", "--dist", "worksteal")
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run every test: browser tests in a real Chromium, doctests and layers included."""
+    """Run every test but the journeys: real Chromium, doctests and layers included."""
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
     session.run("pytest", *EVERY_CORE, *session.posargs, env=found)
@@ -33,6 +33,14 @@ def browser(session: nox.Session) -> None:
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
     session.run("pytest", "-m", "browser", *EVERY_CORE, *session.posargs, env=found)
+
+
+@nox.session
+def journeys(session: nox.Session) -> None:
+    """Run the tests that rate a whole study in real browsers; they take minutes."""
+    install(session)
+    found = {"RELEVANSI_CHROMIUM": chromium(session)}
+    session.run("pytest", "-m", "journey", *session.posargs, env=found)
 
 
 @nox.session

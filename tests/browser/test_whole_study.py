@@ -1,0 +1,363 @@
+"""The whole sample study, rated by three people at once in browsers of their own, blind.
+
+Everything that comes out of it is held to computations of other tools, or of this test's
+own, on what was typed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+from urllib.parse import quote
+
+import ir_measures
+import pytest
+from ir_measures import RR
+from playwright.sync_api import APIRequestContext, Browser, Page
+
+from tests.browser.blind import join
+from tests.browser.conftest import serving
+from tests.browser.sample_study import (
+    METHODS,
+    Answer,
+    Sample,
+    Thing,
+    Verdicts,
+    figures,
+    files,
+    majority,
+    middle,
+    run_figures,
+)
+from tests.browser.server import Server
+from tests.browser.typists import NAMES, Typist
+from tests.browser.wire import Wire
+from tests.cli.relevansi import document, relevansi
+from tests.metrics.agreement_oracles import irrcac, krippendorff, scikit_learn
+from webapp.metrics.agreement import Table
+
+pytestmark = pytest.mark.journey
+
+PASSWORD = "kata sandi pemilik"
+LLMS = ("rahasia-7b", "rahasia-70b", "rahasia-mini")
+THANKS = "Semuanya sudah dinilai. Terima kasih."
+MOST_SECONDS = 900
+REPEATED = 2  # 5 % of the 40 questions and conversations
+AS_IT_IS = {"Accept-Encoding": "identity"}
+KINDS = (
+    ("cards", (0, 1), "nominal"),
+    ("empty_lists", (0, 1), "nominal"),
+    ("quality", range(6), "ordinal"),
+)
+PLAIN: dict[str, Any] = {"locale": "id-ID", "extra_http_headers": AS_IT_IS}
+SECRETS = (
+    *(method.replace("_", "[ _-]?") for method in METHODS),
+    *LLMS,
+    *("test_results", "sample_", "20260203", "2026-02-03"),
+)
+"""What tells the runs apart in their files, as patterns; their ids are added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """The study once everybody is done: who typed what, and the owner's way in."""
+
+    server: Server
+    owner: APIRequestContext
+    run_ids: tuple[str, ...]
+    sample: Sample
+    typists: Sequence[Typist]
+    received: Mapping[str, bytes]
+
+    def get(self, path: str) -> bytes:
+        """What the owner gets from an address."""
+        answer = self.owner.get(self.server.url + path)
+        assert answer.ok, (path, answer.status)
+        return answer.body()
+
+    def rules(self) -> dict[str, tuple[Verdicts, dict[Answer, float]]]:
+        """What counts under each rule: verdicts by thing, quality by answer."""
+        alone = {
+            f"rater {one.name}": (one.verdicts(), {a: float(g) for a, g in one.grades().items()})
+            for one in self.typists
+        }
+        grades = [one.grades() for one in self.typists]
+        merged = {answer: middle([own[answer] for own in grades]) for answer in grades[0]}
+        return {**alone, "majority": (majority([one.verdicts() for one in self.typists]), merged)}
+
+    def each(self) -> Iterator[tuple[str, list[Answer], str, Verdicts, Mapping[Answer, float]]]:
+        """Every run under every rule: its address, its answers, the rule and what it says."""
+        for rule, (said, grades) in self.rules().items():
+            for run, run_id in enumerate(self.run_ids):
+                yield f"/runs/{run_id}", self.sample.of_run(run), rule, said, grades
+
+
+@pytest.fixture(name="rated", scope="module")
+def _rated(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rated]:
+    """Three runs, three people, everything typed: as fast as the pages confirm."""
+    with serving(tmp_path_factory.mktemp("whole") / "instance") as server, ExitStack() as stack:
+        run_ids = tuple(_imported(server))
+        owner = stack.enter_context(browser.new_context(locale="en-GB")).request
+        links = list(_invited(owner, server.url))
+        wires = {name: stack.enter_context(closing(Wire(server.port))) for name in NAMES}
+        complaints: list[str] = []
+        sample, typists = Sample(), []
+        for name, link in zip(NAMES, links, strict=True):
+            context = stack.enter_context(browser.new_context(**PLAIN))
+            page = context.new_page()
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            join(page, wires[name].url + link)
+            typists.append(Typist(name, page, sample))
+        _rate(typists)
+        for typist in typists:
+            _look_around(typist.page, wires[typist.name].url)
+        received = {name: wire.received() for name, wire in wires.items()}
+        assert complaints == []
+        yield Rated(server, owner, run_ids, sample, typists, received)
+
+
+def _imported(server: Server) -> Iterator[str]:
+    for path, llm in zip(files(), LLMS, strict=True):
+        found = document(relevansi(server.instance, "import", path, "--llm", llm, "--json"))
+        yield found["runs"][0]["id"]
+
+
+def _invited(owner: APIRequestContext, url: str) -> Iterator[str]:
+    """Set the owner's password and make a link for each rater; yields the links' paths."""
+    answer = owner.post(f"{url}/sign-in/first", form={"password": PASSWORD, "again": PASSWORD})
+    assert answer.ok
+    for name in NAMES:
+        answer = owner.post(f"{url}/raters/", form={"name": name, "days": "1", "by": "link"})
+        found = re.search(r"/join/[\w-]+", answer.text())
+        assert found, answer.text()
+        yield found[0]
+
+
+def _rate(typists: Sequence[Typist]) -> None:
+    """Give everybody their turns until nobody is asked anything any more."""
+    until = time.monotonic() + MOST_SECONDS
+    while sum(typist.turn() for typist in typists):
+        assert time.monotonic() < until, [typist.page.url for typist in typists]
+
+
+def _look_around(page: Page, url: str) -> None:
+    """Open whatever a rater may open, and knock where they may not."""
+    for path in ("/", "/rate/", "/history/", "/runs/", "/agreement", "/study/", "/nothing-there"):
+        page.goto(url + path)
+    for name in ("csv", "jsonl"):
+        assert page.context.request.get(f"{url}/history/events.{name}", headers=AS_IT_IS).ok
+    page.goto(f"{url}/history/?change=quality")
+
+
+def test_every_distinct_thing_is_asked_of_each_rater_once(rated: Rated) -> None:
+    """Each property once for all runs that show it, changed ones again, empty lists together."""
+    things, listed = rated.sample.things, rated.sample.listed
+    versions = Counter((thing.question, thing.run) for thing in things if thing.version)
+    assert versions
+    for typist in rated.typists:
+        first = [key.about for key in typist.keys if not key.again]
+        assert len(first) == len(set(first)) == len(things) + len(listed), typist.name
+        assert set(first) == things | set(listed)
+        assert all(typist.changed[unit] >= count for unit, count in versions.items())
+
+
+def test_the_study_says_what_pooling_saved(rated: Rated) -> None:
+    cards = sum(len(answer.things) for answer in rated.sample.answers)
+    distinct = sum(1 for thing in rated.sample.things if thing.identity)
+    assert distinct < cards
+    page = rated.get("/study/standing").decode()
+    assert f"{cards} cards shown, {distinct} to judge." in page
+    assert f"saves each rater {cards - distinct} verdicts" in page
+
+
+def test_every_key_is_one_event_in_the_order_of_typing(rated: Rated) -> None:
+    """The log that the owner takes away says what was typed, no more and no less."""
+    lines = rated.get("/history/events.jsonl").decode().splitlines()
+    events = [json.loads(line) for line in lines]
+    assert len({event["event_id"] for event in events}) == len(events)
+    for typist in rated.typists:
+        own = [event for event in events if event["rater"] == typist.name]
+        own.sort(key=lambda event: event["sequence"])
+        assert [event["new"] for event in own] == [key.says for key in typist.keys]
+        assert len({event["device"] for event in own}) == 1
+    assert len(events) == sum(len(typist.keys) for typist in rated.typists)
+
+
+def test_figures_are_those_of_what_was_typed(rated: Rated) -> None:
+    """Per answer and per run, for each rater and for the majority."""
+    for address, answers, rule, said, grades in rated.each():
+        found = json.loads(rated.get(f"{address}/metrics.json?rule={quote(rule)}"))
+        for row, answer in zip(found["queries"], answers, strict=True):
+            own = figures(answer, said)
+            place = (rule, address, answer.question)
+            assert row["complete"] == own.complete, place
+            assert row["precision_at_5"] == near(own.precision_at_5), place
+            assert row["overall_precision"] == near(own.overall_precision), place
+            assert row["mrr"] == near(own.reciprocal_rank), place
+            assert row["success"] == own.success, place
+            assert row["response_quality"] == grades.get(answer), place
+        values = {name: figure["value"] for name, figure in found["figures"].items()}
+        for name, value in run_figures(answers, said, grades).items():
+            assert values[name] == near(value), (rule, address, name)
+
+
+def test_the_rated_csv_says_the_same_to_four_decimals(rated: Rated) -> None:
+    """Undefined and open are blank, and an empty list has MRR 0, as the original wrote it."""
+    for address, answers, rule, said, grades in rated.each():
+        text = rated.get(f"{address}/export.csv?rule={quote(rule)}").decode()
+        for row, answer in zip(csv.DictReader(io.StringIO(text)), answers, strict=True):
+            own = figures(answer, said)
+            assert row["precision_at_5"] == four(own.precision_at_5), (rule, row)
+            assert row["overall_precision"] == four(own.overall_precision), (rule, row)
+            rank = "0" if answer.empty and own.complete else four(own.reciprocal_rank)
+            assert row["mrr"] == rank, (rule, row)
+            assert row["success"] == ("" if own.success is None else str(own.success)), (rule, row)
+            assert _number(row["response_quality"]) == grades.get(answer), (rule, row)
+
+
+def test_the_command_line_exports_what_the_page_does(rated: Rated) -> None:
+    for run_id, rule in zip(rated.run_ids, ("--rater=Ani", "--rule=majority", ""), strict=True):
+        asked = ["export", run_id, *([rule] if rule else [])]
+        done = relevansi(rated.server.instance, *asked)
+        name = "rater Ani" if rule == "--rater=Ani" else "majority"
+        page = rated.get(f"/runs/{run_id}/export.csv?rule={quote(name)}")
+        assert (done.stdout.encode(), done.returncode) == (page, 0), done.stderr
+
+
+def test_verdicts_come_out_at_every_rank_where_their_property_stands(rated: Rated) -> None:
+    """In the JSON and in the long CSV, with the grades and the outcomes of empty lists."""
+    for address, answers, rule, said, grades in rated.each():
+        found = json.loads(rated.get(f"{address}/export.json?rule={quote(rule)}"))
+        text = rated.get(f"{address}/judgments.csv?rule={quote(rule)}").decode()
+        lines = iter(csv.DictReader(io.StringIO(text)))
+        for query, answer in zip(found["queries"], answers, strict=True):
+            wanted = [said.get(thing) for thing in answer.things]
+            assert [_said(result["relevance"]) for result in query["results"]] == wanted, rule
+            assert [next(lines)["relevance"] or None for _ in wanted] == wanted, rule
+            assert query["quality"] == grades.get(answer), rule
+            assert query["empty_outcome"] == (said.get(answer.empty) if answer.empty else None)
+        assert next(lines, None) is None
+
+
+def test_ir_measures_finds_the_same_reciprocal_ranks_in_the_trec_files(rated: Rated) -> None:
+    for address, answers, rule, said, _ in rated.each():
+        qrels, run = (
+            rated.get(f"{address}/{name}.txt?rule={quote(rule)}").decode()
+            for name in ("qrels", "run")
+        )
+        found = ir_measures.iter_calc(
+            [RR],
+            list(ir_measures.read_trec_qrels(qrels)),  # type: ignore[no-untyped-call]
+            list(ir_measures.read_trec_run(run)),  # type: ignore[no-untyped-call]
+        )
+        measured = {int(one.query_id): one.value for one in found}
+        for answer in answers:
+            own = figures(answer, said)
+            if answer.question in measured and own.complete:
+                assert measured[answer.question] == near(own.reciprocal_rank), (rule, answer)
+        decided = [a for a in answers if any(said.get(thing) in {"1", "0"} for thing in a.things)]
+        assert set(measured) == {answer.question for answer in decided}
+
+
+def test_agreement_is_what_other_tools_find_in_what_was_typed(rated: Rated) -> None:
+    """Alpha by krippendorff, kappas by scikit-learn, the rest by irrCAC."""
+    found = json.loads(rated.get("/agreement.json"))
+    for kind, labels, scale in KINDS:
+        said = [typist.labels(kind) for typist in rated.typists]
+        table = [[own[about] for own in said] for about in said[0]]
+        _expect_agreement(found[kind], table, labels, scale)
+
+
+def test_agreement_in_a_category_is_that_of_its_cards(rated: Rated) -> None:
+    found = json.loads(rated.get("/agreement.json"))["cards"]["categories"]
+    category = {answer.question: answer.category for answer in rated.sample.answers}
+    said = [typist.labels("cards") for typist in rated.typists]
+    assert set(found) == set(category.values())
+    for name, own in found.items():
+        things = [thing for thing in said[0] if category[thing.question] == name]
+        table = [[one[thing] for one in said] for thing in things]
+        assert own["n_items"] == len(table)
+        assert own["krippendorff_alpha"]["value"] == near(krippendorff(table, "nominal")), name
+
+
+def test_raters_agree_with_themselves_as_they_typed(rated: Rated) -> None:
+    """Hidden repeats: two questions in forty, whole, and never the verdict that counts."""
+    found = json.loads(rated.get("/agreement.json"))["repeats"]
+    for typist in rated.typists:
+        assert len({_unit(key.about) for key in typist.keys if key.again}) == REPEATED
+        for kind, first, second in typist.twice():
+            pairs = [(first[about], second[about]) for about in second]
+            same = [one == other for one, other in pairs if None not in (one, other)]
+            (own,) = (one for one in found if (one["rater"], one["kind"]) == (typist.name, kind))
+            assert (own["asked"], own["answered"]) == (len(pairs), len(pairs)), kind
+            assert own["raw"]["n"] == len(same), kind
+            assert own["raw"]["value"] == near(sum(same) / len(same)), kind
+
+
+def test_the_check_says_equal(rated: Rated) -> None:
+    done = relevansi(rated.server.instance, "check")
+    assert (done.returncode, done.stdout[:5]) == (0, "Equal"), done.stdout
+
+
+def test_no_byte_a_blind_rater_receives_names_a_run(rated: Rated) -> None:
+    """Pages, parts, scripts, styles, headers, downloads, refusals: all that came by the wire."""
+    told = re.compile("|".join((*SECRETS, *rated.run_ids)).encode(), re.IGNORECASE)
+    for name, received in rated.received.items():
+        assert name.encode() in received
+        assert THANKS.encode() in received
+        assert b"Content-Encoding" not in received
+        found = [
+            received[max(0, at.start() - 80) : at.end() + 40] for at in told.finditer(received)
+        ]
+        assert found == [], (name, len(found))
+
+
+def _expect_agreement(
+    found: Mapping[str, Any], table: Table, labels: Sequence[int], scale: str
+) -> None:
+    overall = {name: one["value"] for name, one in found["overall"].items()}
+    assert found["n_items"] == len(table)
+    assert overall["krippendorff_alpha"] == near(krippendorff(table, scale))
+    assert overall["fleiss_kappa"] == near(irrcac("fleiss", table, labels))
+    assert overall["gwet_ac1"] == near(irrcac("gwet", table, labels))
+    assert overall["raw"] == near(irrcac("pa", table, labels))
+    for pair, columns in zip(found["pairs"], combinations(range(3), 2), strict=True):
+        assert pair["raters"] == [NAMES[column] for column in columns]
+        two = [[row[column] for column in columns] for row in table]
+        assert pair["cohen_kappa"]["value"] == near(scikit_learn(two))
+        assert pair["krippendorff_alpha"]["value"] == near(krippendorff(two, scale))
+
+
+def near(value: float | None) -> Any:
+    """Equal to nine decimals; ``None`` is equal to nothing else."""
+    return None if value is None or math.isnan(value) else pytest.approx(value, abs=1e-9)
+
+
+def four(value: float | None) -> str:
+    """As the rated CSV writes a figure."""
+    return "" if value is None else f"{value:.4f}"
+
+
+def _unit(about: Thing | Answer) -> tuple[int, int | None]:
+    """The question, and its run where it depends on its conversation."""
+    own = about if isinstance(about, Thing) else (*about.things, about.empty)[0]
+    assert own is not None
+    return own.question, own.run
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None
+
+
+def _said(relevance: str | int | None) -> str | None:
+    return None if relevance is None else str(relevance)

@@ -1,0 +1,233 @@
+"""Scripted people who rate the sample study blind, by keyboard, each with a mind of their own.
+
+What they mean to say is fixed by a seed. What they typed is kept by thing and by answer, as
+they recognised them on the page: by the question's words, the conversation, the card's
+address and price, the answer's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from playwright.sync_api import Error, Page
+
+from tests.browser.sample_study import Answer, Sample, Thing, likeness
+
+Unit = tuple[int, int | None]
+"""A question, and the run whose conversation it depends on."""
+
+Labels = dict[Thing | Answer, int | None]
+
+NAMES = ("Ani", "Budi", "Citra")
+KEYS = {"1": "y", "0": "t", "unsure": "r", "correct_empty": "y", "false_negative": "t"}
+LABELS = {"1": 1, "0": 0, "unsure": None, "correct_empty": 1, "false_negative": 0}
+GRADES = range(6)
+ASKED = """() => {
+  if (document.querySelector("h1#finished")) return {finished: true};
+  const all = (selector) => [...document.querySelectorAll("#question " + selector)];
+  const seen = {
+    task: document.querySelector("#question")?.dataset.query,
+    changed: all(".changed").length,
+  };
+  const at = document.activeElement?.closest(".card, #outcome, .grades");
+  const isOpen = (place) => place.matches(".grades")
+    ? !place.querySelector(":checked") : !place.dataset.verdict;
+  if (!at || !isOpen(at) || !document.documentElement.classList.contains("scripted")) return seen;
+  const kind = at.id === "outcome" ? "outcome" : at.matches(".card") ? "card" : "grades";
+  const order = kind === "outcome" ? [at] : all("." + kind);
+  const from = order.indexOf(at);
+  return {
+    ...seen,
+    question: document.querySelector("#asked").textContent,
+    conversation: document.querySelector("#turns ol")?.textContent ?? "",
+    kind,
+    places: [...order.slice(from), ...order.slice(0, from)].filter(isOpen).map((place) => ({
+      address: place.querySelector("h2 a")?.href ?? "",
+      price: place.querySelector(".money strong")?.title ?? "",
+      text: place.closest(".whole")?.querySelector(".prose").textContent ?? "",
+    })),
+  };
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key that was typed: what for, what it says, and whether it was asked again."""
+
+    about: Thing | Answer
+    says: str
+    again: bool
+
+    @property
+    def typed(self) -> str:
+        """The key itself: a letter for a verdict, the digit of a grade."""
+        return KEYS[self.says] if isinstance(self.about, Thing) else self.says
+
+    @property
+    def kind(self) -> str:
+        """What agreement calls it."""
+        if isinstance(self.about, Answer):
+            return "quality"
+        return "cards" if self.about.identity else "empty_lists"
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """What one rater means to say of anything, the first time and when asked again."""
+
+    name: str
+
+    def verdict(self, thing: Thing, *, again: bool = False) -> str:
+        """Mostly what most people say; now and then the opposite, or that nobody can tell."""
+        said = self._verdict(thing)
+        draw = self._draw(thing, "again")
+        if again and draw.random() < 0.15:
+            return draw.choice([other for other in ("1", "0", "unsure") if other != said])
+        return said
+
+    def outcome(self, thing: Thing) -> str:
+        """That there is nothing, or that there should have been results."""
+        is_nothing = self._draw(thing, "outcome").random() < 0.6
+        return "correct_empty" if is_nothing else "false_negative"
+
+    def quality(self, answer: Answer, *, again: bool = False) -> str:
+        """A grade near what the answer deserves."""
+        where = f"{answer.question}/{answer.run}"
+        deserved = Random(f"deserved/{where}").choice(GRADES)
+        grade = deserved + Random(f"{self.name}/{where}/{again}").choice((-1, 0, 0, 0, 1))
+        return str(min(max(grade, 0), 5))
+
+    def _verdict(self, thing: Thing) -> str:
+        draw = self._draw(thing, "")
+        if draw.random() < 0.06:
+            return "unsure"
+        common = Random(f"common/{thing}").random() < 0.3 + 0.1 * (thing.question % 5)
+        return str(int(common != (draw.random() < 0.12)))
+
+    def _draw(self, thing: Thing, when: str) -> Random:
+        return Random(f"{self.name}/{thing}/{when}")
+
+
+@dataclass(slots=True)
+class Typist:
+    """A rater at a keyboard: types everything that is asked, and keeps what was typed."""
+
+    name: str
+    page: Page
+    sample: Sample
+    keys: list[Key] = field(default_factory=list)
+    given: dict[Unit, str] = field(default_factory=dict)
+    changed: Counter[Unit] = field(default_factory=Counter)
+
+    def turn(self) -> bool:
+        """Type all that the page asks for now, if it asks; false once nothing is left."""
+        asked = self._asked()
+        if asked.get("finished"):
+            return False
+        self._see(asked)
+        if asked.get("places"):
+            keys = self._decide(asked)
+            self.page.keyboard.type("".join(key.typed for key in keys))
+            self.keys += keys
+        return True
+
+    def verdicts(self) -> dict[Thing, str]:
+        """Every standing verdict, on properties and on empty lists."""
+        return {
+            key.about: key.says
+            for key in self.keys
+            if isinstance(key.about, Thing) and not key.again
+        }
+
+    def grades(self) -> dict[Answer, int]:
+        """The quality that was typed for each answer."""
+        return {
+            key.about: int(key.says)
+            for key in self.keys
+            if isinstance(key.about, Answer) and not key.again
+        }
+
+    def labels(self, kind: str, *, again: bool = False) -> Labels:
+        """What was typed of cards, empty_lists or quality as numbers: cannot tell is none."""
+        return {
+            key.about: LABELS[key.says] if isinstance(key.about, Thing) else int(key.says)
+            for key in self.keys
+            if key.again is again and key.kind == kind
+        }
+
+    def twice(self) -> Iterator[tuple[str, Labels, Labels]]:
+        """What was typed first and then again, for each kind of which any was asked again."""
+        for kind in ("cards", "empty_lists", "quality"):
+            if again := self.labels(kind, again=True):
+                yield kind, self.labels(kind), again
+
+    def _asked(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = self.page.evaluate(ASKED)
+        except Error:
+            return {}  # on the way to another page
+        return found
+
+    def _see(self, asked: dict[str, Any]) -> None:
+        """Keep how many cards told what differs from a version that was judged before."""
+        for unit, task in self.given.items():
+            if task == asked.get("task"):
+                self.changed[unit] = max(self.changed[unit], asked["changed"])
+
+    def _decide(self, asked: dict[str, Any]) -> list[Key]:
+        question, where = unit = self._unit(asked)
+        again = self.given.setdefault(unit, asked["task"]) != asked["task"]
+        mind = Mind(self.name)
+        if asked["kind"] == "outcome":
+            thing = Thing(question, where)
+            return [Key(thing, mind.outcome(thing), again)]
+        if asked["kind"] == "card":
+            things = [self._thing(question, where, place) for place in asked["places"]]
+            return [Key(thing, mind.verdict(thing, again=again), again) for thing in things]
+        answers = self._answers(question, where, asked["places"])
+        return [Key(answer, mind.quality(answer, again=again), again) for answer in answers]
+
+    def _unit(self, asked: dict[str, Any]) -> Unit:
+        """The question, and the run whose conversation is shown (which no word on it names)."""
+        numbers = [n for n, text in self.sample.texts().items() if text == asked["question"]]
+        if not asked["conversation"]:
+            (number,) = numbers
+            return number, None
+        return max(
+            ((number, run) for number in numbers for run in range(3)),
+            key=lambda unit: likeness(asked["conversation"], self.sample.conversation(*unit)),
+        )
+
+    def _thing(self, question: int, where: int | None, place: dict[str, Any]) -> Thing:
+        """The one thing of the question that has the card's address and price."""
+        price = int(re.sub(r"\D", "", place["price"]) or 0)
+        (found,) = (
+            Thing(question, where, identity, version)
+            for (number, run, identity), cards in self.sample.versions.items()
+            if (number, run) == (question, where) and place["address"].endswith(f"/{identity}")
+            for version, card in enumerate(cards)
+            if len(cards) == 1 or card.price == price
+        )
+        return found
+
+    def _answers(
+        self, question: int, where: int | None, places: list[dict[str, Any]]
+    ) -> list[Answer]:
+        """The answers whose texts are shown, in the order in which they are."""
+        left = [
+            answer
+            for answer in self.sample.listed
+            if answer.question == question and where in {None, answer.run}
+        ]
+        found = []
+        for place in places:
+            best = max(left, key=lambda answer: likeness(place["text"], answer.text))
+            assert likeness(place["text"], best.text) > 0.9, place["text"]
+            left.remove(best)
+            found.append(best)
+        return found

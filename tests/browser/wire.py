@@ -1,0 +1,58 @@
+"""A wire between one person's browser and the server that keeps every byte of the answers."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from threading import Lock, Thread
+
+CHUNK = 65_536
+
+
+class Wire:
+    """Passes bytes on, both ways, and keeps those that come from the server.
+
+    The browser must ask for answers as they are (``Accept-Encoding: identity``), else what
+    is kept is compressed.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._server = ("127.0.0.1", port)
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._received: list[bytearray] = []
+        self._lock = Lock()
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        Thread(target=self._accept, daemon=True).start()
+
+    def received(self) -> bytes:
+        """Everything the server has said so far, one connection after the other."""
+        with self._lock:
+            return b"\n".join(self._received)
+
+    def close(self) -> None:
+        """Take no further connection."""
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                browser, _ = self._listening.accept()
+                server = socket.create_connection(self._server)
+                kept = bytearray()
+                with self._lock:
+                    self._received.append(kept)
+                for ends in ((browser, server, None), (server, browser, kept)):
+                    Thread(target=self._pass_on, args=ends, daemon=True).start()
+
+    def _pass_on(self, one: socket.socket, other: socket.socket, kept: bytearray | None) -> None:
+        with suppress(OSError):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while data := one.recv(CHUNK):
+                if kept is not None:
+                    with self._lock:
+                        kept += data
+                other.sendall(data)
+        for end in (one, other):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
