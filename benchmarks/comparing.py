@@ -16,7 +16,8 @@ from benchmarks.races import Race, expect
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.models import JudgedThing, Judgment, Query
-from webapp.metrics.comparisons import ComparedQuery, ComparedRun, compare
+from webapp.metrics.compared_runs import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons import compare
 from webapp.metrics.queries import QueryJudgments, summarise
 from webapp.metrics.stability import stability
 from webapp.records import Card, QueryState, ReadQuery, ReadRun, Relevance

@@ -7,8 +7,9 @@ from datetime import UTC, date, datetime
 from functools import cache
 
 from tests.metrics.verdicts import empty, failed, listed, unreadable, verdicts
+from webapp.metrics.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparison_report import ComparisonReport, RaterShare
-from webapp.metrics.comparisons import ComparedQuery, ComparedRun, compare
+from webapp.metrics.comparisons import compare
 from webapp.metrics.queries import QuerySummary
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import stability

@@ -22,7 +22,7 @@ from tests.exporters.comparisons import (
 from webapp.exporters import comparison_tables as tables
 from webapp.exporters import comparison_words as words
 from webapp.i18n import speaking
-from webapp.metrics.comparisons import Difference
+from webapp.metrics.differences import Difference
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import Stability
 

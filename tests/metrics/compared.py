@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webapp.metrics.comparisons import ComparedQuery, ComparedRun
+from webapp.metrics.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.queries import QueryJudgments, summarise
 from webapp.records import EmptyOutcome, QueryState, Relevance
 

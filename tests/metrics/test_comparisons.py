@@ -4,7 +4,9 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 from tests.metrics.compared import compared
-from webapp.metrics.comparisons import MCNEMAR, SMALL, Difference, compare, ranked
+from webapp.metrics.compared_runs import ranked
+from webapp.metrics.comparisons import compare
+from webapp.metrics.differences import MCNEMAR, SMALL, Difference
 from webapp.metrics.significance import Resampling
 
 QUICK = Resampling(resamples=200)

@@ -7,15 +7,10 @@ from datetime import date, datetime
 from typing import Any
 
 from webapp.exporters.json_runs import whole
+from webapp.metrics.compared_runs import ComparedQuery
 from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import (
-    ComparedQuery,
-    Comparison,
-    Contender,
-    Difference,
-    Estimate,
-    Missing,
-)
+from webapp.metrics.comparisons import Comparison, Contender, Estimate, Missing
+from webapp.metrics.differences import Difference
 from webapp.metrics.figures import COMPOSITE_WEIGHTS
 from webapp.metrics.intervals import Interval
 from webapp.metrics.stability import Stability, StabilityLine

@@ -13,15 +13,10 @@ from datetime import date
 from webapp import notation
 from webapp.exporters import comparison_words as words
 from webapp.i18n import gettext, ngettext
+from webapp.metrics.compared_runs import ComparedQuery
 from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import (
-    ComparedQuery,
-    Comparison,
-    Contender,
-    Difference,
-    Estimate,
-    QuestionLine,
-)
+from webapp.metrics.comparisons import Comparison, Contender, Estimate, QuestionLine
+from webapp.metrics.differences import Difference
 from webapp.metrics.figures import HEADLINES, Figure
 from webapp.metrics.stability import FIGURES, Order, StabilityLine
 from webapp.records import EmptyOutcome, QueryState

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from webapp import notation
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import MCNEMAR, Comparison, Contender, Difference
+from webapp.metrics.comparisons import Comparison, Contender
+from webapp.metrics.differences import MCNEMAR, Difference
 from webapp.metrics.registry import measure_of
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import Change, Stability, Variation

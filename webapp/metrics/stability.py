@@ -15,7 +15,7 @@ from math import fsum
 from statistics import fmean
 
 from webapp.metrics import ranking
-from webapp.metrics.comparisons import ComparedQuery, ComparedRun, counted, ranked
+from webapp.metrics.compared_runs import ComparedQuery, ComparedRun, counted, ranked
 from webapp.metrics.figures import COMPOSITE_WEIGHTS, figures
 from webapp.metrics.totals import Sum, Totals
 from webapp.records import QueryState

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Query, Question, Result, Study
-from webapp.metrics.comparisons import ComparedQuery
+from webapp.metrics.compared_runs import ComparedQuery
 from webapp.metrics.summaries import summarise
 from webapp.records import Card, Relevance
 from webapp.services import comparisons, reports, runs, verdicts

@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import Judgment, Query, QuerySummary, Question, Rater, Run, Study
 from webapp.i18n import gettext
+from webapp.metrics.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparison_report import ComparisonReport, RaterShare
-from webapp.metrics.comparisons import ComparedQuery, ComparedRun, compare
+from webapp.metrics.comparisons import compare
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import stability
 from webapp.metrics.summaries import summarise

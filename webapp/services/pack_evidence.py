@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 
-from webapp.metrics.comparisons import ComparedQuery, ComparedRun
+from webapp.metrics.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.evidence import (
     GivenRating,
     GivenVerdict,

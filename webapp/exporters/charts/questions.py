@@ -10,8 +10,9 @@ from webapp.exporters import comparison_words as words
 from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.charts.intervals import EDGE, Track
 from webapp.i18n import gettext, ngettext
+from webapp.metrics.compared_runs import value_of
 from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import Comparison, value_of
+from webapp.metrics.comparisons import Comparison
 
 FIGURE = "mean_precision_at_5"
 MOST = 60
