@@ -69,7 +69,7 @@ def randomisation_tests(
         observed = {place: abs(values.sum()) - TIE for place, values in arrays.items()}
         for signs in _signs(size, resampling):
             for place, values in arrays.items():
-                hits[place] += int((abs(_weighed(signs, values)) >= observed[place]).sum())
+                hits[place] += int((abs(weighed(signs, values)) >= observed[place]).sum())
     return tuple(
         _p_value(count, len(sample), resampling)
         for count, sample in zip(hits, samples, strict=True)
@@ -93,9 +93,9 @@ def mean_intervals(
     for size, arrays in _by_size(samples).items():
         if size < MIN_UNITS:
             continue
-        for times in _draws(size, resampling):
+        for times in times_drawn(size, resampling):
             for place, values in arrays.items():
-                means[place].append(_weighed(times, values) / size)
+                means[place].append(weighed(times, values) / size)
     return tuple(
         percentiles(np.concatenate(means[place]), resampling) if place in means else NO_INTERVAL
         for place in range(len(samples))
@@ -117,12 +117,12 @@ def weighted_mean_interval(
         return NO_INTERVAL
     arrays = [(weight, np.array(values, dtype=np.float64)) for weight, values in columns]
     sums: list[Floats] = []
-    for times in _draws(size, resampling):
+    for times in times_drawn(size, resampling):
         total = np.zeros(len(times))
         for weight, values in arrays:
             present = ~np.isnan(values)
-            counts = _weighed(times, present.astype(np.float64))
-            known = _weighed(times, np.where(present, values, 0.0))
+            counts = weighed(times, present.astype(np.float64))
+            known = weighed(times, np.where(present, values, 0.0))
             total += weight * np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
         sums.append(total)
     return percentiles(np.concatenate(sums), resampling)
@@ -171,7 +171,7 @@ def _by_size(samples: Sequence[Sequence[float]]) -> dict[int, dict[int, Floats]]
     return found
 
 
-def _weighed(rows: Floats, values: Floats) -> Floats:
+def weighed(rows: Floats, values: Floats) -> Floats:
     """The sum of `values` under the weights of each row, whatever else is computed beside it.
 
     Not ``@``: its last digit depends on the shape of the matrix.
@@ -193,7 +193,7 @@ def _is_exact(size: int, resampling: Resampling) -> bool:
     return ways <= resampling.resamples
 
 
-def _draws(size: int, resampling: Resampling) -> Iterator[Floats]:
+def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
     """Yield how often each of `size` places is drawn, a row for each resample."""
     import numpy as np
 
