@@ -46,6 +46,13 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
+USABILITY_ITEMS = tuple(f"sus {number}" for number in range(1, 11))
+"""How the ten items of the System Usability Scale are called where they are stored."""
+
+COMMENTS = ("helped", "missing")
+"""The same for what a participant says in free words: what helped, what was missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """One property as the chatbot's user saw it; ``None`` where nothing was said.

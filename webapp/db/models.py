@@ -539,7 +539,8 @@ class UserStudy(Base):
     ``api`` is "contract", "openai" (then ``model``) or "mapping" (then ``mapping``, a mapping
     file's text). Keys are never here: headers name environment variables. ``at_once`` calls
     run together, ``pause_seconds`` pass between two questions of one participant. ``declined``
-    and ``withdrawn`` are all that is left of those who did.
+    and ``withdrawn`` are all that is left of those who did; ``last_number`` is the latest
+    participant's, given once.
     """
 
     __tablename__ = "user_studies"
@@ -604,6 +605,7 @@ class Participant(Base):
     finished_at: Mapped[datetime | None]
 
     study: Mapped[Study] = relationship()
+    last_number: Mapped[int] = mapped_column(default=0)
     rater: Mapped[Rater | None] = relationship()
     run: Mapped[Run | None] = relationship()
     consent: Mapped[ConsentText | None] = relationship()

@@ -178,7 +178,7 @@ def _asked(run: CollectedRun, question: Question, chatbot: Chatbot) -> tuple[Col
     answered = replace(
         kept,
         response=answer.text,
-        results_count=_count(answer),
+        results_count=results_count(answer),
         latency_ms=answer.latency_ms,
         tries=answer.tries,
         usage=answer.usage,
@@ -188,7 +188,7 @@ def _asked(run: CollectedRun, question: Question, chatbot: Chatbot) -> tuple[Col
     return answered, (answer.session_id if theirs else None) or run.thread_id
 
 
-def _count(answer: Answer) -> int | None:
+def results_count(answer: Answer) -> int | None:
     """How many results the chatbot says it returned, else how many it lists."""
     returned = answer.metadata.get("returned")
     if type(returned) is int and 0 <= returned <= LARGEST_INTEGER:

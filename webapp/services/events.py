@@ -14,18 +14,20 @@ from webapp.db.models import (
     Judgment,
     Query,
     QueryRating,
+    QuestionnaireAnswer,
     Rater,
     Repeat,
     RepeatRating,
     Result,
 )
-from webapp.records import Click
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services import live_metrics
 from webapp.services.event_order import standing
 
 AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
 """How an event calls what is said once more in a hidden repeat; it is never the verdict."""
 _REPEATS = frozenset(AGAIN.values())
+_QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 
 
 class EventIdTaken(Exception):
@@ -37,7 +39,8 @@ class Target:
     """What one event changes.
 
     ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
-    ``AGAIN`` (the same in a task that asks once more). For a verdict, ``query_key`` or
+    ``AGAIN`` (the same in a task that asks once more), or an item of the closing questionnaire
+    (of nothing else). For a verdict, ``query_key`` or
     ``task_id`` tell where it was clicked.
     """
 
@@ -198,6 +201,8 @@ def _settle(session: Session, rater: Rater, target: Target, last: Event) -> None
     """Make the rater's row say what the standing event says."""
     if target.is_repeat:
         _settle_repeat(session, target, last)
+    elif target.field in _QUESTIONNAIRE:
+        _settle_questionnaire(session, rater, target.field, last)
     elif target.thing_id is not None:
         _settle_judgment(session, rater, target.thing_id, last)
     else:
@@ -227,6 +232,17 @@ def _settle_rating(session: Session, rater: Rater, target: Target, last: Event) 
         rating = QueryRating(rater_id=rater.id, query_key=target.query_key, notes="")
         session.add(rating)
     _say(rating, target.field == "quality", last)
+
+
+def _settle_questionnaire(session: Session, rater: Rater, item: str, last: Event) -> None:
+    answer = session.get(QuestionnaireAnswer, (rater.id, item))
+    if answer is None:
+        answer = QuestionnaireAnswer(rater_id=rater.id, item=item)
+        session.add(answer)
+    is_score = item in USABILITY_ITEMS
+    answer.score = int(last.new) if is_score and last.new else None
+    answer.text = "" if is_score else last.new or ""
+    answer.changed_at = last.received_at
 
 
 def _say(rating: QueryRating | RepeatRating, is_quality: bool, last: Event) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Attempt, Invitation, Rater, Study
-from webapp.services import raters, studies
+from webapp.services import participants, raters, studies
 
 SHORTEST, LONGEST = 10, 200
 WINDOW = timedelta(minutes=15)
@@ -59,8 +59,8 @@ class Badge:
 
 
 def is_open_house(session: Session, study: Study) -> bool:
-    """Whether nobody needs to sign in: no password was set and no invitation ever made."""
-    if study.password is not None:
+    """Whether nobody needs to sign in: no password was set and nobody ever invited."""
+    if study.password is not None or participants.has_links(session, study):
         return False
     made = select(Invitation.id).join(Rater).where(Rater.study_id == study.id).limit(1)
     return session.scalar(made) is None

@@ -46,6 +46,7 @@ def upgrade() -> None:
         sa.Column("pause_seconds", sa.Integer(), nullable=False),
         sa.Column("declined", sa.Integer(), nullable=False),
         sa.Column("withdrawn", sa.Integer(), nullable=False),
+        sa.Column("last_number", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["study_id"], ["studies.id"], name="fk_user_studies_study_id_studies"
