@@ -159,6 +159,18 @@ def _forbidden(page: Page, study: Study) -> None:
     expect(page.locator(".eyebrow")).to_have_text("403")
 
 
+def _unfolded(page: Page, study: Study) -> None:
+    page.goto(f"{study.server.url}/comparisons/")
+    page.locator("summary").evaluate_all("found => found.forEach(one => one.click())")
+    expect(page.locator("#table-differences")).to_be_visible()
+
+
+def _compared_question(page: Page, study: Study) -> None:
+    page.goto(f"{study.server.url}/comparisons/")
+    page.locator("a[href*='/comparisons/questions/14']").click()
+    expect(page.locator(".sides")).to_be_visible()
+
+
 PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "home": "/",
     "runs": "/runs/",
@@ -182,6 +194,10 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "study set-up refused": _refused_set_up,
     "study standing": "/study/standing",
     "conflicts": "/conflicts/",
+    "comparison": "/comparisons/",
+    "comparison, everything unfolded": _unfolded,
+    "comparison of one question": _compared_question,
+    "what each number means": "/measures/",
     "delete": _at("/delete"),
     "nothing there": "/nothing-there",
     "forbidden": _forbidden,
