@@ -128,17 +128,7 @@ def _write(asked: _Asked, answered: JsonAnswerSet, found: JsonScoring) -> None:
         notes = [f"{name}: {value}" for name, value in answered.provenance.items()]
         write(score_tables.json_table(found.summary, found.subset, notes).encode(), asked.output)
         return
-    head = {
-        "provenance": dict(answered.provenance),
-        "gate": {
-            "min_average": float(asked.min_average),
-            "min_pass_rate": float(asked.min_pass_rate),
-        },
-        "subset": documents.json_summary(found.subset) if found.subset else None,
-        "summary": documents.json_summary(found.summary),
-        "reasons": dict(found.summary.reasons),
-        "too_long": dict(found.summary.too_long),
-    }
+    head = documents.json_head(answered.provenance, found.summary, found.subset)
     with Items(asked.file_format, documents.JSON_ITEM) as items:
         for score in found.scores:
             items.add(documents.json_item(score))

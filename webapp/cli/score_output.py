@@ -6,7 +6,6 @@ nothing half is ever printed, and no number of rows fills the memory.
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import IO, Any, BinaryIO, Self
 import click
 
 from webapp.exporters.csv_cells import csv_bytes
+from webapp.exporters.score_files import csv_line, json_end, json_entry, json_start
 from webapp.i18n import gettext
 from webapp.importers import problems
 from webapp.importers.problems import ImportRefused
@@ -51,10 +51,9 @@ class Items:
     def add(self, item: Mapping[str, Any]) -> None:
         """Take one item in."""
         if self.file_format == "json":
-            start = ",\n  " if self.n else "\n  "
-            self._file.write((start + json.dumps(item, ensure_ascii=False)).encode())
+            self._file.write(json_entry(item, is_first=not self.n))
         elif self.file_format == "csv":
-            self._file.write(csv_bytes([[item.get(column) for column in self.columns]]))
+            self._file.write(csv_line(item, self.columns))
         self.n += 1
 
     def write(self, head: Mapping[str, Any], output: Path | None) -> None:
@@ -65,10 +64,9 @@ class Items:
                 out.write(csv_bytes([self.columns]))
                 shutil.copyfileobj(self._file, out)
                 return
-            text = json.dumps(head, ensure_ascii=False, indent=1)
-            out.write(text.removesuffix("\n}").encode() + b',\n "items": [')
+            out.write(json_start(head))
             shutil.copyfileobj(self._file, out)
-            out.write(b"\n ]\n}\n" if self.n else b"]\n}\n")
+            out.write(json_end(self.n))
 
 
 def tell(found: Problem) -> None:

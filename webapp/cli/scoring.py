@@ -162,15 +162,7 @@ def answers_command(
             ]
             write(score_tables.answers_table(summary, notes).encode(), output)
             return
-        head = {
-            "summary": documents.answer_summary(summary),
-            "embedder": summary.embedder(scale),
-            "tau_sim": tau_sim,
-            "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
-            "first_n": first,
-            "left_out": told.n_lines,
-            "why_undefined": documents.why_undefined(summary.figures()),
-        }
+        head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
         items.write(head, output)
 
 
@@ -200,15 +192,7 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
         if file_format == "table":
             write(score_tables.chunks_table(summary, told.notes(first)).encode(), output)
             return
-        strategies = summary.strategies if set(summary.strategies) != {None} else {}
-        head = {
-            "summary": documents.chunk_means(summary.overall),
-            "strategies": {
-                name or "": documents.chunk_means(part) for name, part in strategies.items()
-            },
-            "first_n": first,
-            "left_out": told.n_lines,
-        }
+        head = documents.chunks_head(summary, first=first, left_out=told.n_lines)
         items.write(head, output)
 
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from webapp.metrics.answer_summary import AnswerFigure, AnswerSummary
-from webapp.metrics.answers import AnswerScore
-from webapp.metrics.chunks import FIGURES, ChunkMeans, ChunkScore
+from webapp.metrics.answers import AnswerScale, AnswerScore
+from webapp.metrics.chunks import FIGURES, ChunkMeans, ChunkScore, ChunkSummary
 from webapp.metrics.constraints import (
     ConfusionMatrix,
     ConstraintReport,
@@ -155,6 +155,49 @@ def json_summary(summary: JsonSummary) -> dict[str, Any]:
         "eval_score_avg": number(summary.average),
         "schema_pass_rate": number(summary.schema_pass_rate),
         "gate_passed": summary.gate_passed,
+    }
+
+
+def answers_head(
+    summary: AnswerSummary, scale: AnswerScale, *, first: int | None, left_out: int
+) -> dict[str, Any]:
+    """What stands above the items of cited answers."""
+    return {
+        "summary": answer_summary(summary),
+        "embedder": summary.embedder(scale),
+        "tau_sim": scale.tau_sim,
+        "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
+        "first_n": first,
+        "left_out": left_out,
+        "why_undefined": why_undefined(summary.figures()),
+    }
+
+
+def chunks_head(summary: ChunkSummary, *, first: int | None, left_out: int) -> dict[str, Any]:
+    """What stands above the items of retrieved chunks."""
+    strategies = summary.strategies if set(summary.strategies) != {None} else {}
+    return {
+        "summary": chunk_means(summary.overall),
+        "strategies": {name or "": chunk_means(part) for name, part in strategies.items()},
+        "first_n": first,
+        "left_out": left_out,
+    }
+
+
+def json_head(
+    provenance: Mapping[str, str], summary: JsonSummary, subset: JsonSummary | None = None
+) -> dict[str, Any]:
+    """What stands above the items of JSON answers."""
+    return {
+        "provenance": dict(provenance),
+        "gate": {
+            "min_average": float(summary.gate.min_average),
+            "min_pass_rate": float(summary.gate.min_pass_rate),
+        },
+        "subset": json_summary(subset) if subset else None,
+        "summary": json_summary(summary),
+        "reasons": dict(summary.reasons),
+        "too_long": dict(summary.too_long),
     }
 
 
