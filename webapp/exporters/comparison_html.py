@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from html import escape
 from itertools import combinations
 
+from webapp.exporters.charts.canvas import Picture
 from webapp.exporters.charts.pictures import NARROW, WIDE, Choice, drawn
-from webapp.exporters.comparison_tables import Section, Table, document
+from webapp.exporters.comparison_tables import Document, Section, Table, document
 from webapp.exporters.printable import printable
 from webapp.i18n import language
 from webapp.metrics.comparison_report import ComparisonReport
@@ -66,7 +67,16 @@ svg { max-width: 100%; height: auto; display: block; }
 
 def comparison_html(report: ComparisonReport, on: date) -> bytes:
     """Return the whole report with its pictures, readable on screen, phone and paper."""
-    found = document(report, on)
+
+    def pictures(section: str) -> Iterator[str]:
+        for choice in _choices(report, section):
+            yield from _drawn(report, choice)
+
+    return html(document(report, on), pictures)
+
+
+def html(found: Document, pictures: Callable[[str], Iterable[str]]) -> bytes:
+    """Return a document as one HTML file; `pictures` yields the markup of a section's own."""
     parts = [
         "<!doctype html>",
         f'<html lang="{language()}">',
@@ -80,12 +90,12 @@ def comparison_html(report: ComparisonReport, on: date) -> bytes:
         f'<p class="subtitle">{_text(found.subtitle)}</p>',
     ]
     for section in found.sections:
-        parts += _section(report, section)
+        parts += _section(section, pictures(section.name))
     parts.append("</main></body></html>")
     return ("\n".join(parts) + "\n").encode()
 
 
-def _section(report: ComparisonReport, section: Section) -> Iterator[str]:
+def _section(section: Section, pictures: Iterable[str]) -> Iterator[str]:
     yield f'<section id="{section.name}">'
     yield f"<h2>{_text(section.title)}</h2>"
     if section.sentences:
@@ -93,8 +103,7 @@ def _section(report: ComparisonReport, section: Section) -> Iterator[str]:
         for sentence in section.sentences:
             yield f"<li>{_text(sentence)}</li>"
         yield "</ul>"
-    for choice in _choices(report, section.name):
-        yield from _figure(report, choice)
+    yield from pictures
     for table in section.tables:
         yield from _table(table)
     yield "</section>"
@@ -111,11 +120,15 @@ def _choices(report: ComparisonReport, section: str) -> Iterator[Choice]:
             yield Choice("questions", pair=pair)
 
 
-def _figure(report: ComparisonReport, choice: Choice) -> Iterator[str]:
-    wide = drawn(report, choice, width=WIDE)
+def _drawn(report: ComparisonReport, choice: Choice) -> Iterator[str]:
+    return figure(drawn(report, choice, width=WIDE), drawn(report, choice, width=NARROW))
+
+
+def figure(wide: Picture, narrow: Picture) -> Iterator[str]:
+    """Yield the markup of a picture that is drawn for a page and, narrower, for a phone."""
     yield f"<figure><figcaption>{_text(wide.title)}</figcaption>"
     yield f'<div class="wide">{wide.markup}</div>'
-    yield f'<div class="phone">{drawn(report, choice, width=NARROW).markup}</div></figure>'
+    yield f'<div class="phone">{narrow.markup}</div></figure>'
 
 
 def _table(table: Table) -> Iterator[str]:

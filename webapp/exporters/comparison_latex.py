@@ -40,7 +40,11 @@ END = r"""\ifdefined\wholedocument\expandafter\wholedocument\fi"""
 
 def comparison_latex(report: ComparisonReport, on: date) -> bytes:
     r"""Return the whole report; in a thesis ``\input`` takes it without its frame."""
-    found = document(report, on)
+    return latex(document(report, on))
+
+
+def latex(found: Document) -> bytes:
+    r"""Return a document as LaTeX that compiles by itself and can be put into another."""
     packages = ",".join(PACKAGES)
     parts = [
         f"% \\input needs \\usepackage{{{packages}}} in the preamble.",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from webapp.exporters.comparison_tables import Section, Table, document
+from webapp.exporters.comparison_tables import Document, Section, Table, document
 from webapp.exporters.printable import printable
 from webapp.metrics.comparison_report import ComparisonReport
 
@@ -18,7 +18,11 @@ _BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
 
 def comparison_markdown(report: ComparisonReport, on: date) -> bytes:
     """Return title, date, configuration, summary and all that follows, ``-`` where undefined."""
-    found = document(report, on)
+    return markdown(document(report, on))
+
+
+def markdown(found: Document) -> bytes:
+    """Return a document as Markdown."""
     parts = [f"# {escaped(found.title)}", f"**{escaped(found.subtitle)}**"]
     for section in found.sections:
         parts += _section(section)

@@ -15,7 +15,11 @@ TEXT_SHEET = "report"
 
 def comparison_xlsx(report: ComparisonReport, on: date) -> bytes:
     """Return the tables, each with its notes below, after a sheet of what is said in words."""
-    found = document(report, on)
+    return tables_workbook(document(report, on))
+
+
+def tables_workbook(found: Document) -> bytes:
+    """Return a document as a workbook."""
     tables = [table for section in found.sections for table in section.tables]
     return workbook([_said(found), *map(_sheet, tables)])
 
