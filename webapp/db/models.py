@@ -533,6 +533,51 @@ class LogEntry(Base):
     new: Mapped[str | None] = mapped_column(Text)
 
 
+class GoldVersion(Base):
+    """The gold questions of a question set as they were saved once; the newest is in force.
+
+    ``document`` is a whole gold file. ``name`` is the file it came from, or what the editor
+    calls it; nothing is altered, so that every figure can be told with its version.
+    """
+
+    __tablename__ = "gold_versions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    document: Mapped[dict[str, Any]]
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    at: Mapped[datetime]
+
+    rater: Mapped[Rater] = relationship()
+
+
+class CardDecision(Base):
+    """One step of what a person decided on a card of a query, never altered: the last counts.
+
+    ``card`` counts the listed properties from 0. ``subject`` is a constraint, whose outcome
+    is overridden, or "card" for the whole card. A null ``outcome`` takes back what stood.
+    ``reason`` is the override's reason or the comment on the card. ``cause`` is "click",
+    "import" or "undo".
+    """
+
+    __tablename__ = "card_decisions"
+    __table_args__ = (Index(None, "query_key", "card", "subject"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    query_key: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    card: Mapped[int]
+    subject: Mapped[str] = mapped_column(String(16))
+    outcome: Mapped[str | None] = mapped_column(String(8))
+    reason: Mapped[str] = mapped_column(Text, default="")
+    cause: Mapped[str] = mapped_column(String(8))
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    at: Mapped[datetime]
+
+    query: Mapped[Query] = relationship()
+    rater: Mapped[Rater] = relationship()
+
+
 class UserStudy(Base):
     """Phase 3 of a study: who may ask, how much, and which chatbot answers.
 
@@ -560,6 +605,7 @@ class UserStudy(Base):
     pause_seconds: Mapped[int] = mapped_column(default=5)
     declined: Mapped[int] = mapped_column(default=0)
     withdrawn: Mapped[int] = mapped_column(default=0)
+    last_number: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
 
     study: Mapped[Study] = relationship()
@@ -605,7 +651,6 @@ class Participant(Base):
     finished_at: Mapped[datetime | None]
 
     study: Mapped[Study] = relationship()
-    last_number: Mapped[int] = mapped_column(default=0)
     rater: Mapped[Rater | None] = relationship()
     run: Mapped[Run | None] = relationship()
     consent: Mapped[ConsentText | None] = relationship()
@@ -630,6 +675,23 @@ class ParticipantLink(Base):
     withdrawn_at: Mapped[datetime | None]
 
     participant: Mapped[Participant | None] = relationship()
+
+
+class CommentTheme(Base):
+    """A theme that the owner finds in something a participant wrote, one of any number.
+
+    ``comment`` is "note 3" (on the participant's third question), "helped" or "missing" (of
+    the closing questionnaire). It goes with the participant.
+    """
+
+    __tablename__ = "comment_themes"
+    __table_args__ = (UniqueConstraint("participant_id", "comment", "theme"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participants.id", ondelete="CASCADE"))
+    comment: Mapped[str] = mapped_column(String(24))
+    theme: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
 
 
 class OwnQuestion(Base):
@@ -690,3 +752,106 @@ class QuestionnaireAnswer(Base):
     score: Mapped[int | None]
     text: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime]
+
+
+class Evaluation(Base):
+    """Files that were scored automatically, kept so that people can read and judge the items.
+
+    ``kind`` is "answers", "chunks" or "json-v2". ``files`` are names with their SHA-256;
+    ``sha256`` stands for all of them and the settings. ``head`` is what the command line
+    writes above the items, ``figures`` each figure with its n and why it has no value.
+    """
+
+    __tablename__ = "evaluations"
+    __table_args__ = (UniqueConstraint("study_id", "sha256"),)
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    kind: Mapped[str] = mapped_column(String(16))
+    name: Mapped[str] = mapped_column(Text)
+    files: Mapped[list[dict[str, Any]]]
+    sha256: Mapped[str] = mapped_column(String(64))
+    settings: Mapped[dict[str, Any]]
+    provenance: Mapped[dict[str, Any]]
+    head: Mapped[dict[str, Any]]
+    figures: Mapped[list[dict[str, Any]]]
+    problems: Mapped[list[dict[str, Any]]]
+    n_problems: Mapped[int]
+    n_items: Mapped[int]
+    created_at: Mapped[datetime]
+
+
+class EvaluationItem(Base):
+    """One scored row of an evaluation, at its position from 1; ``item_id`` is the file's own.
+
+    ``row`` is what was scored, ``result`` the item as the command line writes it. ``parts``
+    are what a person may judge (sentences, chunks or fields) with what the machine made of
+    each. ``failed`` is what the list can be narrowed to.
+    """
+
+    __tablename__ = "evaluation_items"
+    __table_args__ = (
+        UniqueConstraint("evaluation_id", "position"),
+        Index(None, "evaluation_id", "failed", "position"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    evaluation_id: Mapped[str] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"))
+    position: Mapped[int]
+    item_id: Mapped[str] = mapped_column(Text)
+    row: Mapped[dict[str, Any]]
+    result: Mapped[dict[str, Any]]
+    parts: Mapped[list[dict[str, Any]]]
+    failed: Mapped[bool]
+
+
+class ItemJudgment(Base):
+    """One rater's standing word on one part of an item, or its grade; null once cleared.
+
+    ``part`` is a sentence's or chunk's number from 0, a field's name, or "grade" (then
+    ``value`` is 0 to 5, else 1 or 0). ``agrees`` says whether the machine's verdict is the
+    same; it is null where the machine has none.
+    """
+
+    __tablename__ = "item_judgments"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    item_key: Mapped[int] = mapped_column(
+        ForeignKey("evaluation_items.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    part: Mapped[str] = mapped_column(String(40), primary_key=True)
+    value: Mapped[int | None]
+    agrees: Mapped[bool | None]
+    changed_at: Mapped[datetime]
+
+
+class ItemEvent(Base):
+    """One change of an item's judgment that a rater asked for, never altered.
+
+    It stays when its evaluation goes: ``evaluation_id`` and ``position`` still tell what it
+    was about. ``cause`` is "click" or "undo".
+    """
+
+    __tablename__ = "item_events"
+    __table_args__ = (
+        UniqueConstraint("rater_id", "event_id"),
+        Index(None, "rater_id", "evaluation_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"))
+    event_id: Mapped[str] = mapped_column(String(80))
+    evaluation_id: Mapped[str] = mapped_column(String(16))
+    position: Mapped[int]
+    item_key: Mapped[int | None] = mapped_column(
+        ForeignKey("evaluation_items.id", ondelete="SET NULL"), index=True
+    )
+    part: Mapped[str] = mapped_column(String(40))
+    old: Mapped[int | None]
+    new: Mapped[int | None]
+    cause: Mapped[str] = mapped_column(String(16))
+    undoes_id: Mapped[int | None] = mapped_column(ForeignKey("item_events.id"), unique=True)
+    device: Mapped[str] = mapped_column(String(64))
+    sequence: Mapped[int] = mapped_column(BigInteger)
+    client_time: Mapped[datetime | None]
+    received_at: Mapped[datetime]
