@@ -53,6 +53,7 @@ LLMS = ("rahasia-7b", "rahasia-70b", "rahasia-mini")
 THANKS = "Semuanya sudah dinilai. Terima kasih."
 MOST_SECONDS = 900
 REPEATED = 2  # 5 % of the 40 questions and conversations
+ENGLISH = {"Accept-Language": "en"}
 AS_IT_IS = {"Accept-Encoding": "identity"}
 KINDS = (
     ("cards", (0, 1), "nominal"),
@@ -107,7 +108,7 @@ def _rated(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """Three runs, three people, everything typed: as fast as the pages confirm."""
     with serving(tmp_path_factory.mktemp("whole") / "instance") as server, ExitStack() as stack:
         run_ids = tuple(_imported(server))
-        owner = stack.enter_context(browser.new_context(locale="en-GB")).request
+        owner = stack.enter_context(browser.new_context(extra_http_headers=ENGLISH)).request
         links = list(_invited(owner, server.url))
         wires = {name: stack.enter_context(closing(Wire(server.port))) for name in NAMES}
         complaints: list[str] = []
