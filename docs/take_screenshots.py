@@ -38,11 +38,12 @@ class Picture:
 def main() -> None:
     """Take every picture anew."""
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as address:
-        run = newest_rated_run(address)
+        run = begun_run(address)
         pictures = (
             Picture("rating-desktop.png", f"{run}/queries/13", LAPTOP),
             Picture("run-desktop.png", run, LAPTOP, language="en-GB"),
             Picture("rating-phone-dark.png", f"{run}/queries/13", PHONE, "dark"),
+            Picture("comparison-desktop.png", "/comparisons/#summary", LAPTOP, language="en-GB"),
             Picture("import-report.png", "/runs/import", LAPTOP),
         )
         with sync_playwright() as playwright:
@@ -71,12 +72,12 @@ def served(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-def newest_rated_run(address: str) -> str:
-    """Return the path of the sample's run that is rated in part."""
+def begun_run(address: str) -> str:
+    """Return the path of the sample's run in which a question is half rated."""
     with sync_playwright() as playwright:
-        page = playwright.request.new_context(base_url=address).get("/").text()
-    found = re.search(r'href="(/runs/\w+)/queries/13"', page)
-    assert found is not None, "no run of the sample goes on at question 13"
+        page = playwright.request.new_context(base_url=address).get("/runs/").text()
+    found = re.search(r'href="(/runs/\w+)"[^>]*>\s*hybrid', page)
+    assert found is not None, "the sample has no run called hybrid"
     return found[1]
 
 
@@ -94,7 +95,8 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
     if picture.page.endswith("/import"):
         show_report(page)
     page.wait_for_load_state("networkidle")
-    page.evaluate("scrollTo(0, 0)")
+    if "#" not in picture.page:
+        page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=HERE / "screenshots" / picture.name)
     context.close()
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout need 
 
 from catalogue import make_catalogue
 from questions import QUESTIONS
-from verdicts import RATER, rate
+from verdicts import RATER, half, rate
 
 from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.demo.bot import METHODS, DemoBot
@@ -55,16 +55,27 @@ def main(into: Path) -> None:
     _write(into / "catalogue.json", _rows(_entry(listing) for listing in make_catalogue()))
     catalogue = {listing.slug: listing for listing in load(into / "catalogue.json")}
     runs = {method: _collect(method, into) for method in METHODS}
-    shown = {
-        answer.query_id: [catalogue[str(card.slug)] for card in _cards(answer)]
-        for answer in runs["hybrid"].answers
-    }
-    ratings = rate(shown, tuple(catalogue.values()))
+    ratings = list(_ratings(runs, catalogue))
     _write(into / "ratings.json", document({"rater": RATER}, "ratings", ratings))
     for method, run in runs.items():
         folder = into / "runs" / method
         _write(folder / "test_results.json", run_file(run))
         _write(folder / "results.json", document(_v2_head(run), "results", _v2(run, catalogue)))
+
+
+def _ratings(
+    runs: Mapping[str, CollectedRun], catalogue: Mapping[str, Listing]
+) -> Iterator[dict[str, object]]:
+    """The first questions of every run rated, and of one run the next one begun."""
+    for method, run in runs.items():
+        shown = {
+            answer.query_id: [catalogue[str(card.slug)] for card in _cards(answer)]
+            for answer in run.answers
+        }
+        failed = {answer.query_id for answer in run.answers if answer.error}
+        yield from rate(method, shown, failed, tuple(catalogue.values()))
+        if method == "hybrid":
+            yield half(method, shown)
 
 
 def _collect(method: str, folder: Path) -> CollectedRun:

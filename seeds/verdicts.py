@@ -1,16 +1,16 @@
-"""The made-up rater: verdicts on the hybrid run, derived by checking what was asked."""  # noqa: INP001 (a script's neighbour, no package)
+"""The made-up rater: verdicts on the three runs, derived by checking what was asked."""  # noqa: INP001 (a script's neighbour, no package)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from webapp.chatbot.demo.listings import MILLION, Listing
 
 RATER = "Sari (contoh)"
-FINISHED = 12  # questions 1-12 are done, the next one is half done
+FINISHED = 12  # questions 1-12 of every run are done; of one, the next is half done
 CENTRE = frozenset({"Podomoro", "Petisah", "Medan Kota", "Polonia"})
-NOTES = {4: "Beberapa hasil di atas 1,3 M, padahal yang diminta sekitar 1M."}
+NOTES = {("hybrid", 4): "Beberapa hasil di atas 1,3 M, padahal yang diminta sekitar 1M."}
 RELEVANT, NOT_RELEVANT, UNSURE = "1", "0", "unsure"
 
 
@@ -79,38 +79,41 @@ def _rooms_meet(listing: Listing, bedrooms: int) -> bool | None:
 
 
 def rate(
-    shown: Mapping[int, Sequence[Listing]], catalogue: Sequence[Listing]
+    run: str,
+    shown: Mapping[int, Sequence[Listing]],
+    failed: Collection[int],
+    catalogue: Sequence[Listing],
 ) -> list[dict[str, object]]:
-    """The ratings of what was `shown` by question: the first done, the next half, the rest open."""
-    done = [_rating(number, shown[number], catalogue) for number in range(1, FINISHED + 1)]
-    return [*done, _half(FINISHED + 1, shown[FINISHED + 1])]
+    """The ratings of what `run` showed by question, those where the call `failed` left out."""
+    answered = [number for number in range(1, FINISHED + 1) if number not in failed]
+    return [_rating(run, number, shown[number], catalogue) for number in answered]
 
 
-def _rating(
-    number: int, shown: Sequence[Listing], catalogue: Sequence[Listing]
-) -> dict[str, object]:
-    verdicts = _verdicts(number, shown)
-    return {
-        "run": "hybrid",
-        "query_id": number,
-        "results": verdicts,
-        "quality": _quality(list(verdicts.values())),
-        "notes": NOTES.get(number, ""),
-        "empty_outcome": None if verdicts else _outcome(number, catalogue),
-    }
-
-
-def _half(number: int, shown: Sequence[Listing]) -> dict[str, object]:
-    """A question left in the middle: the upper half of its cards and nothing else."""
-    verdicts = _verdicts(number, shown)
+def half(run: str, shown: Mapping[int, Sequence[Listing]]) -> dict[str, object]:
+    """The next question left in the middle: the upper half of its cards and nothing else."""
+    verdicts = _verdicts(FINISHED + 1, shown[FINISHED + 1])
     upper = dict(list(verdicts.items())[: len(verdicts) // 2])
     return {
-        "run": "hybrid",
-        "query_id": number,
+        "run": run,
+        "query_id": FINISHED + 1,
         "results": upper,
         "quality": None,
         "notes": "",
         "empty_outcome": None,
+    }
+
+
+def _rating(
+    run: str, number: int, shown: Sequence[Listing], catalogue: Sequence[Listing]
+) -> dict[str, object]:
+    verdicts = _verdicts(number, shown)
+    return {
+        "run": run,
+        "query_id": number,
+        "results": verdicts,
+        "quality": _quality(list(verdicts.values())),
+        "notes": NOTES.get((run, number), ""),
+        "empty_outcome": None if verdicts else _outcome(number, catalogue),
     }
 
 

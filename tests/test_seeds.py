@@ -321,18 +321,18 @@ def test_follow_ups_show_nothing_that_the_same_search_showed_before() -> None:
         assert len(shown) == len(set(shown))
 
 
-def test_the_rating_is_finished_for_twelve_questions_and_begun_for_the_next() -> None:
-    ratings = _read("ratings.json")["ratings"]
+@pytest.mark.parametrize("method", METHODS)
+def test_twelve_questions_of_every_run_are_rated_and_one_is_begun(method: str) -> None:
+    ratings = [one for one in _read("ratings.json")["ratings"] if one["run"] == method]
     judged = {rating["query_id"]: len(rating["results"]) for rating in ratings}
-    shown = {query_id: len(cards) for query_id, cards in _cards("hybrid").items()}
+    shown = {query_id: len(cards) for query_id, cards in _cards(method).items()}
+    begun = {13: 5} if method == "hybrid" else {}
 
-    assert {rating["run"] for rating in ratings} == {"hybrid"}
-    assert judged == {**{query_id: shown[query_id] for query_id in range(1, 13)}, 13: 5}
-    assert shown[13] == 10
-    assert [rating["quality"] is None for rating in ratings] == [False] * 12 + [True]
+    assert judged == {**{query_id: shown[query_id] for query_id in range(1, 13)}, **begun}
+    assert [rating["quality"] is None for rating in ratings] == [False] * 12 + [True] * len(begun)
 
 
-def test_the_rating_holds_every_verdict_one_note_and_one_outcome() -> None:
+def test_the_rating_holds_every_verdict_one_note_and_both_outcomes() -> None:
     ratings = _read("ratings.json")["ratings"]
 
     assert {verdict for rating in ratings for verdict in rating["results"].values()} == {
@@ -340,9 +340,15 @@ def test_the_rating_holds_every_verdict_one_note_and_one_outcome() -> None:
         "0",
         "unsure",
     }
-    assert [rating["query_id"] for rating in ratings if rating["notes"]] == [4]
-    assert {r["query_id"]: r["empty_outcome"] for r in ratings if r["empty_outcome"]} == {
-        12: "correct_empty"
+    assert [(rating["run"], rating["query_id"]) for rating in ratings if rating["notes"]] == [
+        ("hybrid", 4)
+    ]
+    assert {
+        (r["run"], r["query_id"]): r["empty_outcome"] for r in ratings if r["empty_outcome"]
+    } == {
+        ("hybrid", 12): "correct_empty",
+        ("api_only", 9): "false_negative",
+        ("api_only", 12): "correct_empty",
     }
 
 
