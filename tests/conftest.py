@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import warnings
+from asyncio import events
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +23,10 @@ from webapp.db.models import Base, Rater, Study
 from webapp.services import studies
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+# A run in the background ignores Ctrl+C, and so would every process that a test interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Whether a property holds is no matter of how busy the machine is.
 settings.register_profile(
@@ -76,6 +82,18 @@ def _database(request: pytest.FixtureRequest) -> Iterator[Database]:
         _empty(database)
     yield database
     database.close()
+
+
+@pytest.fixture(autouse=True)
+def _hidden_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The event loop of an open browser is for its own tests: others may run one of theirs."""
+    loop = events._get_running_loop()
+    if loop is None or request.node.get_closest_marker("browser"):
+        yield
+        return
+    events._set_running_loop(None)
+    yield
+    events._set_running_loop(loop)
 
 
 @pytest.fixture(name="session")

@@ -152,12 +152,12 @@ def test_a_chatbot_that_recovers_is_answered_after_all() -> None:
     assert [asked["session_id"] for asked in bot.asked] == ["s1", "s1", "s1"]
 
 
-@pytest.mark.parametrize(
-    ("stated", "waited"), [("7", 7), (formatdate(time.time() + 3600, usegmt=True), 3600)]
-)
+@pytest.mark.parametrize("dated", [False, True])
 def test_the_wait_a_busy_chatbot_asks_for_is_kept(
-    stated: str, waited: float, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, *, dated: bool
 ) -> None:
+    waited = 3600 if dated else 7
+    stated = formatdate(time.time() + waited, usegmt=True) if dated else str(waited)
     pauses: list[float] = []
     monkeypatch.setattr("tenacity.nap.time.sleep", pauses.append)
     with serving(status(429, {}, Retry_After=stated), good) as bot:
