@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.browser import served
 from tests.browser.pages import Study, fill
 from tests.browser.server import HYBRID, Server, copied, import_runs
 
@@ -126,10 +127,10 @@ def _server(sample: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(name="study", scope="session")
 def _study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
-    """A server whose study holds runs of every kind; its tests open pages and rate little."""
-    folder = tmp_path_factory.mktemp("study")
-    with serving(folder / "instance") as server:
-        yield fill(server, folder)
+    """Servers whose studies hold runs of every kind; their tests open pages and rate little."""
+    folder, other = tmp_path_factory.mktemp("study"), tmp_path_factory.mktemp("served")
+    with serving(folder / "instance") as server, serving(other / "instance") as second:
+        yield fill(server, folder, served.fill(second, other))
 
 
 @pytest.fixture(name="own_server")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from playwright.sync_api import FilePayload, Page, expect
 
+from tests.browser.served import OWNER, PASSWORD, Served
 from tests.browser.server import HYBRID, SEEDS, Server
 
 FILES = {
@@ -24,23 +26,28 @@ LOST = ({"response": "Ada tiga rumah, silakan hubungi kami.", "results_count": 3
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A server whose study holds runs of every kind, by what they are good for."""
+    """A server whose study holds runs of every kind, by what they are good for.
+
+    ``served`` is another one, whose study is blind and served to people with names.
+    """
 
     server: Server
     runs: dict[str, str]
+    served: Served
 
     def run(self, kind: str = "hybrid") -> str:
         """The address of a run."""
         return f"/runs/{self.runs[kind]}"
 
 
-def fill(server: Server, folder: Path) -> Study:
+def fill(server: Server, folder: Path, served: Served) -> Study:
     """Return the study, not blind, with runs of every kind, one of them rated to its end."""
     files = FILES | {
         "finished": _run_file(folder / "finished.json", "Rumah di Binjai?", RATED),
         "unreadable": _run_file(folder / "unreadable.json", "Rumah di Berastagi?", LOST),
     }
-    study = Study(server, dict(zip(files, server.import_runs(*files.values()), strict=True)))
+    run_ids = server.import_runs(*files.values())
+    study = Study(server, dict(zip(files, run_ids, strict=True)), served)
     server.post("/study/", {"name": "Studi", "blind": "no", "repeat_percent": "0"})
     query = f"{study.run('finished')}/queries/1"
     server.post(f"{query}/results/1/judgment", {"relevance": "1"})
@@ -159,6 +166,41 @@ def _forbidden(page: Page, study: Study) -> None:
     expect(page.locator(".eyebrow")).to_have_text("403")
 
 
+def _as(name: str, path: str, status: int = 200) -> Callable[[Page, Study], None]:
+    """What one of the people of the served study sees at an address."""
+
+    def step(page: Page, study: Study) -> None:
+        study.served.open_as(page, name, path, status)
+
+    return step
+
+
+def _sign_in_refused(page: Page, study: Study) -> None:
+    """A wrong password; the right one before it lets the server forget the last time."""
+    study.served.people[OWNER].post("/sign-in", password=PASSWORD)
+    study.served.open_as(page, "a stranger", "/sign-in")
+    page.fill("input[name=password]", "salah")
+    page.locator("form.settings button").click()
+    expect(page.locator("#password-error")).to_be_visible()
+
+
+def _join(page: Page, study: Study) -> None:
+    study.served.open_as(page, "somebody invited", study.served.link)
+
+
+def _new_link(page: Page, study: Study) -> None:
+    study.served.open_as(page, OWNER, "/raters/")
+    page.fill(".add input[name=name]", "cards")
+    page.locator(".add button").click()
+    expect(page.locator(".link .qr")).to_be_visible()
+
+
+def _remove_rater(page: Page, study: Study) -> None:
+    study.served.open_as(page, OWNER, "/raters/")
+    page.locator("a[href$='/remove']").first.click()
+    expect(page).to_have_url(re.compile("/remove$"))
+
+
 def _unfolded(page: Page, study: Study) -> None:
     page.goto(f"{study.server.url}/comparisons/")
     page.locator("summary").evaluate_all("found => found.forEach(one => one.click())")
@@ -198,6 +240,26 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "comparison, everything unfolded": _unfolded,
     "comparison of one question": _compared_question,
     "what each number means": "/measures/",
+    "sign-in": _as("a stranger", "/sign-in"),
+    "sign-in refused": _sign_in_refused,
+    "invitation": _join,
+    "invitation that lets nobody in": _as("a stranger", "/join/nobody", 404),
+    "password": _as(OWNER, "/password"),
+    "raters": _as(OWNER, "/raters/"),
+    "raters with a new link": _new_link,
+    "rater about to go": _remove_rater,
+    "who judges what": _as(OWNER, "/study/assignments"),
+    "agreement": _as(OWNER, "/agreement"),
+    "agreement on quality": _as(OWNER, "/agreement?of=quality"),
+    "adjudications": _as(OWNER, "/adjudications/"),
+    "history": _as(OWNER, "/history/"),
+    "history of a blind rater": _as("all relevant", "/history/"),
+    "blind rating: a rater's cards": _as("cards", "/rate/"),
+    "blind rating: changed content": _as("changed", "/rate/"),
+    "blind rating: answers": _as("answers", "/rate/"),
+    "blind rating: empty list": _as("empty list", "/rate/"),
+    "blind rating: done": _as("all relevant", "/rate/"),
+    "no door for a rater": _as("cards", "/study/", 403),
     "delete": _at("/delete"),
     "nothing there": "/nothing-there",
     "forbidden": _forbidden,

@@ -39,7 +39,7 @@ def _seen(study: Study, browser: Browser) -> dict[str, Seen]:
 
 def test_no_request_leaves_the_server_s_origin(study: Study, seen: dict[str, Seen]) -> None:
     """No picture, font, script or ping from elsewhere, whatever page is opened."""
-    own = (study.server.url, "data:", "about:blank")
+    own = (study.server.url, study.served.server.url, "data:", "about:blank")
     asked = [url for page in seen.values() for url in page.requests]
     assert asked
     assert [url for url in asked if not url.startswith(own)] == []

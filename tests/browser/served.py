@@ -1,0 +1,128 @@
+"""A study that is served to others: a password, people who came in by links, all got to places.
+
+Everything is done by forms as a browser without a script sends them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.cookiejar import CookieJar
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
+
+from playwright.sync_api import Page
+
+from tests.browser.blind import import_study
+from tests.browser.server import Server
+
+PASSWORD = "kata sandi pemilik"
+OWNER = "Owner"
+LONG_NAME = "Muhammad Rizky Ramadhan Siregar-Simanjuntak"
+CARD = re.compile(r'data-verdict="(\w*)".*?name="card" value="(\w+)"', re.DOTALL)
+ANSWER = re.compile(r'name="answer" value="(\w+)".*?</form>', re.DOTALL)
+AT = re.compile(r'data-address="(/rate/[\w-]+)"')
+
+
+class Person:
+    """Somebody with a browser of their own that carries what lets them in."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._cookies = CookieJar()
+        self._opener = build_opener(HTTPCookieProcessor(self._cookies))
+
+    def get(self, path: str) -> str:
+        """What this person sees at an address."""
+        with self._opener.open(self.url + path, timeout=30) as answer:
+            found: str = answer.read().decode()
+        return found
+
+    def post(self, path: str, **fields: str) -> str:
+        """Send a form; returns the page that it leads to."""
+        request = Request(self.url + path, data=urlencode(fields).encode())
+        with self._opener.open(request, timeout=30) as answer:
+            found: str = answer.read().decode()
+        return found
+
+    def lend(self, page: Page) -> None:
+        """Let the browser of `page` carry what this person's does."""
+        page.context.add_cookies(
+            [{"name": one.name, "value": one.value or "", "url": self.url} for one in self._cookies]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A served study: its owner and its raters, each where their name says."""
+
+    server: Server
+    people: Mapping[str, Person]
+    link: str
+
+    def open_as(self, page: Page, name: str, path: str, status: int = 200) -> None:
+        """Open an address in `page` as one of the people, or as a stranger."""
+        page.context.clear_cookies()
+        if name in self.people:
+            self.people[name].lend(page)
+        answer = page.goto(self.server.url + path)
+        assert answer is not None
+        assert answer.status == status, path
+
+
+def fill(server: Server, folder: Path) -> Served:
+    """Return the study of three made-up runs, two raters done and at odds, others under way."""
+    import_study(server, folder)
+    owner = Person(server.url)
+    owner.post("/sign-in/first", password=PASSWORD, again=PASSWORD)
+    stops = {
+        "all relevant": _rater("1", "5", _never),
+        "none relevant": _rater("0", "1", _never),
+        "cards": _rater("1", "4", lambda _: True),
+        "changed": _rater("1", "4", lambda page: 'class="remark changed"' in page),
+        "answers": _rater("unsure", "4", lambda page: 'id="answer-A"' in page),
+        "empty list": _rater("1", "4", lambda page: 'id="outcome"' in page),
+    }
+    people = {OWNER: owner}
+    for name, rate in stops.items():
+        people[name] = Person(server.url)
+        people[name].post(_link(owner, name))
+        rate(people[name])
+    return Served(server, people, _link(owner, LONG_NAME))
+
+
+def _link(owner: Person, name: str) -> str:
+    """Make a link for a rater; returns its path."""
+    found = re.search(r"/join/[\w-]+", owner.post("/raters/", name=name, days="30", by="link"))
+    assert found
+    return found[0]
+
+
+def _rater(verdict: str, quality: str, is_there: Callable[[str], bool]) -> Callable[[Person], None]:
+    """Return how somebody rates, one form after the other, until they are there or done."""
+
+    def rate(person: Person) -> None:
+        while not is_there(page := person.get("/rate/")) and 'id="finished"' not in page:
+            _next(person, page, verdict, quality)
+
+    return rate
+
+
+def _next(person: Person, page: str, verdict: str, quality: str) -> None:
+    """Answer the first thing that the page asks."""
+    at = AT.search(page)
+    assert at, page
+    still_open = [card for said, card in CARD.findall(page) if not said]
+    if still_open:
+        person.post(f"{at[1]}/judgment", card=still_open[0], relevance=verdict)
+    elif re.search(r'id="outcome"[^>]*data-verdict=""', page):
+        person.post(f"{at[1]}/rating", empty_outcome="correct_empty")
+    else:
+        answers = [form for form in ANSWER.finditer(page) if " checked" not in form[0]]
+        person.post(f"{at[1]}/rating", answer=answers[0][1], quality=quality, notes="Cukup.")
+
+
+def _never(_page: str) -> bool:
+    return False
