@@ -111,6 +111,15 @@ class QuestionLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many questions are ``left`` of the ``most`` that each participant may ask."""
+
+    left: int = 0
+    most: int = 0
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A question on its way: what is asked of which chatbot, and which attempt it is."""
 
@@ -258,12 +267,18 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Qu
     )
 
 
-def questions_left(session: Session, participant: Participant) -> int:
-    """Return how many more questions a participant may ask; 0 where phase 3 is not open."""
+def allowance(session: Session, participant: Participant) -> Allowance:
+    """Return how many more questions a participant may ask; none while phase 3 is closed."""
     phase = session.get(UserStudy, participant.study_id)
     if phase is None or not phase.is_open:
-        return 0
-    return max(0, _left(phase, _asked(session, participant)))
+        return Allowance()
+    left = max(0, _left(phase, _asked(session, participant)))
+    return Allowance(left, phase.most_questions, is_open=True)
+
+
+def is_any_waiting(session: Session) -> bool:
+    """Whether any participant's question waits to be asked."""
+    return _next(session) is not None
 
 
 def claim(session: Session, now: datetime) -> Call | None:

@@ -213,9 +213,10 @@ def agree(
     ``PseudonymTaken``, and ``UnknownLink`` for a token that is none.
     """
     study = session.get_one(Study, link.study_id)
-    if not user_studies.lock(session, study).is_open:
-        raise PhaseClosed
+    phase = user_studies.lock(session, study)
     own = link if link.participant_id is not None else _by_token(session, study, token)
+    if (own is None or _is_undecided(own)) and not phase.is_open:
+        raise PhaseClosed
     if own is None:
         if not _TOKEN.fullmatch(token):
             raise UnknownLink
@@ -223,16 +224,21 @@ def agree(
         own = _keep(session, study, participant, token, now, PERSONAL_DAYS)
     if own.participant is None:
         raise UnknownLink
-    if own.participant.agreed_at is None:
+    if _is_undecided(own):
         _let_in(session, own.participant, consent, pseudonym, now)
     return badge(own)
 
 
 def decline(session: Session, link: ParticipantLink, now: datetime) -> None:
-    """Count somebody who does not want to take part; nothing else is kept of them."""
+    """Count somebody who does not want to take part; nothing else is kept of them.
+
+    Whoever agreed before does not decline any more, but withdraws.
+    """
+    if link.participant is not None and link.participant.agreed_at is not None:
+        return
     study = session.get_one(Study, link.study_id)
     user_studies.lock(session, study).declined += 1
-    if link.participant is not None and link.participant.agreed_at is None:
+    if link.participant is not None:
         studies.log(session, study, "phase 3 declined", subject(link.participant), None, None, now)
         _delete_links(session, link.participant)
         session.delete(link.participant)
@@ -347,6 +353,10 @@ def _let_in(
     session.add(QuestionSet(study_id=room.id, created_at=now))
     participant.consent, participant.agreed_at = consent, now
     session.flush()
+
+
+def _is_undecided(link: ParticipantLink) -> bool:
+    return link.participant is not None and link.participant.agreed_at is None
 
 
 def _need_free(session: Session, study: Study, pseudonym: str) -> None:

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
 
-from webapp.db.models import Rater
-from webapp.services import sign_in, studies
+from webapp.db.models import Participant, Rater
+from webapp.services import participants, sign_in, studies
 from webapp.web import badges
 from webapp.web.doors import Door, door
 
@@ -71,9 +71,13 @@ class NotYours(Exception):
     """The address is the owner's, and a rater is asking."""
 
 
+class NotTakingPart(Exception):
+    """The address is a participant's, and somebody else is asking."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who makes a request. ``rater_id`` is null for a stranger.
+    """Who makes a request. ``rater_id`` is null for a stranger and for a participant.
 
     ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
     ``is_shut_out``: no other machine is answered yet, and this is one.
@@ -83,6 +87,7 @@ class Visitor:
     is_owner: bool = False
     is_local: bool = False
     is_shut_out: bool = False
+    participant_id: int | None = None
 
 
 def guard(app: Flask) -> None:
@@ -123,6 +128,29 @@ def rater(session: Session) -> Rater:
     found = None if known is None else session.get(Rater, known)
     if found is None:
         raise NotSignedIn
+    return found
+
+
+@contextmanager
+def reading_participant() -> Iterator[tuple[Session, Participant]]:
+    """Yield a session for reading and the participant who asks."""
+    with database().reading() as session:
+        yield session, participant(session)
+
+
+@contextmanager
+def writing_participant() -> Iterator[tuple[Session, Participant]]:
+    """Yield a session whose user commits, and the participant who asks."""
+    with database().writing() as session:
+        yield session, participant(session)
+
+
+def participant(session: Session) -> Participant:
+    """Return the participant who asks; raises ``NotTakingPart`` for everybody else."""
+    known = visitor().participant_id
+    found = None if known is None else session.get(Participant, known)
+    if found is None:
+        raise NotTakingPart
     return found
 
 
@@ -201,6 +229,12 @@ def _check() -> None:
 def _admit(asking: Visitor, wanted: Door) -> None:
     if asking.is_shut_out:
         raise NotFromHere
+    if wanted == Door.PARTICIPANTS:
+        if asking.participant_id is None:
+            raise NotTakingPart
+        return
+    if asking.participant_id is not None:
+        raise NotYours
     if asking.rater_id is None:
         raise NotSignedIn
     if wanted == Door.OWNER and not asking.is_owner:
@@ -208,10 +242,13 @@ def _admit(asking: Visitor, wanted: Door) -> None:
 
 
 def _visitor() -> Visitor:
-    badge = badges.carried()
+    badge, taking_part = badges.carried(), badges.of_participant()
     with database().reading() as session:
         current = studies.current(session)
         assert current is not None
+        if taking_part is not None:
+            known = participants.recognise(session, current, taking_part, now())
+            return Visitor(participant_id=known.id if known else None)
         is_open = sign_in.is_open_house(session, current)
         if is_open and not is_from_here():
             return Visitor(is_shut_out=True)

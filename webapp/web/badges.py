@@ -13,6 +13,7 @@ from datetime import timedelta
 from flask import Flask, request, session
 from flask.sessions import SecureCookieSessionInterface
 
+from webapp.services import participants
 from webapp.services.sign_in import Badge
 
 LIFETIME = timedelta(days=30)
@@ -58,6 +59,24 @@ def give(badge: Badge) -> None:
     """Let the browser carry `badge`, and nothing that it carried before."""
     session.clear()
     session["badge"] = asdict(badge)
+    session.permanent = True
+
+
+def of_participant() -> participants.Badge | None:
+    """Return the badge of somebody who takes part in phase 3; ``None`` without one."""
+    try:
+        return participants.Badge(**session["participant"])
+    except (KeyError, TypeError):
+        return None
+
+
+def give_participant(badge: participants.Badge) -> None:
+    """Let the browser carry a participant's badge, and nothing that it carried before.
+
+    Else whoever is handed the owner's telephone to take part would be the owner too.
+    """
+    session.clear()
+    session["participant"] = asdict(badge)
     session.permanent = True
 
 

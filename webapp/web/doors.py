@@ -1,4 +1,4 @@
-"""Who may come in where: every address has one of three doors, all in one table.
+"""Who may come in where: every address has one of four doors, all in one table.
 
 A door is stated for a whole blueprint or for one endpoint of it, which then comes first. An
 address without a stated door is the owner's, and a test asks for one to be stated.
@@ -14,6 +14,7 @@ class Door(StrEnum):
 
     ANYBODY = "anybody"
     RATERS = "raters"
+    PARTICIPANTS = "participants"
     OWNER = "owner"
 
 
@@ -41,6 +42,12 @@ DOORS = {
     "measures": Door.RATERS,
     "proof_packs": Door.OWNER,
     "raters": Door.OWNER,
+    "user_studies": Door.OWNER,
+    "participants": Door.ANYBODY,
+    "participants.rename": Door.PARTICIPANTS,
+    "participants.link": Door.PARTICIPANTS,
+    "own_questions": Door.PARTICIPANTS,
+    "questionnaires": Door.PARTICIPANTS,
 }
 
 

@@ -19,6 +19,8 @@ from webapp.services.evidence import NoRuns
 from webapp.services.history import NoLongerLatest
 from webapp.services.invitations import InviteExpired, InviteWithdrawn, UnknownInvitation
 from webapp.services.judgments import NotToJudge, UnknownQuery
+from webapp.services.own_questions import UnknownQuestion
+from webapp.services.participants import LinkExpired, LinkWithdrawn, PhaseClosed, UnknownLink
 from webapp.services.raters import NameTaken, OwnerStays
 from webapp.services.reports import UnknownRater, UnknownRule
 from webapp.services.runs import NotUnreadable, UnknownRun
@@ -26,7 +28,13 @@ from webapp.services.sign_in import TooManyTries
 from webapp.services.tasks import UnknownTask
 from webapp.services.uploads import UnknownUpload
 from webapp.web import htmx
-from webapp.web.access import FromElsewhere, NotFromHere, NotSignedIn, NotYours
+from webapp.web.access import (
+    FromElsewhere,
+    NotFromHere,
+    NotSignedIn,
+    NotTakingPart,
+    NotYours,
+)
 from webapp.web.forms import UnusableForm
 from webapp.web.judgments import RatedBlind
 from webapp.web.raters import NoPasswordYet
@@ -143,6 +151,20 @@ BY_KIND: dict[type[Exception], Said] = {
         mark("This page is the owner's"),
         mark("What is yours to rate is on the first page."),
     ),
+    NotTakingPart: Said(
+        401,
+        mark("This page belongs to somebody who takes part"),
+        mark("Open your personal link again: everything you gave is still there."),
+    ),
+    PhaseClosed: Said(
+        409,
+        mark("The study takes no more questions"),
+        mark("Whoever sent you the link has closed it. What you gave is kept. Thank you."),
+    ),
+    UnknownQuestion: Said(404, mark("You asked no such question"), REPEAT),
+    UnknownLink: NO_WAY_IN,
+    LinkExpired: NO_WAY_IN,
+    LinkWithdrawn: NO_WAY_IN,
     UnknownInvitation: NO_WAY_IN,
     InviteExpired: NO_WAY_IN,
     InviteWithdrawn: NO_WAY_IN,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 REQUEST_TYPE = "HX-Request-Type"
+REFRESH = "HX-Refresh"
 
 
 def wants_part() -> bool:
@@ -26,6 +27,14 @@ def respond(page: str, part: str, context: DataclassInstance, status: int = 200)
     """Return the template `page`, or `part` where a part is wanted, filled from `context`."""
     template = part if wants_part() else page
     response = make_response(render_template(template, **names(context)), status)
+    response.vary.add(REQUEST_TYPE)
+    return response
+
+
+def reload() -> Response:
+    """Return the answer that has the page which asked load itself anew."""
+    response = make_response("")
+    response.headers[REFRESH] = "true"
     response.vary.add(REQUEST_TYPE)
     return response
 

@@ -13,6 +13,7 @@ from webapp.web import (
     access,
     adjudications,
     agreement,
+    asking,
     assignments,
     badges,
     comparisons,
@@ -29,13 +30,17 @@ from webapp.web import (
     markdown,
     measures,
     offline,
+    own_questions,
+    participants,
     proof_packs,
+    questionnaires,
     rate,
     raters,
     runs,
     sign_in,
     site,
     study,
+    user_studies,
 )
 
 PAGES = (
@@ -58,6 +63,10 @@ PAGES = (
     raters,
     sign_in,
     measures,
+    user_studies,
+    participants,
+    own_questions,
+    questionnaires,
 )
 
 
@@ -72,6 +81,7 @@ def join(app: Flask, database_url: str) -> None:
     _set_up_templates(app)
     for module in PAGES:
         app.register_blueprint(module.blueprint)
+    asking.set_up(app)
 
 
 def _opened(database_url: str) -> Database:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.i18n import LANGUAGES, language
 from webapp.web import access
-from webapp.web.access import NotSignedIn
+from webapp.web.access import NotSignedIn, NotTakingPart
 
 LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
 
@@ -23,6 +23,7 @@ class Site:
     """The frame of a page; the names are empty for a stranger.
 
     ``is_owner`` opens the owner's sections, ``is_local`` says that nobody signs in here.
+    ``participant`` is the pseudonym of somebody who takes part in phase 3.
     """
 
     study: str
@@ -34,6 +35,7 @@ class Site:
     database: str
     version: str
     section: str
+    participant: str
 
 
 def site() -> Site:
@@ -49,6 +51,7 @@ def site() -> Site:
         database=access.database().description,
         version=_version(),
         section=request.blueprint or "",
+        participant=_participant(),
     )
 
 
@@ -68,6 +71,14 @@ def _names() -> tuple[str, str]:
             return rater.study.name, rater.name
     except (SQLAlchemyError, NotSignedIn):
         return "", ""
+
+
+def _participant() -> str:
+    try:
+        with access.reading_participant() as (_, participant):
+            return participant.pseudonym
+    except (SQLAlchemyError, NotTakingPart):
+        return ""
 
 
 @cache
