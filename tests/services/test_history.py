@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs import card, click, query, run
-from webapp.db.models import Event, Judgment, Rater, Study
+from webapp.db.models import Event, Judgment, Query, Rater, Study
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services import blind_page, event_log, history, imports, judgments, runs, studies, tasks
 from webapp.services.history import Change, Entry, NoLongerLatest, Wanted
@@ -158,6 +158,12 @@ def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) ->
     assert session.scalars(select(Judgment.verdict)).all() == [None]
 
 
+def answers_in_log(session: Session, reader: Rater) -> list[str]:
+    """What the log that `reader` takes away calls the answers that were rated."""
+    text = event_log.as_csv(session, reader).decode()
+    return [row["answer"] for row in csv.DictReader(io.StringIO(text)) if row["answer"]]
+
+
 def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
     session: Session, study: Study, budi: Rater, run_id: str
 ) -> None:
@@ -174,6 +180,9 @@ def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
     assert (found.letter, found.run_id, found.query_id, found.new) == ("A", None, None, "4")
     assert run_id not in repr(history.history(session, budi, Wanted()))
     assert run_id.encode() not in event_log.as_csv(session, budi)
+    assert answers_in_log(session, budi) == ["A"]
+    owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
+    assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]
     study.blind = False
     (seen,) = entries(session, budi, Wanted(change=Change.QUALITY))
     assert (seen.run_id, seen.query_id) == (run_id, 1)

@@ -26,7 +26,7 @@ _COLUMNS: Mapping[str, Callable[[Entry], Value]] = {
     "property": lambda entry: entry.identity,
     "content": lambda entry: entry.content,
     "title": lambda entry: entry.title,
-    "answer": lambda entry: entry.answer,
+    "answer": lambda entry: entry.letter if entry.answer is None else entry.answer,
     "run": lambda entry: entry.run_id,
     "query_id": lambda entry: entry.query_id,
     "task": lambda entry: entry.task_id,

@@ -2,7 +2,8 @@
 
 The owner sees every rater's events. A rater sees their own, where a hidden repeat looks like
 any other judgment.
-While the study is blind no entry names a run: an answer is called by its letter or number.
+While the study is blind no entry names a run: an answer is called by its letter, to the owner
+by its number too. Numbers follow the runs, so a rater would see which answers belong together.
 """
 
 from __future__ import annotations
@@ -64,9 +65,9 @@ class Entry:
     """One event as it was asked for, whether it ``stands`` and whether it was ``undone``.
 
     ``position`` and ``question`` are ``None`` once their run was deleted. ``title``,
-    ``identity`` and ``content`` tell a card; ``answer`` is the number of a whole answer and
-    ``letter`` what its rater knew it by. ``run_id`` and ``query_id`` are ``None`` while the
-    study is blind. ``undoes`` is the event that this one takes back.
+    ``identity`` and ``content`` tell a card; ``answer`` is the number of a whole answer, which
+    no blind rater is told, and ``letter`` what its rater knew it by. ``run_id`` and ``query_id``
+    are ``None`` while the study is blind. ``undoes`` is the event that this one takes back.
     """
 
     id: int
@@ -222,7 +223,7 @@ def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...
             title=thing.card["title"] if thing and thing.card else None,
             identity=identity,
             content=thing.content if thing and identity else None,
-            answer=None if thing else event.query_key,
+            answer=None if thing or (blind and not reader.is_owner) else event.query_key,
             letter=letters.get((event.task_id, event.query_key)),
             run_id=query.run_id if query and not blind else None,
             query_id=query.query_id if query and not blind else None,
