@@ -14,6 +14,8 @@ from webapp.config import resource
 from webapp.web import (
     comparisons,
     conflicts,
+    constraint_agreement,
+    constraints,
     errors,
     home,
     imports,
@@ -60,6 +62,10 @@ CONTEXTS = {
     "comparisons/page.html": comparisons.ComparisonPage,
     "comparisons/question.html": comparisons.QuestionPage,
     "measures/page.html": measures.MeasuresPage,
+    "constraints/page.html": constraints.ConstraintsPage,
+    "constraints/question.html": constraints.QuestionPage,
+    "constraints/_clicked.html": constraints.QuestionPage,
+    "constraint_agreement/page.html": constraint_agreement.ConstraintAgreementPage,
     "conflicts/page.html": conflicts.ConflictsPage,
     "conflicts/_report.html": conflicts.ConflictsPage,
 }

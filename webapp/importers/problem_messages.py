@@ -126,6 +126,17 @@ RUN_MESSAGES = {
         "%(file)s, question %(query)s: cards were decided by hand, though the gold file has the "
         "question checked automatically. The decisions stand; check that they are meant."
     ),
+    "gold_text_differs": mark(
+        "%(file)s, question %(query)s: the run asks it in other words. It is checked all the "
+        "same; see whether the numbers of the questions belong together."
+    ),
+    "gold_not_asked": mark(
+        "%(file)s, question %(query)s: the run was not asked this question, so it counts as one "
+        "without results."
+    ),
+    "asked_without_gold": mark(
+        "%(file)s has no question %(query)s, so what the run answered to it is in no figure."
+    ),
 }
 """Claims of a run file that do not hold, and what its owner should know of its answers."""
 

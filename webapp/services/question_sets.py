@@ -9,7 +9,7 @@ from itertools import pairwise
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, selectinload
 
-from webapp.db.models import Question, QuestionSet, Run, Study
+from webapp.db.models import GoldVersion, Question, QuestionSet, Run, Study
 from webapp.importers.json_runs import question_key
 from webapp.records import ReadQuery
 
@@ -117,11 +117,12 @@ def _grow_or_make(
     session.flush()
     session.expire_all()
     for smaller in absorbed[1:]:
-        session.execute(
-            update(Run)
-            .where(Run.question_set_id == smaller.id)
-            .values(question_set_id=question_set.id)
-        )
+        for table in (Run, GoldVersion):
+            session.execute(
+                update(table)
+                .where(table.question_set_id == smaller.id)
+                .values(question_set_id=question_set.id)
+            )
         session.delete(smaller)
     return question_set, questions
 

@@ -38,6 +38,8 @@ DOORS = {
     "study": Door.OWNER,
     "assignments": Door.OWNER,
     "conflicts": Door.OWNER,
+    "constraints": Door.OWNER,
+    "constraint_agreement": Door.OWNER,
     "comparisons": Door.OWNER,
     "measures": Door.RATERS,
     "proof_packs": Door.OWNER,

@@ -13,7 +13,9 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.i18n import gettext, mark
 from webapp.services.adjudications import NotDisputed, UnknownThing
+from webapp.services.card_decisions import DecisionReplaced
 from webapp.services.comparisons import DifferentQuestions, NothingToCompare
+from webapp.services.constraints import NoGold, UnknownListedCard
 from webapp.services.events import EventIdTaken
 from webapp.services.evidence import NoRuns
 from webapp.services.history import NoLongerLatest
@@ -90,6 +92,17 @@ BY_KIND: dict[type[Exception], Said] = {
     NoRuns: Said(404, mark("This study has no run yet"), mark("Import one first.")),
     UnknownRun: Said(404, mark("This study has no such run"), GONE),
     UnknownQuery: Said(404, mark("This run has no such question or card"), GONE),
+    UnknownListedCard: Said(404, mark("This run has no such question or card"), GONE),
+    NoGold: Said(
+        404,
+        mark("These questions have no gold questions yet"),
+        mark("Choose their file on the run's page of constraints first."),
+    ),
+    DecisionReplaced: Said(
+        409,
+        mark("This decision was followed by another"),
+        mark("Nothing was undone. Reload the page to see what stands."),
+    ),
     UnknownRater: Said(404, mark("This study has no rater of that name"), GONE),
     UnknownRule: Said(
         400,

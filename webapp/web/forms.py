@@ -16,6 +16,7 @@ from wtforms.validators import AnyOf, Length, NumberRange, Optional, ValidationE
 
 from webapp.i18n import gettext, mark
 from webapp.records import Click, EmptyOutcome, Relevance
+from webapp.services.card_decisions import MOST_REASON
 from webapp.services.judgments import KEEP, MOST_NOTES, Rating
 from webapp.services.studies import Switches
 from webapp.web.access import now
@@ -153,6 +154,14 @@ class BlindRatingForm(RatingForm):
     """What is said of the answer of that name in a blind rater's task, or of its emptiness."""
 
     answer = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+
+
+class DecisionForm(Form):
+    """What is to stand on a constraint of a card, or on the whole card; empty takes it back."""
+
+    subject = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    outcome = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    reason = StringField(filters=[_clean], validators=[_at_most(MOST_REASON)])
 
 
 class CardsForm(Form):

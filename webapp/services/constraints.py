@@ -1,0 +1,295 @@
+"""A stored run checked against the gold questions in force, with what people decided by hand.
+
+Nothing of it is stored: every look evaluates anew, so that figures and matrix move with each
+decision. The cards are the properties that the run's V2 file lists, counted from 0; a run
+without one is checked by what its answers' text says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from webapp.db.models import Query, Rater, Result, Run, Study
+from webapp.exporters.manual_input import manual_json
+from webapp.i18n import gettext
+from webapp.importers import listed_properties, manual_input
+from webapp.metrics.constraint_rules import CardFacts
+from webapp.metrics.constraints import ConstraintReport, Missing, QueryEvaluation, evaluate
+from webapp.records import Card, Problem, QueryState
+from webapp.services import card_decisions, gold, runs
+from webapp.services.card_decisions import Decision, Place, Step
+from webapp.services.gold import Gold
+from webapp.services.judged_things import from_row
+from webapp.services.judgments import UnknownQuery
+
+
+class NoGold(Exception):
+    """The run's question set has no gold questions yet."""
+
+
+class UnknownListedCard(LookupError):
+    """The query lists no card of that number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRun:
+    """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
+
+    ``stands`` is what people decided; ``from_text`` says that no file lists the properties.
+    """
+
+    id: str
+    question_set_id: int
+    search_method: str | None
+    llm: str | None
+    from_text: bool
+    gold: Gold | None = None
+    report: ConstraintReport | None = None
+    stands: Mapping[Place, Step] | None = None
+    remarks: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCard:
+    """A card as a person reads it: its title, its address and its rank in the answer.
+
+    ``rank`` and ``judged_thing`` are ``None`` where the answer's text does not show it.
+    """
+
+    title: str
+    url: str | None
+    rank: int | None
+    judged_thing: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuery:
+    """One question of a checked run: its cards, all steps on them, and its neighbours."""
+
+    run: CheckedRun
+    evaluation: QueryEvaluation
+    cards: tuple[ShownCard, ...]
+    steps: tuple[Step, ...]
+    before: int | None
+    after: int | None
+    can_decide: bool
+
+
+def checked_run(
+    session: Session, study: Study, run_id: str, missing: Missing = Missing.COUNTED
+) -> CheckedRun:
+    """Return a run with its evaluation under the gold questions in force.
+
+    Raises ``UnknownRun``.
+    """
+    run = runs.find(session, study, run_id)
+    return _checked(session, run, _queries(session, run), missing)
+
+
+def checked_query(
+    session: Session, study: Study, run_id: str, query_id: int, missing: Missing = Missing.COUNTED
+) -> CheckedQuery:
+    """Return one gold question of a run with its cards.
+
+    Raises ``UnknownRun``, ``NoGold``, and ``UnknownQuery`` for no question of the gold file.
+    """
+    run = runs.find(session, study, run_id)
+    queries = _queries(session, run)
+    found = _checked(session, run, queries, missing)
+    if found.report is None:
+        raise NoGold(run_id)
+    numbers = [query.question.query_id for query in found.report.queries]
+    if query_id not in numbers:
+        raise UnknownQuery(run_id, query_id)
+    at = numbers.index(query_id)
+    evaluation = found.report.queries[at]
+    asked = queries.get(query_id)
+    facts = [card.card for card in evaluation.cards]
+    return CheckedQuery(
+        run=found,
+        evaluation=evaluation,
+        cards=_shown(facts, asked) if asked else (),
+        steps=tuple(card_decisions.steps(session, run.id, query_id)),
+        before=numbers[at - 1] if at else None,
+        after=numbers[at + 1] if at + 1 < len(numbers) else None,
+        can_decide=asked is not None,
+    )
+
+
+def decide(
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    wanted: Decision,
+    now: datetime,
+) -> None:
+    """Decide a constraint of a card, or the whole card; see ``card_decisions.decide``.
+
+    Raises ``UnknownRun``, ``UnknownQuery`` and ``UnknownListedCard`` too.
+    """
+    run = runs.find(session, rater.study, run_id)
+    queries = _queries(session, run, locked=True)
+    if query_id not in queries:
+        raise UnknownQuery(run_id, query_id)
+    if wanted.card >= len(_facts(queries).get(query_id, ())):
+        raise UnknownListedCard(query_id, wanted.card)
+    card_decisions.decide(session, rater, queries[query_id], wanted, now)
+
+
+def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
+    """Return the decision that was undone; raises ``UnknownRun`` and ``DecisionReplaced``."""
+    run = runs.find(session, rater.study, run_id)
+    _queries(session, run, locked=True)
+    return card_decisions.undo(session, rater, run.id, step_id, now)
+
+
+def import_manual(
+    session: Session, rater: Rater, run_id: str, name: str, data: bytes, now: datetime
+) -> tuple[int, tuple[Problem, ...]]:
+    """Return how many decisions of a manual_input.json are new, and what is wrong with it.
+
+    Raises ``UnknownRun`` and an ``ImportRefused``.
+    """
+    run = runs.find(session, rater.study, run_id)
+    manual = manual_input.read(name, data)
+    queries = _queries(session, run, locked=True)
+    counts = {query_id: len(cards) for query_id, cards in _facts(queries).items()}
+    reason = gettext("Taken from %(file)s", file=name)
+    new = card_decisions.take_in(session, rater, queries, counts, manual, reason, now)
+    return new, (*manual.problems, *manual_input.check_cards(manual, counts))
+
+
+def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
+    """Return what stands on a run's cards as manual_input.json; raises ``UnknownRun``."""
+    run = runs.find(session, study, run_id)
+    stands = card_decisions.standing(card_decisions.steps(session, run.id))
+    return manual_json(card_decisions.decided(stands), timestamp=now.isoformat())
+
+
+def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
+    """Return the cards of a run by number of the question, in the order of their numbers."""
+    queries = _queries(session, run)
+    facts = _facts(queries)
+    return {number: _shown(facts[number], query) for number, query in queries.items()}
+
+
+def _checked(
+    session: Session, run: Run, queries: Mapping[int, Query], missing: Missing
+) -> CheckedRun:
+    bare = CheckedRun(
+        id=run.id,
+        question_set_id=run.question_set_id,
+        search_method=run.search_method,
+        llm=run.llm,
+        from_text=not _is_listed(queries.values()),
+    )
+    asked = gold.in_force(session, run.question_set_id)
+    if asked is None:
+        return bare
+    stands = card_decisions.standing(card_decisions.steps(session, run.id))
+    report = evaluate(
+        asked.questions,
+        _facts(queries),
+        threshold=asked.threshold,
+        decisions=card_decisions.decisions(stands),
+        missing=missing,
+    )
+    return CheckedRun(
+        id=bare.id,
+        question_set_id=bare.question_set_id,
+        search_method=bare.search_method,
+        llm=bare.llm,
+        from_text=bare.from_text,
+        gold=asked,
+        report=report,
+        stands=stands,
+        remarks=gold.remarks(session, run, asked),
+    )
+
+
+def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
+    """Return a run's queries by their number; `locked` until the transaction ends."""
+    wanted = select(Query).where(Query.run_id == run.id).order_by(Query.id)
+    if locked:
+        wanted = wanted.with_for_update()
+    else:
+        wanted = wanted.options(selectinload(Query.results))
+    return {query.query_id: query for query in session.scalars(wanted)}
+
+
+def _is_listed(queries: Iterable[Query]) -> bool:
+    return any(isinstance(query.extra.get("properties"), list) for query in queries)
+
+
+def _facts(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
+    """Return what the constraints see of every query's cards."""
+    if _is_listed(queries.values()):
+        return {
+            number: listed_properties.facts_of(query.extra.get("properties") or ())
+            for number, query in queries.items()
+        }
+    return {
+        number: tuple(_facts_in_text(from_row(result.card)) for result in query.results)
+        for number, query in queries.items()
+        if query.state != QueryState.UNREADABLE
+    }
+
+
+def _facts_in_text(card: Card) -> CardFacts:
+    """Return what the text of a card says; a price of 0 was none."""
+    return CardFacts(
+        name=card.title,
+        location=card.location or "",
+        listing_type=card.listing_type or card.price_note,
+        price=_fraction(card.price),
+        bedrooms=_fraction(card.bedrooms),
+        floors=_fraction(card.floors),
+        slug=card.slug,
+    )
+
+
+def _fraction(number: int | None) -> Fraction | None:
+    return Fraction(number) if number else None
+
+
+def _shown(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, ...]:
+    """Return each listed card with the result that shows it: by slug, in order, else by place."""
+    by_slug: defaultdict[str, deque[Result]] = defaultdict(deque)
+    for result in query.results:
+        by_slug[result.card.get("slug") or ""].append(result)
+    found = []
+    for position, card in enumerate(facts):
+        its = _result(card, position, query.results, by_slug)
+        shown = from_row(its.card) if its else None
+        found.append(
+            ShownCard(
+                title=shown.title if shown else card.name,
+                url=shown.url if shown else None,
+                rank=its.rank if its else None,
+                judged_thing=its.judged_thing_id if its else None,
+            )
+        )
+    return tuple(found)
+
+
+def _result(
+    card: CardFacts,
+    position: int,
+    results: Sequence[Result],
+    by_slug: Mapping[str, deque[Result]],
+) -> Result | None:
+    same = by_slug.get(card.slug) if card.slug else None
+    if same:
+        return same.popleft()
+    there = results[position] if position < len(results) else None
+    slug = there.card.get("slug") if there else None
+    return there if there and not (card.slug and slug) else None
