@@ -103,6 +103,7 @@ def _known(failure: Exception) -> str | None:
     from webapp.services.evidence import NoRuns
     from webapp.services.reports import UnknownRater, UnknownRule
     from webapp.services.runs import UnknownRun
+    from webapp.services.user_studies import NotSetUp
 
     texts: dict[type[Exception], str] = {
         UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
@@ -113,6 +114,7 @@ def _known(failure: Exception) -> str | None:
             "A comparison needs two runs of one question set; `relevansi runs` lists them."
         ),
         DifferentQuestions: gettext("These runs were asked different questions: %(name)s"),
+        NotSetUp: gettext("Phase 3 is not set up: open Study, Phase 3 in the app."),
         DatabaseOutOfDate: gettext(
             "The database %(name)s is of another version; run `relevansi upgrade`."
         ),

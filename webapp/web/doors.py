@@ -45,6 +45,7 @@ DOORS = {
     "proof_packs": Door.OWNER,
     "raters": Door.OWNER,
     "user_studies": Door.OWNER,
+    "findings": Door.OWNER,
     "participants": Door.ANYBODY,
     "participants.rename": Door.PARTICIPANTS,
     "participants.link": Door.PARTICIPANTS,

@@ -22,13 +22,21 @@ from webapp.services.history import NoLongerLatest
 from webapp.services.invitations import InviteExpired, InviteWithdrawn, UnknownInvitation
 from webapp.services.judgments import NotToJudge, UnknownQuery
 from webapp.services.own_questions import UnknownQuestion
-from webapp.services.participants import LinkExpired, LinkWithdrawn, PhaseClosed, UnknownLink
+from webapp.services.participants import (
+    LinkExpired,
+    LinkWithdrawn,
+    PhaseClosed,
+    UnknownLink,
+    UnknownParticipant,
+)
 from webapp.services.raters import NameTaken, OwnerStays
 from webapp.services.reports import UnknownRater, UnknownRule
 from webapp.services.runs import NotUnreadable, UnknownRun
 from webapp.services.sign_in import TooManyTries
 from webapp.services.tasks import UnknownTask
+from webapp.services.themes import UnfitTheme, UnknownComment
 from webapp.services.uploads import UnknownUpload
+from webapp.services.user_studies import NotSetUp
 from webapp.web import htmx
 from webapp.web.access import (
     FromElsewhere,
@@ -175,6 +183,20 @@ BY_KIND: dict[type[Exception], Said] = {
         mark("Whoever sent you the link has closed it. What you gave is kept. Thank you."),
     ),
     UnknownQuestion: Said(404, mark("You asked no such question"), REPEAT),
+    NotSetUp: Said(
+        404, mark("Phase 3 is not set up yet"), mark("Set it up on the page of phase 3 first.")
+    ),
+    UnknownParticipant: Said(
+        404,
+        mark("This study has no such participant"),
+        mark("They may have withdrawn. The page of the participants lists who is here."),
+    ),
+    UnknownComment: Said(404, mark("This participant asked or wrote no such thing"), REPEAT),
+    UnfitTheme: Said(
+        400,
+        mark("This is no category or theme"),
+        mark("Nothing was changed. A theme has 1 to 60 letters, a category at most 60."),
+    ),
     UnknownLink: NO_WAY_IN,
     LinkExpired: NO_WAY_IN,
     LinkWithdrawn: NO_WAY_IN,
