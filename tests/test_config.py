@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,23 @@ def test_the_secret_is_made_once_and_kept(tmp_path: Path) -> None:
     assert len(first) == 64  # 32 random bytes in hexadecimal
     assert config.secret_key(tmp_path / "a" / "instance") == first
     assert config.secret_key(tmp_path / "b") != first
+
+
+def test_the_environment_s_secret_comes_first_unless_it_could_be_guessed(tmp_path: Path) -> None:
+    given = "a" * 32
+
+    assert config.secret_key(tmp_path, {"RELEVANSI_SECRET_KEY": given}) == given
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(config.UnusableSetting, match="32"):
+        config.secret_key(tmp_path, {"RELEVANSI_SECRET_KEY": "short"})
+
+
+def test_many_first_starts_at_once_agree_on_one_secret(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        keys = set(pool.map(config.secret_key, [tmp_path] * 32))
+
+    assert len(keys) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
 
 
 def test_a_secret_cut_off_at_the_first_start_is_made_anew(tmp_path: Path) -> None:

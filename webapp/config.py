@@ -1,7 +1,8 @@
 """Where things lie and how the product is set up: folders, database, secret, limits.
 
 Set from outside by ``RELEVANSI_DATABASE_URL``, ``RELEVANSI_INSTANCE`` (the folder for the
-databases and the secret) and ``RELEVANSI_MAX_UPLOAD_MB``. Importing this costs nothing but
+databases and the secret), ``RELEVANSI_SECRET_KEY`` (for hosts that share no folder) and
+``RELEVANSI_MAX_UPLOAD_MB``. Importing this costs nothing but
 the standard library.
 """
 
@@ -19,6 +20,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 MEBIBYTE = 2**20
 MAX_UPLOAD_MB = 32
+SHORTEST_KEY = 32
 
 
 class UnusableSetting(ValueError):
@@ -116,15 +118,37 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def secret_key(instance: Path) -> str:
-    """The key that signs sessions: made at the first start, the same ever after."""
+def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
+    """The key that signs sessions: the environment's, else made at the first start and kept.
+
+    Raises `UnusableSetting` for one that could be guessed.
+    """
+    if given := environ.get("RELEVANSI_SECRET_KEY"):
+        if len(given) < SHORTEST_KEY:
+            raise UnusableSetting(
+                f"RELEVANSI_SECRET_KEY is shorter than {SHORTEST_KEY} characters."
+            )
+        return given
     path = private_folder(instance) / "secret_key"
     with suppress(FileNotFoundError):
         if key := path.read_text("ascii"):  # empty when the first start was cut off
             return key
+        path.unlink()
+    return _first_key(path)
+
+
+def _first_key(path: Path) -> str:
+    """The key now at `path`: a new one, unless another process has just put its own there."""
     key = secrets.token_hex(32)
-    path.touch(mode=0o600)
-    path.write_text(key, "ascii")
+    draft = path.with_name(f"secret_key.{key[:8]}")
+    draft.touch(mode=0o600)
+    draft.write_text(key, "ascii")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return path.read_text("ascii")
+    finally:
+        draft.unlink()
     return key
 
 

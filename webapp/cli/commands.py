@@ -39,6 +39,9 @@ COMMANDS = {
     "invite": ("raters", mark("Make a link by which a rater comes in.")),
     "raters": ("raters", mark("List the raters: how they stand and how they come in.")),
     "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
+    "backup": ("backing_up", mark("Write everything to one file, while it is in use.")),
+    "restore": ("backing_up", mark("Put a backup in the place of the database.")),
+    "move": ("moving", mark("Take everything into another, empty database.")),
     "upgrade": ("serving", mark("Bring the database to this version of the program.")),
 }
 

@@ -7,14 +7,14 @@ import webbrowser
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli import database
+from webapp.cli import database, stopping
 from webapp.config import Settings, private_folder, resource, secret_key
 from webapp.db.engine import Database
-from webapp.i18n import gettext
+from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 PORT = 8800
 THREADS = 8
+CONNECTIONS = 1000
+"""Open connections at once; a browser keeps up to six, a proxy as many as it likes."""
+IDLE_SECONDS = 120
 TRIED_PORTS = 20
 
 
@@ -95,10 +98,14 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     from waitress.server import create_server
 
     listener = listen(host, port)
+    sockets: dict[int, Any] = {}
     server = create_server(
         app,
+        map=sockets,
         sockets=[listener],
         threads=THREADS,
+        connection_limit=CONNECTIONS,
+        channel_timeout=IDLE_SECONDS,
         ident="relevansi",
         max_request_body_size=settings.max_upload_bytes,
         clear_untrusted_proxy_headers=False,  # they tell that a request is not from here
@@ -114,7 +121,16 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     click.echo(gettext("Stop it with Ctrl+C."))
     if browser:
         Timer(0.5, webbrowser.open, [address]).start()
-    server.run()
+    if left := stopping.run(server, sockets):
+        click.echo(
+            ngettext(
+                "%(n)s request was cut off: it took too long.",
+                "%(n)s requests were cut off: they took too long.",
+                left,
+            ),
+            err=True,
+        )
+    app.extensions["database"].close()
 
 
 def _tell_setup_link(opened: Database, settings: Settings, address: str) -> None:

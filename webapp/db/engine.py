@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 BUSY_TIMEOUT_MS = 10_000
+ADVISORY_KEY = 7_361_825
+"""Names our one advisory lock on PostgreSQL, apart from those of other programs."""
 
 
 class DatabaseOutOfDate(Exception):
@@ -36,7 +38,9 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite and self.url.database:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
-        self.engine = _sqlite_engine(url) if self.is_sqlite else create_engine(url)
+        # Pinged first, a connection of a primary that is gone is replaced, not handed out.
+        postgres = None if self.is_sqlite else create_engine(url, pool_pre_ping=True)
+        self.engine = postgres or _sqlite_engine(url)
         self._writer = Lock() if self.is_sqlite else None
 
     @property
@@ -82,6 +86,10 @@ class Database:
         elif found != HEAD:
             raise DatabaseOutOfDate(self.description)
 
+    def is_missing(self) -> bool:
+        """Whether this is a SQLite file that nobody has made yet."""
+        return self.is_sqlite and not Path(self.description).is_file()
+
     def version(self) -> str | None:
         """Return the version of the tables; ``None`` where there are none."""
         with self.engine.connect() as connection:
@@ -97,6 +105,7 @@ class Database:
         if self.is_sqlite:
             self._set_wal()
         with self.engine.begin() as connection:
+            one_at_a_time(connection)
             command.upgrade(_alembic(connection), "head")
 
     def close(self) -> None:
@@ -109,6 +118,26 @@ class Database:
             driver = connection.connection.driver_connection
             if driver is not None and driver.execute("PRAGMA journal_mode").fetchone() != ("wal",):
                 driver.execute("PRAGMA journal_mode = WAL")
+
+
+def known_versions() -> set[str]:
+    """Return the versions of the tables that this program can use or bring to its own."""
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", "webapp.db:migrations")
+    return {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+
+
+def one_at_a_time(asking: Connection | Session) -> None:
+    """Queue with every process that does so, until the end of the transaction.
+
+    SQLite's write transactions do so anyway.
+    """
+    engine = asking.get_bind() if isinstance(asking, Session) else asking
+    if engine.dialect.name == "postgresql":
+        asking.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})"))
 
 
 def _alembic(connection: Connection) -> Config:

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from webapp.db.engine import one_at_a_time
 from webapp.db.models import LogEntry, Query, Rater, Run, Study
 from webapp.i18n import gettext, mark
 from webapp.services import live_metrics
@@ -24,6 +25,9 @@ def current(session: Session) -> Study | None:
 def open_or_make(session: Session, now: datetime) -> Study:
     """Return the open study, made with its local rater in a new database."""
     study = current(session)
+    if study is None:
+        one_at_a_time(session)  # two processes may find the same database new
+        study = current(session)
     if study is None:
         study = Study(name=gettext(STUDY_NAME), created_at=now)
         session.add(study)

@@ -1,0 +1,66 @@
+"""A database in which every table has rows, of every type at its awkward ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    insert,
+)
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Base, Moment
+
+ROWS = 3
+MOMENT = datetime(2026, 3, 1, 23, 59, 59, 123456, tzinfo=UTC)
+
+
+def fill(session: Session) -> None:
+    """Put three rows into every table there is: all set, all that may be null, and between."""
+    for table in Base.metadata.sorted_tables:
+        rows = [_row(table, number) for number in range(1, ROWS + 1)]
+        session.execute(insert(table), rows)
+
+
+def _row(table: Table, number: int) -> dict[str, Any]:
+    return {column.name: _value(column, number) for column in table.columns}
+
+
+VALUES: dict[Any, Callable[[int], Any]] = {
+    Moment: lambda number: MOMENT + timedelta(days=number),
+    JSON: lambda number: {"b": [1, None, 0.1, True], "a": {"é\u2028": 'x"\\'}, "n": number},
+    LargeBinary: lambda number: bytes(range(256)) * (4_000 * number),
+    Boolean: lambda number: number == 1,
+    BigInteger: lambda number: 2**62 + number,
+    Float: lambda number: 0.1 + number / 3,
+    Integer: lambda number: number,
+}
+
+
+def _value(column: Column[Any], number: int) -> Any:
+    """Return what the row of this number holds: unique, and the same for key and reference."""
+    if column.nullable and number == 2:
+        return None
+    kind = column.type
+    if column.foreign_keys or column.primary_key:
+        return number * 10 if isinstance(kind, Integer) else f"é{number}"
+    if isinstance(kind, String):
+        return _text(kind, number)
+    return next(made for known, made in VALUES.items() if isinstance(kind, known))(number)
+
+
+def _text(kind: String, number: int) -> str:
+    long = "Rp 1,67 M\r\n\t' \" % \\ 😀 = " if isinstance(kind, Text) else ""
+    return f"{long}{number}"[: kind.length]

@@ -1,0 +1,32 @@
+"""A second, empty database beside the one of the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import text
+
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+
+
+def on_sqlite(folder: Path, name: str = "other") -> Database:
+    """Return a new database in `folder`, with this version's tables."""
+    made = Database(sqlite_url(folder / f"{name}.sqlite"))
+    made.prepare()
+    return made
+
+
+def on_postgres(postgres: Database, name: str = "other") -> Database:
+    """Return a new database on the server of `postgres`, with this version's tables."""
+    with postgres.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    made = Database(address(postgres, name))
+    made.prepare()
+    return made
+
+
+def address(postgres: Database, name: str) -> str:
+    """Return the URL of the database `name` on the server of `postgres`."""
+    return postgres.url.set(database=name).render_as_string(hide_password=False)

@@ -1,0 +1,118 @@
+"""``relevansi backup`` and ``relevansi restore``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from webapp.cli import database
+from webapp.config import Settings, private_folder
+from webapp.db.engine import Database
+from webapp.db.migrations import HEAD
+from webapp.i18n import gettext
+
+if TYPE_CHECKING:
+    from webapp.services.backups import About
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Overwrite the file if it is there.")
+def backup_command(file: Path, *, replace: bool) -> None:
+    """Write the whole database to FILE, as it is at one moment; the server may run on.
+
+    PostgreSQL needs its own pg_dump, of the server's version or newer. The file holds names,
+    notes and hashed passwords: keep it as you keep the database.
+    """
+    from webapp.services import backups
+
+    with _opened() as opened, _refusing():
+        about = backups.back_up(opened, file, database.now(), replace=replace)
+    click.echo(f"{file}: {_summary(about)}")
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Where there is a database, keep it beside.")
+def restore_command(file: Path, *, replace: bool) -> None:
+    """Put the backup FILE in the place of the configured database. Stop the server first.
+
+    A database that holds anything is kept, under a name that is printed, and only replaced
+    when --replace is said.
+    """
+    from webapp.services import backups
+
+    with _opened() as opened, _refusing():
+        restored = backups.restore(opened, file, database.now(), replace=replace)
+        where = opened.description
+    click.echo(f"{where}: {_summary(restored.about)}")
+    if restored.kept is not None:
+        click.echo(gettext("The earlier database is kept: %(name)s", name=restored.kept))
+    if restored.about.schema_version != HEAD:
+        click.echo(gettext("It is of an older version: run `relevansi upgrade`."))
+
+
+@contextmanager
+def _opened() -> Iterator[Database]:
+    """Yield the configured database as it is, neither made nor upgraded."""
+    settings = Settings.from_environment()
+    private_folder(settings.instance)
+    opened = Database(settings.database_url)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Tell in one line what stands against a backup or its return."""
+    from webapp.db import postgres_dumps, sqlite_dumps
+    from webapp.services import backups
+
+    texts: dict[type[Exception], str] = {
+        backups.NothingToBackUp: gettext("There is no database yet: %(name)s"),
+        backups.BackupExists: gettext("%(name)s is there already; --replace overwrites it."),
+        backups.NotABackup: gettext("%(name)s is no backup of Relevansi, or not the whole of one."),
+        backups.DamagedBackup: gettext("The backup is damaged, nothing was restored: %(name)s"),
+        backups.NewerBackup: gettext(
+            "The backup was made by a newer Relevansi (%(name)s); install that one first."
+        ),
+        backups.OtherEngine: gettext(
+            "The backup is of a %(name)s database: restore it into one, then `relevansi move` it."
+        ),
+        backups.DatabaseNotEmpty: gettext(
+            "%(name)s holds data; --replace puts the backup in its place and keeps it beside."
+        ),
+        sqlite_dumps.Damaged: gettext("The database is damaged: %(name)s"),
+        sqlite_dumps.InUse: gettext("%(name)s is in use: stop the server first."),
+        postgres_dumps.NoSuchProgram: gettext(
+            "PostgreSQL's own %(name)s does this and is not installed here; it comes with "
+            "PostgreSQL's client programs (postgresql-client)."
+        ),
+        postgres_dumps.ProgramFailed: gettext("PostgreSQL could not do it: %(name)s"),
+    }
+    try:
+        yield
+    except tuple(texts) as refused:
+        text = next(text for kind, text in texts.items() if isinstance(refused, kind))
+        raise click.ClickException(text % {"name": str(refused)}) from refused
+
+
+def _summary(about: About) -> str:
+    """Return what a backup holds, in a line."""
+    return gettext(
+        "%(runs)s runs, %(raters)s raters, %(judgments)s judgments, %(events)s events, "
+        "as of %(moment)s (Relevansi %(product)s, tables %(version)s)",
+        runs=about.counts.get("runs", 0),
+        raters=about.counts.get("raters", 0),
+        judgments=about.counts.get("judgments", 0),
+        events=about.counts.get("events", 0),
+        moment=f"{about.created_at:%Y-%m-%d %H:%M:%S} UTC",
+        product=about.product,
+        version=about.schema_version,
+    )
