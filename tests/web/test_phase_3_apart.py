@@ -23,7 +23,7 @@ from webapp.services import judgments, questionnaires, sign_in, studies
 SEEDS = resource("seeds") / "runs"
 PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments", "/agreement/",
          "/adjudications/", "/history/", "/history/events.csv", "/comparisons/", "/runs/import",
-         "/study/", "/rate/")  # fmt: skip
+         "/study/")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def test_every_page_of_the_study_is_as_before_to_the_byte(
         return found | {f"Ani: {path}": ani.get(path).data for path in ("/", task, "/history/")}
 
     before = seen()
-    assert all(before.values())
+    assert {owner.get(address).status_code for address in addresses} == {200}
     phase_3(web_database)
     after = seen()
 
@@ -76,7 +76,7 @@ def test_every_page_of_the_study_is_as_before_to_the_byte(
 
 def _timeless(page: bytes) -> bytes:
     """Return a page without the time of day at which it was shown."""
-    return re.sub(rb"\d{1,2}[:.]\d\d([:.]\d\d)?", b"", page)
+    return re.sub(rb"\d{1,2}:\d\d", b"", page)
 
 
 def test_every_command_says_what_it_said_before(tmp_path: Path) -> None:

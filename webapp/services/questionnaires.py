@@ -16,6 +16,10 @@ from webapp.services.events import Target
 from webapp.services.judgments import MOST_NOTES
 
 
+class UnfitAnswer(ValueError):
+    """The questionnaire has no such item, or the item no such answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Questionnaire:
     """What one rater said: ten answers of 1 to 5 (``None`` is none), and two texts."""
@@ -38,16 +42,16 @@ class Questionnaire:
 def answer(session: Session, rater: Rater, item: str, said: str | None, click: Click) -> None:
     """Record what a rater says to one item and settle it; ``None`` takes it back.
 
-    The same event twice changes nothing. Raises ``ValueError`` for an item there is not or an
+    The same event twice changes nothing. Raises ``UnfitAnswer`` for an item there is not or an
     answer outside 1 to 5, and ``EventIdTaken``.
     """
     if item in USABILITY_ITEMS:
         if said is not None and said not in {str(n) for n in range(LEAST, MOST + 1)}:
-            raise ValueError(f"{said!r} is not within {LEAST} to {MOST}")
+            raise UnfitAnswer(f"{said!r} is not within {LEAST} to {MOST}")
     elif item in COMMENTS:
         said = (said or "")[:MOST_NOTES] or None
     else:
-        raise ValueError(f"the questionnaire has no {item!r}")
+        raise UnfitAnswer(f"the questionnaire has no {item!r}")
     events.lock(session, rater)
     events.record(session, rater, Target(item), said, click)
 

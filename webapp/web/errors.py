@@ -29,6 +29,7 @@ from webapp.services.participants import (
     UnknownLink,
     UnknownParticipant,
 )
+from webapp.services.questionnaires import UnfitAnswer
 from webapp.services.raters import NameTaken, OwnerStays
 from webapp.services.reports import UnknownRater, UnknownRule
 from webapp.services.runs import NotUnreadable, UnknownRun
@@ -183,6 +184,7 @@ BY_KIND: dict[type[Exception], Said] = {
         mark("Whoever sent you the link has closed it. What you gave is kept. Thank you."),
     ),
     UnknownQuestion: Said(404, mark("You asked no such question"), REPEAT),
+    UnfitAnswer: OTHER,
     NotSetUp: Said(
         404, mark("Phase 3 is not set up yet"), mark("Set it up on the page of phase 3 first.")
     ),
