@@ -40,7 +40,8 @@ def journeys(session: nox.Session) -> None:
     """Run the tests that rate a whole study in real browsers; they take minutes."""
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("pytest", "-m", "journey", *session.posargs, env=found)
+    patience = ("-o", "faulthandler_timeout=1200")
+    session.run("pytest", "-m", "journey", *patience, *session.posargs, env=found)
 
 
 @nox.session
