@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from time import perf_counter
+from time import process_time
 
 import pytest
 from flask.testing import FlaskClient
@@ -91,10 +91,10 @@ def test_an_endless_title_is_cut(client: FlaskClient, web_database: Database) ->
 
 @pytest.mark.parametrize("text", ["[" * 50_000, "*a " * 50_000, "> " * 20_000, "`" * 50_001])
 def test_no_text_takes_long(text: str) -> None:
-    start = perf_counter()
+    start = process_time()
     render(text)
 
-    assert perf_counter() - start < 2
+    assert process_time() - start < 2
 
 
 def test_a_long_answer_is_cut_until_all_of_it_is_asked_for(
