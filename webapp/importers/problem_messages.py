@@ -187,6 +187,14 @@ LINE_MESSAGES = {
         "%(file)s has no output for this many questions: %(count)s (%(ids)s). They fail as not "
         "JSON; add their outputs if they were made."
     ),
+    "no_row_scored": mark(
+        "Not one row of %(file)s could be scored. Check that it is the right file for this kind "
+        "of evaluation."
+    ),
+    "too_many_rows": mark(
+        "%(file)s has more than %(limit)s rows, the most that is kept here. Score it on the "
+        "command line (relevansi score), which takes any number."
+    ),
     "subset_ids_unknown": mark(
         "%(file)s names questions that are not in the set: %(ids)s. Use the subset that belongs "
         "to it."
@@ -208,6 +216,7 @@ WORDS = {
     "list_of_cosines": mark("a list of numbers from -1 to 1"),
     "v2_file": mark("V2 results (results.json, with a list of properties for each question)"),
     "answers_file": mark("answers as JSON Lines, one object per line"),
+    "chunks_file": mark("retrieved chunks as JSON Lines, one object per line"),
     "json_answers_file": mark("JSON answers: an object with provenance and a list named items"),
     "json_questions_file": mark("a list of questions, each with id, question and expected"),
     "subset_file": mark("a list of ids"),

@@ -13,6 +13,8 @@ from webapp.db.models import (
     Adjudication,
     Event,
     Invitation,
+    ItemEvent,
+    ItemJudgment,
     Judgment,
     LogEntry,
     QueryRating,
@@ -25,6 +27,11 @@ from webapp.services import studies, tasks
 from webapp.services.reports import UnknownRater
 
 LONGEST_NAME = 200
+GIVEN: tuple[type[Any], ...] = (
+    *(ItemJudgment, ItemEvent, Event, Adjudication, Task),
+    *(Judgment, QueryRating, QuerySummary, Invitation),
+)
+"""Tables with rows that are a rater's own, in the order in which they can be deleted."""
 
 
 class NameTaken(Exception):
@@ -161,7 +168,7 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     study, subject = rater.study, studies.rater_subject(rater)
     _stop(session, rater, now)
     session.flush()
-    for table in (Event, Adjudication, Task, Judgment, QueryRating, QuerySummary, Invitation):
+    for table in GIVEN:
         session.execute(delete(table).where(table.rater_id == rater.id))
     about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
     session.execute(update(LogEntry).where(about).values(old=None, new=None))

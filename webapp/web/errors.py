@@ -16,8 +16,11 @@ from webapp.services.adjudications import NotDisputed, UnknownThing
 from webapp.services.card_decisions import DecisionReplaced
 from webapp.services.comparisons import DifferentQuestions, NothingToCompare
 from webapp.services.constraints import NoGold, UnknownListedCard
+from webapp.services.evaluations import UnknownEvaluation, UnknownItem
 from webapp.services.events import EventIdTaken
 from webapp.services.evidence import NoRuns
+from webapp.services.gold import UnknownGoldVersion, UnknownQuestionSet
+from webapp.services.gold_editing import UnknownGoldQuestion
 from webapp.services.history import NoLongerLatest
 from webapp.services.invitations import InviteExpired, InviteWithdrawn, UnknownInvitation
 from webapp.services.judgments import NotToJudge, UnknownQuery
@@ -84,6 +87,16 @@ NO_WAY_IN = Said(
     mark("This link lets nobody in"),
     mark("It may be incomplete, too old or withdrawn. Ask whoever sent it for a new one."),
 )
+NO_EVALUATION = Said(
+    404,
+    mark("This study has no such evaluation or item"),
+    mark("Go to the page of the evaluations: all that were scored are listed there."),
+)
+NO_GOLD = Said(
+    404,
+    mark("There are no such gold questions"),
+    mark("The page of the gold questions lists all that there are."),
+)
 OTHER = Said(400, mark("This request cannot be answered"), REPEAT)
 
 BY_STATUS = {
@@ -107,6 +120,9 @@ BY_KIND: dict[type[Exception], Said] = {
         mark("These questions have no gold questions yet"),
         mark("Choose their file on the run's page of constraints first."),
     ),
+    UnknownQuestionSet: NO_GOLD,
+    UnknownGoldVersion: NO_GOLD,
+    UnknownGoldQuestion: NO_GOLD,
     DecisionReplaced: Said(
         409,
         mark("This decision was followed by another"),
@@ -124,6 +140,8 @@ BY_KIND: dict[type[Exception], Said] = {
         mark("It was stored, given up, or kept for longer than a day. Choose the file again."),
     ),
     EventIdTaken: Said(409, mark("This click was stored before as something else"), REPEAT),
+    UnknownEvaluation: NO_EVALUATION,
+    UnknownItem: NO_EVALUATION,
     UnknownTask: Said(
         404,
         mark("You were given nothing to rate at this address"),

@@ -1,0 +1,265 @@
+"""Uploaded files scored into rows to keep: nothing is stored before all is scored.
+
+Rows wait in a temporary file, so that no number of them fills the memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from types import TracebackType
+from typing import IO, Any, Self
+
+from webapp.exporters import score_documents as documents
+from webapp.importers import expected_json
+from webapp.importers.json_documents import load
+from webapp.importers.problems import ImportRefused, UnreadableFile, error
+from webapp.importers.questions import looks_like
+from webapp.metrics.answer_summary import AnswerSummary
+from webapp.metrics.answers import AnswerScale
+from webapp.metrics.chunks import ChunkSummary
+from webapp.metrics.json_answer_summary import Gate
+from webapp.metrics.similarity import DEFAULT_TAU_SIM, Embedder
+from webapp.records import Problem
+from webapp.services import evaluation_rows, scoring
+from webapp.services.evaluation_rows import Kind, Row
+from webapp.services.scoring import File
+
+MOST_ROWS = 50_000
+"""Rows of one evaluation on the pages; the command line takes any number."""
+MOST_PROBLEMS = 200
+"""Problems that are kept in words; all are counted."""
+
+_EXPECTED = {Kind.ANSWERS: "answers_file", Kind.CHUNKS: "chunks_file"}
+
+
+class NothingScored(ImportRefused):
+    """Not one row of a file can be scored: most likely it is another file."""
+
+
+class TooManyRows(ImportRefused):
+    """The file has more rows than the pages take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a file is to be scored; what belongs to another kind is not looked at."""
+
+    kind: Kind
+    embedder: Embedder | None = None
+    tau_sim: float | None = None
+    without_citations: bool = False
+    gate: Gate = field(default_factory=Gate)
+
+    @property
+    def scale(self) -> AnswerScale:
+        """The scale of cited answers, with the threshold that goes with its embedder."""
+        default = self.embedder.default_tau_sim if self.embedder else DEFAULT_TAU_SIM
+        tau_sim = default if self.tau_sim is None else self.tau_sim
+        return AnswerScale(self.embedder, tau_sim, self.without_citations)
+
+    def stated(self) -> dict[str, Any]:
+        """What was set, as it is kept."""
+        if self.kind is Kind.ANSWERS:
+            name = self.embedder.name if self.embedder else None
+            scale = self.scale
+            return {
+                "tau_sim": scale.tau_sim,
+                "embedder": name,
+                "without_citations": scale.without_citations,
+            }
+        if self.kind is Kind.JSON:
+            average, rate = self.gate.min_average, self.gate.min_pass_rate
+            return {"min_average": float(average), "min_pass_rate": float(rate)}
+        return {}
+
+
+class Rows:
+    """Scored rows on their way into the database, kept in a temporary file."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        wrong: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def add(self, row: Row) -> None:
+        """Take one row in."""
+        self._file.write(json.dumps(asdict(row)).encode() + b"\n")
+        self.n += 1
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        self._file.seek(0)
+        return (json.loads(line) for line in self._file)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Files scored, with what is wrong with them; the rows themselves are elsewhere.
+
+    ``figures`` are name, value, n and why there is no value, in the order to show them.
+    """
+
+    settings: Settings
+    files: tuple[dict[str, str], ...]
+    sha256: str
+    provenance: Mapping[str, str]
+    head: Mapping[str, Any]
+    figures: tuple[dict[str, Any], ...]
+    problems: tuple[Problem, ...]
+    n_problems: int
+    n_items: int
+
+
+@dataclass(slots=True)
+class _Told:
+    """Problems as they are met: the first in words, all counted, lines counted once."""
+
+    kept: list[Problem] = field(default_factory=list)
+    n: int = 0
+    n_lines: int = 0
+    last: int | None = None
+
+    def add(self, found: Problem) -> None:
+        self.n += 1
+        self.n_lines += found.line is None or found.line != self.last
+        self.last = found.line
+        if len(self.kept) < MOST_PROBLEMS:
+            self.kept.append(found)
+
+
+def score(settings: Settings, files: Sequence[File], rows: Rows) -> Scored:
+    """The summary of `files`, scored; their rows go into `rows`.
+
+    JSON answers are one file, or questions and outputs. Raises an ``ImportRefused`` when
+    nothing can be used, ``EmbedderUnusable`` when no cosines can be had.
+    """
+    told = _Told()
+    provenance: Mapping[str, str] = {}
+    if settings.kind is Kind.JSON:
+        head, figures, provenance = _json(settings, files, rows, told)
+    elif settings.kind is Kind.ANSWERS:
+        head, figures = _answers(settings, files[0], rows, told)
+    else:
+        head, figures = _chunks(settings, files[0], rows, told)
+    listed = tuple({"name": f.name, "sha256": _sha256(f.data)} for f in files)
+    stated = json.dumps([settings.kind, settings.stated(), [one["sha256"] for one in listed]])
+    return Scored(
+        settings=settings,
+        files=listed,
+        sha256=_sha256(stated.encode()),
+        provenance=provenance,
+        head=head,
+        figures=tuple(figures),
+        problems=tuple(told.kept),
+        n_problems=told.n,
+        n_items=rows.n,
+    )
+
+
+def _answers(
+    settings: Settings, file: File, rows: Rows, told: _Told
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    scale, summary = settings.scale, AnswerSummary()
+    for found in scoring.answer_scores(file.name, io.BytesIO(file.data), scale):
+        if isinstance(found, Problem):
+            told.add(found)
+            continue
+        summary.add(found)
+        _take(file, rows, evaluation_rows.of_answer(found))
+    _or_refuse(settings.kind, file, rows, told)
+    head = documents.answers_head(summary, scale, first=None, left_out=told.n_lines)
+    figures = [
+        _figure(name, one.value, one.n, one.why_undefined)
+        for name, one in summary.figures().items()
+    ]
+    if summary.judged.n:
+        judged = _figure("avg_faithfulness_judge", summary.judged.value, summary.judged.n)
+        figures.insert(2, judged)
+    return head, figures
+
+
+def _chunks(
+    settings: Settings, file: File, rows: Rows, told: _Told
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    summary = ChunkSummary()
+    for found in scoring.chunk_scores(file.name, io.BytesIO(file.data)):
+        if isinstance(found, Problem):
+            told.add(found)
+            continue
+        summary.add(found)
+        _take(file, rows, evaluation_rows.of_chunks(found))
+    _or_refuse(settings.kind, file, rows, told)
+    head = documents.chunks_head(summary, first=None, left_out=told.n_lines)
+    means = summary.overall
+    return head, [_figure(name, value, means.count) for name, value in means.figures().items()]
+
+
+def _json(
+    settings: Settings, files: Sequence[File], rows: Rows, told: _Told
+) -> tuple[dict[str, Any], list[dict[str, Any]], Mapping[str, str]]:
+    if len(files) == 1:
+        answered = expected_json.read(files[0].name, files[0].data)
+    else:
+        questions, outputs = files
+        answered = expected_json.join(
+            questions.name, questions.data, outputs.name, io.BytesIO(outputs.data)
+        )
+    for problem in answered.problems:
+        told.add(problem)
+    found = scoring.json_scoring(answered, gate=settings.gate)
+    for one in found.scores:
+        _take(files[-1], rows, evaluation_rows.of_json(one))
+    summary = found.summary
+    values: dict[str, Fraction | None] = {
+        "eval_score_avg": summary.average,
+        "schema_pass_rate": summary.schema_pass_rate,
+        **summary.part_means,
+    }
+    figures = [_figure(n, documents.number(v), summary.count) for n, v in values.items()]
+    return documents.json_head(answered.provenance, summary), figures, answered.provenance
+
+
+def _figure(name: str, value: float | None, n: int, why: object = None) -> dict[str, Any]:
+    return {"name": name, "value": value, "n": n, "why": str(why) if why else None}
+
+
+def _take(file: File, rows: Rows, row: Row) -> None:
+    if rows.n >= MOST_ROWS:
+        raise TooManyRows(error("too_many_rows", file.name, {"limit": MOST_ROWS}))
+    rows.add(row)
+
+
+def _or_refuse(kind: Kind, file: File, rows: Rows, told: _Told) -> None:
+    """Refuse a file of which no row was scored: say what it looks like, then why."""
+    if rows.n:
+        return
+    expected = _EXPECTED[kind]
+    try:
+        document, _ = load(file.name, file.data, expected=expected)
+    except UnreadableFile as unreadable:
+        if unreadable.problem.details.get("found") != "json_lines":
+            raise NothingScored(unreadable.problem, *told.kept) from unreadable
+        raise NothingScored(error("no_row_scored", file.name), *told.kept) from unreadable
+    if isinstance(document, dict) and told.kept and told.kept[0].code.startswith("line_value"):
+        raise NothingScored(error("no_row_scored", file.name), *told.kept)
+    looks = {"found": looks_like(document), "expected": expected}
+    raise NothingScored(error("unknown_format", file.name, looks))
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,154 @@
+"""The figures of an evaluation as its pages write them, each with what explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.exporters.measures import read_together
+from webapp.i18n import gettext, mark
+from webapp.metrics import json_answers
+from webapp.metrics.answers import WhyUndefined
+from webapp.metrics.automatic_registry import EVALUATIONS
+from webapp.metrics.registry import Measure, Unit
+from webapp.services.evaluation_rows import Kind
+from webapp.web import formatting
+from webapp.web.figures import Reason
+
+WHY_UNDEFINED = {
+    WhyUndefined.NO_EMBEDDER: mark(
+        "No cosines: give claim_similarities in the file or choose what makes them."
+    ),
+    WhyUndefined.NO_GOLD: mark("No answer has a gold answer."),
+    WhyUndefined.NO_USAGE: mark("No answer states its tokens."),
+    WhyUndefined.NO_LATENCY: mark("No answer states its latency."),
+    WhyUndefined.NO_ROW: mark("No answer was scored."),
+}
+
+FIELDS = {
+    "target_audience": mark("Target audience"),
+    "main_topic": mark("Main topic"),
+    "sub_topic": mark("Sub-topic"),
+}
+"""The class fields, which one measure explains."""
+
+JUDGED = "avg_faithfulness_judge"
+
+OF_ITEMS = {
+    "overlap": "avg_overlap",
+    "faithfulness": "avg_faithfulness",
+    "em": "avg_em",
+    "f1": "avg_f1",
+    "score": "eval_score_avg",
+    "total_tokens": "avg_total_tokens",
+    "latency_ms": "p50_latency_ms",
+}
+"""The measure whose label an item's figure has, where it is not its own."""
+
+ITEM_LABELS = {
+    "em": mark("Exact match"),
+    "score": mark("Score"),
+    "latency_ms": mark("Latency (ms)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure in words; ``about`` names the measure that explains it, if one does."""
+
+    name: str
+    label: str
+    value: str
+    n: int | None = None
+    about: str = ""
+    meaning: str = ""
+    why: str = ""
+
+
+def cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
+    """Return the figures of a summary."""
+    return tuple(_cell(kind, one) for one in figures)
+
+
+def item_cells(kind: Kind, result: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """Return the figures of one item; of JSON answers only the score: its fields say the rest."""
+    names = {
+        Kind.ANSWERS: ("overlap", "faithfulness", "em", "f1", "total_tokens", "latency_ms"),
+        Kind.CHUNKS: ("iou", "recall", "precision", "precision_omega", "f1"),
+        Kind.JSON: ("score",),
+    }[kind]
+    found = tuple(
+        Cell(name, item_label(kind, name), written(result[name], unit_of(kind, name)))
+        for name in names
+    )
+    judge = result.get("faithfulness_judge")
+    if judge is None:
+        return found
+    return (*found, Cell("judge", gettext("Faithfulness (judge)"), formatting.figure(judge)))
+
+
+def item_label(kind: Kind, name: str) -> str:
+    """Return what an item's figure is called."""
+    if name in FIELDS or name in ITEM_LABELS:
+        return gettext(FIELDS.get(name) or ITEM_LABELS[name])
+    measures = EVALUATIONS[kind].measures
+    found = measures.get(name) if kind is not Kind.ANSWERS else None
+    return gettext((found or measures[OF_ITEMS.get(name, name)]).label)
+
+
+def unit_of(kind: Kind, name: str) -> Unit:
+    """Return what an item's figure is measured in."""
+    if name == "score":
+        return "score 0-100"
+    found = EVALUATIONS[kind].measures.get(OF_ITEMS.get(name, name))
+    return found.unit if found and kind is Kind.ANSWERS else "ratio"
+
+
+def written(value: float | None, unit: Unit) -> str:
+    """Return a figure as the reader's language writes it; undefined is "-"."""
+    if value is None:
+        return formatting.UNDEFINED
+    if unit == "ratio":
+        return formatting.figure(value)
+    return formatting.number(round(value, 2 if unit == "score 0-100" else 1))
+
+
+def measures(kind: Kind) -> tuple[Measure, ...]:
+    """Return what explains the figures of a summary."""
+    return tuple(EVALUATIONS[kind].measures.values())
+
+
+def reasons() -> tuple[Reason, ...]:
+    """Return what explains a figure without a value."""
+    return tuple(Reason(str(name), gettext(text)) for name, text in WHY_UNDEFINED.items())
+
+
+def advice(kind: Kind) -> tuple[str, ...]:
+    """Return which figures to read together, in sentences."""
+    evaluation = EVALUATIONS[kind]
+    return tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
+
+
+def weight(name: str) -> str:
+    """Return how many points of 100 a field of a JSON answer can earn."""
+    return formatting.number(float(100 * json_answers.WEIGHTS[name]))
+
+
+def _cell(kind: Kind, one: Mapping[str, Any]) -> Cell:
+    name, value, n = one["name"], one["value"], one["n"]
+    if name == JUDGED:
+        label = gettext("Faithfulness (judge)")
+        meaning = gettext("The mean of what a judge gave in the file, beside the fallback.")
+        return Cell(name, label, written(value, "ratio"), n, meaning=meaning)
+    measure = EVALUATIONS[kind].measures["classes" if name in FIELDS else name]
+    label = gettext(FIELDS.get(name, measure.label))
+    return Cell(
+        name=name,
+        label=label,
+        value=written(value, measure.unit),
+        n=n,
+        about=measure.name,
+        meaning=gettext(measure.meaning),
+        why=one["why"] or "",
+    )

@@ -1,0 +1,124 @@
+"""The form by which files are scored: what it says, and what cannot be meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flask import request
+
+from webapp.i18n import gettext
+from webapp.metrics.json_answer_summary import Gate
+from webapp.metrics.similarity import Embedder, LexicalEmbedder
+from webapp.services import embedders
+from webapp.services.evaluation_files import Settings
+from webapp.services.evaluation_rows import Kind
+from webapp.services.scoring import File
+
+ENDPOINT_VARIABLE = "RELEVANSI_EMBEDDINGS_URL"
+MODEL_VARIABLE = "RELEVANSI_EMBEDDINGS_MODEL"
+KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
+_LONGEST_NUMBER = 12
+
+
+class NotUploaded(ValueError):
+    """The form cannot be followed; the text says why in the reader's language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form says, as it was typed, to be shown again."""
+
+    kind: str = "answers"
+    embedder: str = ""
+    tau_sim: str = ""
+    without_citations: bool = False
+    min_average: str = "95"
+    min_pass_rate: str = "0.98"  # noqa: S105 - no password
+
+
+def typed() -> Asked:
+    """Return the request's form as it was typed."""
+    said = request.form
+    return Asked(
+        kind=said.get("kind", "")[:20],
+        embedder=said.get("embedder", "")[:20],
+        tau_sim=said.get("tau_sim", "").strip()[:_LONGEST_NUMBER],
+        without_citations="without_citations" in said,
+        min_average=said.get("min_average", "").strip()[:_LONGEST_NUMBER] or "95",
+        min_pass_rate=said.get("min_pass_rate", "").strip()[:_LONGEST_NUMBER] or "0.98",
+    )
+
+
+def settings(asked: Asked) -> Settings:
+    """Return how files are to be scored; raises ``NotUploaded``, ``EmbedderUnusable``."""
+    if asked.kind not in list(Kind):
+        raise NotUploaded(gettext("Say first what kind of file it is."))
+    tau_sim = _number(asked.tau_sim, -1, 1, gettext("Threshold (tau_sim)"))
+    gate = Gate(
+        _number(asked.min_average, 0, 100, gettext("Least mean score")) or Fraction(0),
+        _number(asked.min_pass_rate, 0, 1, gettext("Least schema pass rate")) or Fraction(0),
+    )
+    kind = Kind(asked.kind)
+    return Settings(
+        kind=kind,
+        embedder=_embedder(asked.embedder) if kind is Kind.ANSWERS else None,
+        tau_sim=None if tau_sim is None else float(tau_sim),
+        without_citations=asked.without_citations,
+        gate=gate,
+    )
+
+
+def files(kind: Kind) -> tuple[File, ...]:
+    """Return the chosen files, for JSON answers one or two; raises ``NotUploaded``."""
+    chosen = [request.files.get("file"), request.files.get("outputs")]
+    found = tuple(File(_name(one.filename), one.read()) for one in chosen if one and one.filename)
+    if not found:
+        raise NotUploaded(gettext("Please choose a file first."))
+    if len(found) > 1 and kind is not Kind.JSON:
+        raise NotUploaded(gettext("Only JSON answers come in two files."))
+    first = chosen[0]
+    if first is None or not first.filename:
+        raise NotUploaded(gettext("Choose the questions too: the outputs alone say little."))
+    return found
+
+
+def endpoint_model() -> str:
+    """Return the model of the configured embeddings endpoint; empty without one."""
+    environ: Mapping[str, str] = os.environ
+    return environ.get(MODEL_VARIABLE, "") if environ.get(ENDPOINT_VARIABLE) else ""
+
+
+def _embedder(chosen: str) -> Embedder | None:
+    if chosen == "lexical":
+        return LexicalEmbedder()
+    if chosen == "package":
+        return embedders.packaged()
+    if chosen == "endpoint" and endpoint_model():
+        url, key = os.environ[ENDPOINT_VARIABLE], os.environ.get(KEY_VARIABLE)
+        return embedders.endpoint(url, endpoint_model(), key)
+    if chosen:
+        raise NotUploaded(gettext("No embeddings endpoint is configured."))
+    return None
+
+
+def _number(text: str, low: int, high: int, name: str) -> Fraction | None:
+    """Return the number that was typed, with a point or a comma; ``None`` for none."""
+    if not text:
+        return None
+    try:
+        number = Fraction(text.replace(",", "."))
+    except (ValueError, ZeroDivisionError):
+        number = None
+    if number is None or not low <= number <= high:
+        raise NotUploaded(
+            gettext("%(name)s: a number from %(low)s to %(high)s.", name=name, low=low, high=high)
+        )
+    return number
+
+
+def _name(filename: str | None) -> str:
+    name = (filename or "").replace("\\", "/").rpartition("/")[2]
+    return "".join(one for one in name if one.isprintable())[:200] or "file"

@@ -1,0 +1,136 @@
+"""People beside machines: how well the figures of an evaluation predict what people say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, render_template
+
+from webapp.db.models import Evaluation
+from webapp.i18n import gettext
+from webapp.metrics import machine_agreement as binary
+from webapp.metrics import rank_correlation as ranks
+from webapp.metrics.automatic_registry import EVALUATIONS
+from webapp.metrics.coefficients import EXPLANATIONS as NO_KAPPA
+from webapp.metrics.machine_agreement import BinaryAgreement, NoShare
+from webapp.metrics.rank_correlation import Correlation, RankCorrelation
+from webapp.services import evaluations, machine_agreement
+from webapp.services.evaluation_rows import HEADLINES, Kind
+from webapp.services.machine_agreement import Report
+from webapp.web import access, evaluation_figures, formatting, htmx
+from webapp.web.figures import Reason
+
+blueprint = Blueprint("machine_agreement", __name__, url_prefix="/evaluations")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One figure in words, its interval, and the name of the reason where it has no value."""
+
+    value: str
+    bounds: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The figures of binary verdicts on some parts: the table, and what follows from it."""
+
+    name: str
+    table: BinaryAgreement
+    agreed: Number
+    kappa: Number
+    precision: Number
+    recall: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """How one automatic figure orders the graded items."""
+
+    name: str
+    n: int
+    spearman: Number
+    kendall: Number
+
+
+@dataclass(frozen=True, slots=True)
+class PeoplePage:
+    """Machine against people, verdicts and grades; ``headline`` is what grades are put beside."""
+
+    evaluation: Evaluation
+    kind: Kind
+    title: str
+    report: Report
+    overall: Told
+    fields: tuple[Told, ...]
+    figures: tuple[Ordered, ...]
+    headline: str
+    reasons: tuple[Reason, ...]
+
+
+@blueprint.get("/<evaluation_id>/people")
+def show(evaluation_id: str) -> str:
+    """Show how well each automatic figure predicts the human one."""
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        report = machine_agreement.report(session, found)
+    kind = Kind(found.kind)
+    context = PeoplePage(
+        evaluation=found,
+        kind=kind,
+        title=gettext(EVALUATIONS[kind].title),
+        report=report,
+        overall=_told(gettext("All"), report.overall),
+        fields=tuple(
+            _told(evaluation_figures.item_label(kind, name), one)
+            for name, one in report.fields.items()
+        ),
+        figures=tuple(_ordered(kind, name, one) for name, one in report.figures.items()),
+        headline=" / ".join(evaluation_figures.item_label(kind, name) for name in HEADLINES[kind]),
+        reasons=_reasons(),
+    )
+    return render_template("evaluations/people.html", **htmx.names(context))
+
+
+def _told(name: str, found: BinaryAgreement) -> Told:
+    kappa = found.kappa
+    value = Number(
+        _written(kappa.value), _bounds(kappa.lower, kappa.upper), str(kappa.why_undefined or "")
+    )
+    agreed = Number(formatting.figure(found.agreed))
+    return Told(name, found, agreed, value, _share(found.precision), _share(found.recall))
+
+
+def _share(found: float | NoShare) -> Number:
+    if isinstance(found, NoShare):
+        return Number(formatting.UNDEFINED, why=str(found))
+    return Number(formatting.figure(found))
+
+
+def _ordered(kind: Kind, name: str, found: RankCorrelation) -> Ordered:
+    why = str(found.why_undefined or "")
+
+    def number(one: Correlation) -> Number:
+        return Number(_written(one.value), _bounds(one.lower, one.upper), why)
+
+    label = evaluation_figures.item_label(kind, name)
+    return Ordered(label, found.n, number(found.spearman), number(found.kendall))
+
+
+def _written(value: float | None) -> str:
+    """Return a coefficient, which may be negative, with two decimals."""
+    if value is None:
+        return formatting.UNDEFINED
+    return formatting.figure(round(value, 2) + 0.0).replace("-", "−")
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return gettext("%(low)s to %(high)s", low=_written(low), high=_written(high))
+
+
+def _reasons() -> tuple[Reason, ...]:
+    told = [*binary.EXPLANATIONS.items(), *ranks.EXPLANATIONS.items(), *NO_KAPPA.items()]
+    return tuple(Reason(str(name), gettext(text)) for name, text in told)
