@@ -69,7 +69,7 @@ def test_axe_finds_nothing_on_any_page(
     """Each page in each state; all that is drawn is seen in two looks that differ in everything."""
     page = open_tab(**LOOKS[look], reduced_motion="reduce")
     visit(page, study, name)
-    assert _violations(page) == []
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -80,7 +80,7 @@ def test_axe_finds_nothing_on_the_first_page_of_an_empty_study(
     page = open_tab(**LOOKS[look], reduced_motion="reduce")
     for path in ("/", "/runs/"):
         page.goto(empty_server.url + path)
-        assert _violations(page) == []
+        assert violations(page) == []
 
 
 def test_axe_finds_nothing_when_the_server_fails(
@@ -97,7 +97,7 @@ def test_axe_finds_nothing_when_the_server_fails(
     assert answer is not None
     assert answer.status == 500
     assert "Traceback" not in page.content()
-    assert _violations(page) == []
+    assert violations(page) == []
     server.stop()
 
 
@@ -162,7 +162,7 @@ def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
     expect(page.locator("#notes")).to_have_value("banyak temp-at")
 
 
-def _violations(page: Page) -> list[str]:
+def violations(page: Page) -> list[str]:
     """What axe finds, one line for each kind with the places."""
     found = Axe().run(page).response["violations"]
     return [

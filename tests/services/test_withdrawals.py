@@ -68,6 +68,8 @@ def test_every_row_and_event_goes_and_a_count_stays(
         f"{one.subject} {one.old} {one.new}" for one in session.scalars(select(LogEntry))
     )
     assert "Kenari" not in said
+    assert "speed" not in said
+    assert "area" not in said
     assert SECRET not in said
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session
 
 from webapp.db.models import (
@@ -84,10 +84,13 @@ def copies_before_last(session: Session, study: Study) -> tuple[Copy, ...]:
 def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     """Delete a participant with all they gave; a count stays, and in the log their number.
 
-    SQLite overwrites what is deleted, so that the file holds no trace of it either.
+    What the owner made of their words goes from the log too. SQLite overwrites what is deleted, so that the file holds no trace of it either.
     """
     if session.get_bind().dialect.name == "sqlite":
         session.execute(text("PRAGMA secure_delete = ON"))
+    about = f"{participants.subject(participant)}, "
+    tags = (LogEntry.study_id == participant.study_id) & LogEntry.subject.startswith(about)
+    session.execute(update(LogEntry).where(tags).values(old=None, new=None))
     participants.withdraw(session, participant, now)
 
 

@@ -21,7 +21,7 @@ FIGURES = (
     "coverage",
     "mean_response_quality",
 )
-EACH, ALL, AXIS, HEIGHT = 52.0, 74.0, 84.0, 112.0
+EACH, ALL, AXIS, HEIGHT = 46.0, 66.0, 76.0, 116.0
 """How far below a panel's top the participants, the figure and the axis lie; its height."""
 STEP = 7.0
 """How far apart equal values of two participants are drawn."""

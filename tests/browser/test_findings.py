@@ -1,0 +1,89 @@
+"""The owner's pages of phase 3 in a real browser: for every sense, and tagging in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import Server
+from tests.browser.test_accessibility import FIRST_LOOK, LOOKS, violations
+from tests.conftest import NOW
+from tests.services.participants import taking_part
+from tests.services.test_findings import closing, rated
+from tests.web.visitors import PASSWORD, lock
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services import studies, themes
+
+pytestmark = pytest.mark.browser
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+PAGE = "/study/participants/"
+
+
+@pytest.fixture(name="phase_3", scope="module")
+def _phase_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A served study in which two people asked, rated and wrote; one comment has a theme."""
+    folder: Path = tmp_path_factory.mktemp("phase3")
+    database = Database(sqlite_url(folder / "relevansi.sqlite"))
+    database.prepare()
+    lock(database)
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        melati = taking_part(session, study)
+        rated(session, melati, YES, YES, notes="Harganya cocok")
+        closing(session, melati, "5151515151", helped="Cepat")
+        themes.add(session, melati, "helped", "speed", NOW)
+        rated(session, taking_part(session, study, "Kenari"), NO, YES)
+        session.commit()
+    database.close()
+    server = Server(folder)
+    server.start()
+    yield server
+    server.stop()
+
+
+def signed_in(server: Server, tab: Page) -> Page:
+    tab.goto(f"{server.url}/sign-in")
+    tab.fill("input[name=password]", PASSWORD)
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#status")).to_be_attached()
+    tab.wait_for_url(lambda address: "sign-in" not in address)
+    return tab
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_on_the_owner_s_pages_of_phase_3(
+    phase_3: Server, open_tab: Callable[..., Page], look: str
+) -> None:
+    """Participants and figures, questions, comments, and the page before a deletion."""
+    looks: dict[str, Any] = LOOKS[look]
+    tab = signed_in(phase_3, open_tab(**looks, reduced_motion="reduce"))
+    for path in ("", "questions", "comments", "1/withdraw"):
+        tab.goto(f"{phase_3.url}{PAGE}{path}")
+        assert violations(tab) == [], path
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_a_question_and_a_comment_are_tagged_where_they_stand(
+    phase_3: Server, open_tab: Callable[..., Page]
+) -> None:
+    """Without leaving the page: the part that was saved is put in its place."""
+    tab = signed_in(phase_3, open_tab(**LOOKS[FIRST_LOOK]))
+    tab.goto(f"{phase_3.url}{PAGE}questions")
+    tab.evaluate("window.stayed = true")
+    tab.fill("#question-2-1 input", "lokasi")
+    tab.click("#question-2-1 button")
+    expect(tab.locator("#question-2-1 [role=status]")).to_have_text("Tersimpan")
+    assert tab.evaluate("window.stayed")
+    tab.goto(f"{phase_3.url}{PAGE}comments")
+    tab.fill("#comment-1-note-1 input", "harga")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#comment-1-note-1 .tag-button")).to_have_count(1)
+    tab.click("#comment-1-note-1 .tag-button")
+    expect(tab.locator("#comment-1-note-1 .tag-button")).to_have_count(0)
