@@ -1,0 +1,355 @@
+"""Evaluations as pages: uploaded, read, drilled into, judged beside the machine, deleted."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
+
+from tests.services.scored_files import ANSWERS, CHUNKS, EXAMPLE, JSON_SET, document, lines
+from tests.web.conftest import PART
+from webapp.db.engine import Database
+from webapp.db.models import Evaluation, ItemEvent, ItemJudgment
+from webapp.services import evaluation_files
+
+DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}
+HOSTILE = "<script>alert(1)</script>"
+
+
+def send(client: FlaskClient, kind: str, data: bytes, **more: Any) -> TestResponse:
+    form = {"kind": kind, "file": (io.BytesIO(data), "some.jsonl"), **more}
+    return client.post("/evaluations/", data=form, content_type="multipart/form-data")
+
+
+def scored(client: FlaskClient, kind: str, data: bytes | None = None) -> str:
+    """Return the address of an evaluation of the data, else of the small sample."""
+    answer = send(client, kind, DATA[kind] if data is None else data)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["Location"]
+
+
+def judge(client: FlaskClient, item: str, part: str, value: object, **headers: str) -> TestResponse:
+    form = {"part": part, "value": value}
+    return client.post(f"{item}/judgment", data=form, headers=headers or None)
+
+
+def text(page: str) -> str:
+    """Return what a page says, without its tags."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def rows(database: Database, table: type[Any]) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_a_summary_has_figures_with_n_explanations_and_what_to_read_together(
+    client: FlaskClient,
+) -> None:
+    page = client.get(scored(client, "answers")).text
+
+    assert 'popovertarget="about-avg_overlap"' in page
+    assert 'id="about-avg_overlap"' in page
+    assert re.search(r"Supported claims \(overlap\) 0\.50 3 ", text(page))  # (1/2 + 0 + 1) / 3
+    assert "The contract of the prompt is broken" in page
+    assert "2 with unsupported claims" in page
+    assert "Cosines: claim_similarities; tau_sim 0.60." in text(page)
+
+
+def test_a_figure_without_a_value_says_why(client: FlaskClient) -> None:
+    page = client.get(scored(client, "answers", lines({"id": 1, "answer": "Ada."}))).text
+
+    assert 'popovertarget="why-no_embedder"' in page
+    assert "give claim_similarities in the file or choose what makes them" in page
+
+
+def test_strategies_stand_side_by_side(client: FlaskClient) -> None:
+    page = text(client.get(scored(client, "chunks")).text)
+
+    assert "Strategies side by side" in page
+    # c1: iou 1/6, recall 1/3, precision 1/4, omega 1/4 x 1/4, f1 2/7
+    assert "hybrid 1 0.17 0.33 0.25 0.06 0.29" in page
+    assert "vector 1 0.00 0.00 0.00 0.00 0.00" in page
+
+
+def test_the_gate_the_provenance_and_why_outputs_failed_are_shown(client: FlaskClient) -> None:
+    page = text(client.get(scored(client, "json-v2")).text)
+    limits = {"min_average": "40", "min_pass_rate": "0,5"}
+    passed = client.get(send(client, "json-v2", DATA["json-v2"], **limits).headers["Location"])
+
+    assert "✗ Gate not passed" in page
+    assert "✓ Gate passed It asks for a mean score of at least 40" in text(passed.text)
+    assert "prompt_sha256 9f" in page
+    assert "The object stands in a code fence. 1" in page
+    assert re.search(r"Mean score 45 2 ", page)  # (90 + 0) / 2
+
+
+def test_a_file_without_provenance_is_refused_with_what_is_missing(
+    client: FlaskClient, web_database: Database
+) -> None:
+    answer = send(client, "json-v2", document({"items": JSON_SET["items"]}))
+
+    assert answer.status_code == 422
+    assert "missing: prompt_sha256, prompt_version" in answer.text
+    assert rows(web_database, Evaluation) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "said"),
+    [
+        ("answers", b"PK\x03\x04", "it looks like a zip archive or an Excel file"),
+        ("chunks", b"<html>", "it looks like a web page"),
+        ("answers", b"", "is empty"),
+        ("json-v2", DATA["chunks"], "it looks like JSON Lines"),
+        ("chunks", DATA["answers"], "Not one row of some.jsonl could be scored."),
+        ("other", DATA["chunks"], "Say first what kind of file it is."),
+    ],
+)
+def test_a_wrong_file_says_what_it_is_and_nothing_is_stored(
+    client: FlaskClient, web_database: Database, kind: str, data: bytes, said: str
+) -> None:
+    answer = send(client, kind, data)
+
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert "Nothing was stored." in answer.text
+    assert rows(web_database, Evaluation) == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"tau_sim": "much"}, "Threshold (tau_sim): a number from -1 to 1."),
+        ({"tau_sim": "2"}, "Threshold (tau_sim): a number from -1 to 1."),
+        ({"embedder": "endpoint"}, "No embeddings endpoint is configured."),
+        ({"outputs": (io.BytesIO(b"{}"), "o.jsonl")}, "Only JSON answers come in two files."),
+    ],
+)
+def test_settings_that_cannot_be_are_told(
+    client: FlaskClient, more: dict[str, Any], said: str
+) -> None:
+    answer = send(client, "answers", DATA["answers"], **more)
+
+    assert answer.status_code == 422
+    assert said in answer.text
+
+
+def test_no_file_or_outputs_without_questions_are_told(client: FlaskClient) -> None:
+    none = client.post("/evaluations/", data={"kind": "chunks"})
+    form = {"kind": "json-v2", "outputs": (io.BytesIO(b"{}"), "o.jsonl")}
+    outputs = client.post("/evaluations/", data=form, content_type="multipart/form-data")
+
+    assert "Please choose a file first." in none.text
+    assert "Choose the questions too" in outputs.text
+
+
+def test_more_rows_than_are_kept_point_to_the_command_line(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation_files, "MOST_ROWS", 1)
+
+    assert "which takes any number" in send(client, "chunks", DATA["chunks"]).text
+
+
+def test_a_threshold_of_zero_is_honoured(client: FlaskClient) -> None:
+    answer = send(client, "answers", DATA["answers"], tau_sim="0")
+
+    assert "tau_sim 0.00" in text(client.get(answer.headers["Location"]).text)
+
+
+def test_bad_rows_are_told_by_line_on_the_page(client: FlaskClient) -> None:
+    page = client.get(scored(client, "chunks", DATA["chunks"] + b"{bad\n")).text
+
+    assert "some.jsonl, line 3 is not complete JSON" in page
+    assert "2 items" in page
+
+
+def test_the_same_file_again_leads_to_what_was_kept(client: FlaskClient) -> None:
+    first, again = scored(client, "chunks"), scored(client, "chunks")
+
+    assert again == f"{first}?again=1"
+    assert "scored before with the same settings" in client.get(again).text
+
+
+def test_sentences_are_told_apart_by_word_and_sign_beside_their_context(
+    client: FlaskClient,
+) -> None:
+    item = text(client.get(scored(client, "answers") + "/items/1").text)
+
+    assert "✓ Supported cosine 0.80 Ada tiga kamar [CIT:d1]. d1 Rumah tiga kamar di" in item
+    assert "✗ No citation cosine 0.10 Harganya murah." in item
+    assert "– Says “I don&#39;t know” Tidak tahu." in item
+    second = text(client.get(scored(client, "answers").partition("?")[0] + "/items/2").text)
+    assert "✗ Cites what is not among the contexts" in second
+
+
+def test_words_in_common_and_missed_are_marked_and_surplus_is_listed(client: FlaskClient) -> None:
+    page = client.get(scored(client, "chunks") + "/items/1").text
+
+    assert page.count('<mark class="common">rumah</mark>') == 2  # expected and the chunk
+    assert '<mark class="missed">cemara</mark>' in page
+    assert "besar · kolam · renang" in page
+
+
+def test_fields_stand_side_by_side_with_their_points_and_why(client: FlaskClient) -> None:
+    page = text(client.get(scored(client, "json-v2") + "/items/1").text)
+
+    assert "✓ Target audience 10 of 10 points One text contains the other." in page
+    assert "✗ Main topic 0 of 10 points Jaccard of character pairs 0.00, below 0.72." in page
+    assert "2 pairs; 2 expected, 2 given and looked at, 0 beyond the limit." in page
+    assert "1 of 1 references lead back to the contexts. Contexts a.md References a.md" in page
+
+
+def test_a_failed_output_says_why_and_is_shown_as_it_came(client: FlaskClient) -> None:
+    page = client.get(scored(client, "json-v2") + "/items/2").text
+
+    assert "This output failed: 0 points." in page
+    assert "The object stands in a code fence." in page
+    assert "```json" in page
+
+
+def test_a_word_is_stored_shown_and_taken_back_without_a_script(client: FlaskClient) -> None:
+    item = scored(client, "answers") + "/items/1"
+    answer = judge(client, item, "1", 1)
+    page = client.get(item).text
+
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"{item}#part-1"
+    assert 'id="say-1-1" name="value" value="" aria-pressed="true"' in page
+    assert "≠ The machine says otherwise" in page
+    judge(client, item, "1", "")
+    assert 'aria-pressed="true"' not in client.get(item).text
+    judge(client, item, "grade", 4)
+    assert 'id="grade-4" name="value" value="" aria-pressed="true"' in client.get(item).text
+    undone = client.post(f"{item}/undo")
+    assert undone.headers["Location"] == item
+    assert 'aria-pressed="true"' not in client.get(item).text
+
+
+def test_with_htmx_the_item_alone_is_sent(client: FlaskClient) -> None:
+    item = scored(client, "answers") + "/items/1"
+
+    part = judge(client, item, "0", 0, **PART).text
+    undone = client.post(f"{item}/undo", headers=PART).text
+
+    assert part.lstrip().startswith('<div id="item">')
+    assert 'id="say-0-0" name="value" value="" aria-pressed="true"' in part
+    assert "<html" not in part
+    assert 'aria-pressed="true"' not in undone
+
+
+@pytest.mark.parametrize(("part", "value"), [("9", 1), ("0", 3), ("grade", 6), ("", 1), ("0", "x")])
+def test_what_cannot_be_said_is_refused(
+    client: FlaskClient, web_database: Database, part: str, value: object
+) -> None:
+    item = scored(client, "answers") + "/items/1"
+
+    assert judge(client, item, part, value).status_code == 400
+    assert rows(web_database, ItemEvent) == 0
+
+
+def test_items_can_be_narrowed_to_those_that_failed_or_divide(client: FlaskClient) -> None:
+    base = scored(client, "answers")
+    judge(client, f"{base}/items/3", "0", 0)  # the machine says supported
+
+    failed = client.get(f"{base}/items?show=failed").text
+    divided = client.get(f"{base}/items?show=disagreements").text
+
+    assert [f"/items/{n}" in failed for n in (1, 2, 3)] == [True, True, False]
+    assert [f"/items/{n}" in divided for n in (1, 2, 3)] == [False, False, True]
+    assert "≠ 1 differs" in divided
+    assert client.get(f"{base}/items?show=judged&page=9").status_code == 200
+
+
+def test_a_page_of_items_leads_to_the_next(client: FlaskClient) -> None:
+    many = lines(*(CHUNKS[0] | {"id": f"c{n}"} for n in range(60)))
+    base = scored(client, "chunks", many)
+
+    first, second = client.get(f"{base}/items").text, client.get(f"{base}/items?page=2").text
+
+    assert "Page 1 of 2" in first
+    assert 'rel="next"' in first
+    assert "/items/51" in second
+    assert 'rel="next"' not in second
+
+
+def test_people_are_put_beside_the_machine(client: FlaskClient) -> None:
+    base = scored(client, "answers")
+    assert "Nobody has judged an item yet." in client.get(f"{base}/people").text
+    for position, part, value in [(1, "0", 1), (1, "1", 1), (2, "0", 0), (3, "0", 0)]:
+        judge(client, f"{base}/items/{position}", part, value)
+    for position, grade in [(1, 3), (2, 0), (3, 5)]:
+        judge(client, f"{base}/items/{position}", "grade", grade)
+
+    page = text(client.get(f"{base}/people").text)
+
+    # machine ✓ ✗ ✗ ✓ against people ✓ ✓ ✗ ✗: agreed 2 of 4, kappa 0
+    assert "Machine ✓ 1 1 Machine ✗ 1 1" in page
+    assert re.search(r"All 4 0\.50 0\.00 .*?0\.50 0\.50", page)
+    # overlap 0.5, 0, 1 against 3, 0, 5
+    assert re.search(r"Supported claims \(overlap\) 3 1\.00 .*? 1\.00", page)
+    assert "1 of 2 parts differ · grade 3 of 5" in page
+    assert "Fewer than 30 items are graded" in page
+
+
+def test_deleting_says_what_goes_first(client: FlaskClient, web_database: Database) -> None:
+    base = scored(client, "answers")
+    judge(client, f"{base}/items/1", "0", 1)
+    question = text(client.get(f"{base}/delete").text)
+
+    assert "3 items with their scores" in question
+    assert "1 judgment or grade by people" in question
+    assert "the log of every click" in question
+    assert client.post(f"{base}/delete").status_code == 303
+    assert client.get(base).status_code == 404
+    assert rows(web_database, ItemJudgment) == 0
+    assert rows(web_database, ItemEvent) == 1
+
+
+@pytest.mark.parametrize("address", ["", "/items", "/items/1", "/people", "/delete"])
+def test_what_is_not_there_is_not_found(client: FlaskClient, address: str) -> None:
+    assert client.get(f"/evaluations/gone{address}").status_code == 404
+
+
+def test_files_have_a_name_and_a_type(client: FlaskClient) -> None:
+    base = scored(client, "chunks")
+    csv = client.get(f"{base}/scores.csv")
+
+    assert csv.headers["Content-Disposition"].endswith(".csv")
+    assert csv.text.splitlines()[0] == "id,strategy,iou,recall,precision,precision_omega,f1"
+    assert client.get(f"{base}/scores.json").get_json()["summary"]["count"] == 2
+
+
+def hostile() -> dict[str, bytes]:
+    answer = {
+        "id": HOSTILE,
+        "question": HOSTILE,
+        "answer": f"{HOSTILE} [CIT:d1].",
+        "gold": HOSTILE,
+        "contexts": [{"id": "d1", "text": HOSTILE}],
+        "claim_similarities": [1],
+    }
+    chunk = {"id": HOSTILE, "question": HOSTILE, "expected_answer": HOSTILE, "strategy": HOSTILE}
+    example = {key: HOSTILE if isinstance(v, str) else [HOSTILE] for key, v in EXAMPLE.items()}
+    one = {"id": HOSTILE, "question": HOSTILE, "expected": {"answer_example": example}}
+    return {
+        "answers": lines(answer),
+        "chunks": lines(chunk | {"retrieved_chunks": [HOSTILE]}),
+        "json-v2": document(JSON_SET | {"model_id": HOSTILE, "items": [one | {"output": HOSTILE}]}),
+    }
+
+
+@pytest.mark.parametrize("kind", ["answers", "chunks", "json-v2"])
+def test_hostile_texts_are_text(client: FlaskClient, kind: str) -> None:
+    base = scored(client, kind, hostile()[kind])
+    judge(client, f"{base}/items/1", "grade", 1)
+
+    for address in ("", "/items", "/items/1", "/people", "/delete"):
+        page = client.get(base + address).text
+        assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in client.get(f"{base}/items/1").text
