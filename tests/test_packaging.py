@@ -103,7 +103,10 @@ def test_only_an_npm_that_reads_the_lock_file_is_used(
     assert (hatch_build.system_npm() is not None) == usable
 
 
-@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt", "package-lock.json"])
+LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-bench.txt")
+
+
+@pytest.mark.parametrize("lock", [*LOCKS, "package-lock.json"])
 def test_a_lock_names_no_address_to_download_from(lock: str) -> None:
     text = (ROOT / lock).read_text("utf-8")
 
@@ -112,7 +115,7 @@ def test_a_lock_names_no_address_to_download_from(lock: str) -> None:
     assert not re.findall(r"https?://(?!github\.com/sponsors)", text)
 
 
-@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("lock", LOCKS)
 def test_every_locked_requirement_carries_its_hashes(lock: str) -> None:
     text = (ROOT / lock).read_text("utf-8")
     blocks = re.split(r"\n(?=[a-z0-9])", text)
@@ -122,15 +125,16 @@ def test_every_locked_requirement_carries_its_hashes(lock: str) -> None:
 
 def test_the_locks_hold_all_that_the_project_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    groups = project["dependency-groups"].values()
-    needed = [text for group in groups for text in group if isinstance(text, str)]
-    run, develop = (
-        names((ROOT / lock).read_text("utf-8").splitlines())
-        for lock in ("requirements.txt", "requirements-dev.txt")
-    )
+    groups = project["dependency-groups"]
+    needed = {
+        name: names(text for text in group if isinstance(text, str))
+        for name, group in groups.items()
+    }
+    run, develop, bench = (names((ROOT / lock).read_text("utf-8").splitlines()) for lock in LOCKS)
 
     assert names(project["project"]["dependencies"]) <= run
-    assert names(needed) | run <= develop
+    assert needed.pop("bench") | run <= bench
+    assert set().union(*needed.values()) | run <= develop
 
 
 def test_the_check_of_a_change_runs_the_test_command_of_the_readme() -> None:
