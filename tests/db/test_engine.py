@@ -84,3 +84,17 @@ def test_many_writers_at_once_all_get_through(database: Database) -> None:
 
     with database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Property)) == WRITERS * EACH
+
+
+def test_a_connection_whose_server_went_away_is_replaced(database: Database) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite has no server")
+    with database.reading() as session:
+        ours = session.scalar(text("SELECT pg_backend_pid()"))
+    other = Database(database.url.render_as_string(hide_password=False))
+    with other.engine.connect() as connection:
+        connection.execute(text("SELECT pg_terminate_backend(:ours, 5000)"), {"ours": ours})
+    other.close()
+
+    with database.reading() as session:
+        assert session.scalar(text("SELECT pg_backend_pid()")) != ours

@@ -1,0 +1,104 @@
+"""What docs/operations.md and the Containerfile name is there."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from webapp import config
+from webapp.cli import serving, stopping
+from webapp.cli.commands import COMMANDS
+from webapp.config import with_driver
+from webapp.db.engine import Database
+from webapp.db.postgres_dumps import _address
+from webapp.services import sign_in
+
+ROOT = Path(__file__).parents[1]
+GUIDE = (ROOT / "docs" / "operations.md").read_text("utf-8")
+KNOWN = {
+    *("FROM", "WORKDIR", "COPY", "RUN", "USER", "ENV", "VOLUME", "EXPOSE", "STOPSIGNAL"),
+    *("HEALTHCHECK", "CMD"),
+}
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the Containerfile's instructions: comments left out, continued lines joined."""
+    text = (ROOT / "docs" / "Containerfile").read_text("utf-8")
+    lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    joined = re.sub(r"\\\n\s*", "", lines)
+    split = [line.split(maxsplit=1) for line in joined.splitlines() if line.strip()]
+    return [(name, rest) for name, rest in split]
+
+
+def test_the_containerfile_is_made_of_instructions_and_of_files_that_are_there() -> None:
+    found = instructions()
+
+    assert {name for name, _ in found} <= KNOWN
+    assert found[0][0] == "FROM"
+    for name, rest in found:
+        if name == "COPY" and not rest.startswith("--from"):
+            assert [source for source in rest.split()[:-1] if not (ROOT / source).exists()] == []
+        if name == "CMD" or " CMD " in rest:
+            assert json.loads(rest[rest.index("[") :])
+
+
+def test_the_image_runs_a_python_and_a_command_that_exist() -> None:
+    oldest = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    version = re.search(r"python:3\.(\d+)", instructions()[0][1])
+    command = json.loads(next(rest for name, rest in instructions() if name == "CMD"))
+
+    assert version is not None
+    assert int(version[1]) >= int(oldest["requires-python"].rpartition(".")[2])
+    assert command[:2] == ["relevansi", "serve"]
+    serving.serve_command.make_context("serve", command[2:])
+
+
+def test_the_guide_names_commands_and_variables_that_exist() -> None:
+    commands = set(re.findall(r"(?:^|`|/)relevansi ([a-z]+)", GUIDE, re.MULTILINE))
+    variables = set(re.findall(r"RELEVANSI_\w+", GUIDE))
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
+
+    assert commands
+    assert commands <= set(COMMANDS)
+    assert [name for name in variables if name not in sources] == []
+
+
+def test_the_guide_states_the_numbers_of_the_code() -> None:
+    for said in (
+        f"{serving.THREADS} threads", f"{serving.CONNECTIONS} open connections",
+        f"After {stopping.PATIENCE:.0f} seconds", f"{config.MAX_UPLOAD_MB} MB",
+        f"{sign_in.TRIES[sign_in.PASSWORD]} wrong passwords",
+        f"{sign_in.TRIES[sign_in.INVITATION]}\nunknown links",
+    ):  # fmt: skip
+        assert said in GUIDE, said
+
+
+def test_the_guide_s_links_lead_somewhere() -> None:
+    headings = {
+        re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
+        for line in GUIDE.splitlines()
+        if line.startswith("## ")
+    }
+    for target in re.findall(r"\]\(([^)]+)\)", GUIDE):
+        if target.startswith("#"):
+            assert target[1:] in headings
+        elif "://" not in target:
+            assert (ROOT / "docs" / target).exists(), target
+
+
+@pytest.mark.parametrize("url", re.findall(r"DATABASE_URL='([^']+)'", GUIDE))
+def test_the_guide_s_addresses_reach_the_driver_as_they_are_meant(url: str) -> None:
+    database = Database(with_driver(url))
+    stated, secret = _address(database.url)
+    database.close()
+
+    if "target_session_attrs" in url:
+        assert "host=db1,db2,db3" in stated[0]
+        assert "port=5432,5432,5432" in stated[0]
+        assert "target_session_attrs=read-write" in stated[0]
+    assert "PASSWORD" not in stated[0]
+    assert (secret == {"PGPASSWORD": "PASSWORD"}) == ("PASSWORD" in url)
