@@ -127,7 +127,7 @@ def test_the_locks_hold_all_that_the_project_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     groups = project["dependency-groups"]
     needed = {
-        name: names(text for text in group if isinstance(text, str))
+        name: names([text for text in group if isinstance(text, str)])
         for name, group in groups.items()
     }
     run, develop, bench = (names((ROOT / lock).read_text("utf-8").splitlines()) for lock in LOCKS)
