@@ -17,7 +17,7 @@ from sqlalchemy import select
 from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 from werkzeug.test import TestResponse
 
-from tests.web import visitors
+from tests.web import participants, visitors
 from tests.web.conftest import PART, QUERIES, stored
 from webapp.db.engine import Database
 from webapp.db.models import Attempt, Base
@@ -25,10 +25,11 @@ from webapp.services import sign_in
 from webapp.web import doors
 from webapp.web.doors import Door
 
-FOR_ANYBODY = {"static", "health", "language", "sign_in"}
+FOR_ANYBODY = {"static", "health", "language", "sign_in", "participants"}
 FOR_RATERS = {"home.show", "rate", "history", "measures"}
+FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
-ROLES = ("owner", "rater", "stranger")
+ROLES = ("owner", "rater", "participant", "stranger")
 PLACES = {"run_id": "unknown", "task_id": "unknown", "token": "unknown", "filename": "app.css"}
 
 
@@ -81,6 +82,9 @@ def filled(rule: Rule, name: str, run_id: str) -> object:
 def enter(app: Flask, role: str) -> FlaskClient:
     if role == "owner":
         return visitors.owner(app)
+    if role == "participant":
+        link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+        return participants.taking_part(app, link)
     return visitors.browser(app) if role == "stranger" else visitors.invited(app, "Ani")
 
 
@@ -102,13 +106,15 @@ def as_seen_by(app: Flask, cookie: str | None, knock: Knock) -> TestResponse:
 
 
 def is_refused(answer: TestResponse) -> bool:
-    """Whether nobody was let in: not signed in, or not the owner."""
+    """Whether nobody was let in: not signed in, not the owner, not taking part."""
     led_away = answer.status_code == 303 and "/sign-in?next=" in answer.headers["Location"]
     return led_away or answer.status_code in {401, 403}
 
 
 def is_open_to(role: str, door: Door | None) -> bool:
     """Return the matrix itself."""
+    if door == Door.PARTICIPANTS or role == "participant":
+        return door == Door.ANYBODY or (door == Door.PARTICIPANTS and role == "participant")
     if door == Door.ANYBODY or role == "owner":
         return True
     return door == Door.RATERS and role == "rater"
@@ -123,6 +129,8 @@ def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: F
         door, names = doors.stated(rule.endpoint), {rule.endpoint, rule.endpoint.partition(".")[0]}
         if rule.endpoint in OWNER_ONLY_IN_OPEN_BLUEPRINTS:
             assert door == Door.OWNER
+        elif names & FOR_PARTICIPANTS:
+            assert door == Door.PARTICIPANTS
         elif names & FOR_ANYBODY:
             assert door == Door.ANYBODY
         else:
@@ -145,7 +153,7 @@ def test_a_door_lets_in_whom_it_names_and_nobody_else(served: Flask, role: str) 
     assert wrong == []
 
 
-@pytest.mark.parametrize("role", ["rater", "stranger"])
+@pytest.mark.parametrize("role", ["rater", "participant", "stranger"])
 def test_a_refused_request_changes_nothing_and_tells_nothing(
     served: Flask, web_database: Database, run_id: str, role: str
 ) -> None:

@@ -21,7 +21,7 @@ from webapp.records import Relevance
 from webapp.services import judgments, questionnaires, sign_in, studies
 
 SEEDS = resource("seeds") / "runs"
-PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments", "/agreement/",
+PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/agreement",
          "/adjudications/", "/history/", "/history/events.csv", "/comparisons/", "/runs/import",
          "/study/")  # fmt: skip
 
@@ -67,7 +67,7 @@ def test_every_page_of_the_study_is_as_before_to_the_byte(
         return found | {f"Ani: {path}": ani.get(path).data for path in ("/", task, "/history/")}
 
     before = seen()
-    assert {owner.get(address).status_code for address in addresses} == {200}
+    assert [path for path in addresses if owner.get(path).status_code != 200] == []
     phase_3(web_database)
     after = seen()
 
