@@ -1,0 +1,77 @@
+"""A person uploads files to be scored, reads an item and judges it, with a mouse or a thumb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.browser.server import Server
+from tests.browser.test_accessibility import LOOKS, violations
+from tests.browser.test_responsiveness import TOO_WIDE, TOUCH
+from tests.services.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
+
+pytestmark = pytest.mark.browser
+
+DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}
+
+
+def upload(page: Page, server: Server, kind: str) -> str:
+    """Return the address of the evaluation that the form leads to."""
+    page.goto(f"{server.url}/evaluations/")
+    page.locator(f"input[value={kind}]").check()
+    name = f"a_rather_long_name_of_a_file_of_{kind}.jsonl"
+    file: FilePayload = {"name": name, "mimeType": "application/json", "buffer": DATA[kind]}
+    page.locator("#file").set_input_files([file])
+    page.locator(".scoring .button").click()
+    expect(page.locator("h1")).to_have_text(name)
+    return page.url.partition("?")[0]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_of_an_evaluation_is_for_everybody(
+    server: Server, open_tab: Callable[..., Page], look: str
+) -> None:
+    """Axe finds nothing, and nothing runs out of a phone's screen."""
+    page = open_tab(**LOOKS[look], reduced_motion="reduce")
+    for kind, part in (("answers", "1"), ("chunks", "0"), ("json-v2", "main_topic")):
+        base = upload(page, server, kind)
+        page.goto(f"{base}/items/1")
+        page.locator(f"#say-{part}-1").click()
+        expect(page.locator(f"#say-{part}-1")).to_have_attribute("aria-pressed", "true")
+        for path in ("", "/items", "/items/1", "/items/2", "/people", "/delete"):
+            page.goto(base + path)
+            assert violations(page) == [], path
+            assert wide(page) == [], path
+        page.goto(f"{base}/items/1")
+        page.locator(f"#say-{part}-1").click()  # taken back, so that both looks find the same
+        expect(page.locator(f"#say-{part}-1")).to_have_attribute("aria-pressed", "false")
+    page.goto(f"{server.url}/evaluations/")
+    page.locator("summary").first.click()
+    assert violations(page) == []
+    assert wide(page) == []
+
+
+def test_judging_keeps_focus_and_place_and_fits_a_thumb(
+    server: Server, open_tab: Callable[..., Page]
+) -> None:
+    page = open_tab(viewport={"width": 390, "height": 844}, has_touch=True)
+    base = upload(page, server, "answers")
+    page.goto(f"{base}/items/1")
+    for box in (one.bounding_box() for one in page.locator(".say button").all()):
+        assert box is not None
+        assert min(box["width"], box["height"]) >= TOUCH
+    page.locator("#grade-4").focus()
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#grade-4")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#grade-4")).to_be_focused()
+    page.locator("#undo").click()
+    expect(page.locator("#grade-4")).to_have_attribute("aria-pressed", "false")
+
+
+def wide(page: Page) -> Any:
+    """Return what stands out of the screen."""
+    return page.evaluate(TOO_WIDE)
