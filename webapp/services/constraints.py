@@ -182,6 +182,11 @@ def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
     return {number: _shown(facts[number], query) for number, query in queries.items()}
 
 
+def card_facts(session: Session, run: Run) -> dict[int, tuple[CardFacts, ...]]:
+    """Return what the constraints see of a run's cards, by number of the question."""
+    return _facts(_queries(session, run))
+
+
 def _checked(
     session: Session, run: Run, queries: Mapping[int, Query], missing: Missing
 ) -> CheckedRun:

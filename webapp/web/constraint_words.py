@@ -9,7 +9,7 @@ from babel.numbers import format_decimal
 
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.constraint_rules import Check, Constraints, Outcome, Place, Range, Reason, Rule
-from webapp.web.formatting import UNDEFINED, number, rupiah, short_rupiah
+from webapp.web.formatting import BILLION, MILLION, UNDEFINED, number, rupiah, short_rupiah
 
 LABELS = {
     "property_type": mark("Property type"),
@@ -105,10 +105,12 @@ def distance(check: Check) -> str:
 
 
 def amount(name: str, value: Fraction) -> str:
-    """Return a number of what is called `name`: rupiah for a price."""
-    if name == "price":
-        return short_rupiah(int(value)) if value.denominator == 1 else rupiah(round(value))
-    return number(float(value))
+    """Return a number of what is called `name`; a price in short only where that is exact."""
+    if name != "price":
+        return number(float(value))
+    unit = BILLION if value >= BILLION else MILLION
+    is_short = value >= MILLION and (100 * value) % unit == 0
+    return short_rupiah(int(value)) if is_short else rupiah(round(value))
 
 
 def four(value: Fraction | float | None) -> str:

@@ -40,7 +40,7 @@ from webapp.services.card_decisions import MOST_REASON, Decision, DecisionReason
 from webapp.services.constraints import CheckedQuery, CheckedRun, NoGold, ShownCard
 from webapp.web import access, constraint_words, formatting, htmx
 from webapp.web.constraint_words import LABELS, OUTCOMES, SIGNS, Asked, four
-from webapp.web.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm, checked
+from webapp.web.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm, checked, chosen_file
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 
@@ -201,7 +201,7 @@ def show(run_id: str) -> str:
 @blueprint.post("/<run_id>/gold")
 def attach(run_id: str) -> Response:
     """Give the run's question set the gold questions of a file, as a new version."""
-    name, data = _file()
+    name, data = chosen_file()
     with access.writing() as (session, rater):
         run = constraints.checked_run(session, rater.study, run_id)
         try:
@@ -216,7 +216,7 @@ def attach(run_id: str) -> Response:
 @blueprint.post("/<run_id>/manual-input")
 def take_in(run_id: str) -> Response:
     """Take in the decisions of a manual_input.json."""
-    name, data = _file()
+    name, data = chosen_file()
     with access.writing() as (session, rater):
         try:
             new, problems = constraints.import_manual(
@@ -457,14 +457,6 @@ def _threshold(value: Fraction) -> str:
 
 def _missing() -> Missing:
     return Missing.LEFT_OUT if request.args.get("missing") == "left-out" else Missing.COUNTED
-
-
-def _file() -> tuple[str, bytes]:
-    """Return the name and bytes of the chosen file; a form without one says nothing."""
-    chosen = request.files.get("file")
-    if chosen is None or not chosen.filename:
-        raise UnusableForm({"file": gettext("Choose a file first.")})
-    return chosen.filename.replace("\x00", ""), chosen.read()
 
 
 def _all(refused: ImportRefused) -> str:

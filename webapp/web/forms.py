@@ -53,7 +53,8 @@ def _clean(value: str | None) -> str:
     return (value or "").replace("\x00", "").replace("\r\n", "\n")
 
 
-def _line(value: str | None) -> str:
+def line(value: str | None) -> str:
+    """Return one line as it was typed, without what surrounds it."""
     return _clean(value).strip()
 
 
@@ -61,7 +62,8 @@ def _one_of(values: list[str]) -> list[Any]:
     return [AnyOf(values, message=UNUSABLE)]
 
 
-def _at_most(length: int) -> Length:
+def at_most(length: int) -> Length:
+    """Accepts a text of at most `length` characters."""
     return Length(max=length, message=TOO_LONG)
 
 
@@ -85,9 +87,9 @@ class _Whole:
 class EventForm(Form):
     """What tells one click from every other; a page without a script leaves it out."""
 
-    event_id = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
-    client_time = StringField(filters=[_line])
-    device = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    event_id = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
+    client_time = StringField(filters=[line])
+    device = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
     sequence = IntegerField(
         validators=[
             Optional(),
@@ -116,7 +118,7 @@ class EventForm(Form):
 class VerdictForm(EventForm):
     """A verdict on one card; empty takes it back."""
 
-    relevance = StringField(filters=[_line], validators=_one_of(["", *Relevance]))
+    relevance = StringField(filters=[line], validators=_one_of(["", *Relevance]))
 
     @property
     def verdict(self) -> Relevance | None:
@@ -127,9 +129,9 @@ class VerdictForm(EventForm):
 class RatingForm(EventForm):
     """What is said of a whole answer; an absent field is left as it is."""
 
-    quality = StringField(filters=[_line], validators=_one_of(["", *"012345"]))
-    notes = StringField(filters=[_clean], validators=[_at_most(MOST_NOTES)])
-    empty_outcome = StringField(filters=[_line], validators=_one_of(["", *EmptyOutcome]))
+    quality = StringField(filters=[line], validators=_one_of(["", *"012345"]))
+    notes = StringField(filters=[_clean], validators=[at_most(MOST_NOTES)])
+    empty_outcome = StringField(filters=[line], validators=_one_of(["", *EmptyOutcome]))
     onward = BooleanField()
 
     @property
@@ -146,53 +148,53 @@ class RatingForm(EventForm):
 class BlindVerdictForm(VerdictForm):
     """A verdict on the card of that name in a blind rater's task."""
 
-    card = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    card = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
     onward = BooleanField()
 
 
 class BlindRatingForm(RatingForm):
     """What is said of the answer of that name in a blind rater's task, or of its emptiness."""
 
-    answer = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
+    answer = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
 
 
 class DecisionForm(Form):
     """What is to stand on a constraint of a card, or on the whole card; empty takes it back."""
 
-    subject = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
-    outcome = StringField(filters=[_line], validators=[_at_most(LONGEST_ID)])
-    reason = StringField(filters=[_clean], validators=[_at_most(MOST_REASON)])
+    subject = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
+    outcome = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
+    reason = StringField(filters=[_clean], validators=[at_most(MOST_REASON)])
 
 
 class CardsForm(Form):
     """Cards written by hand, as the chatbot would have listed them."""
 
-    text = StringField(filters=[_clean], validators=[_at_most(LONGEST_ANSWER)])
+    text = StringField(filters=[_clean], validators=[at_most(LONGEST_ANSWER)])
 
 
 class LabelsForm(Form):
     """What a run is called."""
 
-    search_method = StringField(filters=[_line], validators=[_at_most(LONGEST_LABEL)])
-    llm = StringField(filters=[_line], validators=[_at_most(LONGEST_LABEL)])
+    search_method = StringField(filters=[line], validators=[at_most(LONGEST_LABEL)])
+    llm = StringField(filters=[line], validators=[at_most(LONGEST_LABEL)])
 
 
 class StudyForm(Form):
     """What the owner decides for a study. Numbers stay as typed, empty where that means all."""
 
     name = StringField(
-        filters=[_line],
-        validators=[_at_most(LONGEST_LABEL), Length(min=1, message=REQUIRED)],
+        filters=[line],
+        validators=[at_most(LONGEST_LABEL), Length(min=1, message=REQUIRED)],
     )
-    guidelines = StringField(filters=[_clean], validators=[_at_most(LONGEST_ANSWER)])
-    blind = StringField(filters=[_line], validators=_one_of([*BLIND]), default="auto")
-    order = StringField(filters=[_line], validators=_one_of(["given", "shuffled"]), default="given")
+    guidelines = StringField(filters=[_clean], validators=[at_most(LONGEST_ANSWER)])
+    blind = StringField(filters=[line], validators=_one_of([*BLIND]), default="auto")
+    order = StringField(filters=[line], validators=_one_of(["given", "shuffled"]), default="given")
     figures = StringField(
-        filters=[_line], validators=_one_of(["progress", "all"]), default="progress"
+        filters=[line], validators=_one_of(["progress", "all"]), default="progress"
     )
-    overlap = StringField(filters=[_line], validators=[_Whole(1, MOST_RATERS)])
-    pool_depth = StringField(filters=[_line], validators=[_Whole(1, DEEPEST)])
-    repeat_percent = StringField(filters=[_line], validators=[_Whole(0, 100, required=True)])
+    overlap = StringField(filters=[line], validators=[_Whole(1, MOST_RATERS)])
+    pool_depth = StringField(filters=[line], validators=[_Whole(1, DEEPEST)])
+    repeat_percent = StringField(filters=[line], validators=[_Whole(0, 100, required=True)])
     allow_bulk = BooleanField()
     show_pictures = BooleanField()
 
@@ -229,6 +231,14 @@ def checked(kind: type[FormT], values: MultiDict[str, str] | None = None) -> For
     if not form.validate():
         raise UnusableForm(messages(form))
     return form
+
+
+def chosen_file() -> tuple[str, bytes]:
+    """Return the name and bytes of the chosen file; raises ``UnusableForm`` without one."""
+    chosen = request.files.get("file")
+    if chosen is None or not chosen.filename:
+        raise UnusableForm({"file": gettext("Choose a file first.")})
+    return chosen.filename.replace("\x00", ""), chosen.read()
 
 
 def messages(form: Form) -> dict[str, str]:
