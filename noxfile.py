@@ -72,6 +72,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def faults(session: nox.Session) -> None:
+    """Kill the server 200 times under load and count what was lost: nothing, or it fails."""
+    install(session)
+    session.run("python", "-m", "faults", "--kills", "200", *session.posargs)
+
+
+@nox.session(default=False)
 def screenshots(session: nox.Session) -> None:
     """Take the README's pictures of the sample study anew."""
     install(session)

@@ -1,0 +1,1 @@
+"""Faults made on purpose, with a count of what was acknowledged and what was found."""
