@@ -104,7 +104,7 @@ def test_who_is_invited_and_never_came_leaves_nothing_either(
     assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati"]
 
 
-def test_no_trace_of_the_words_is_left_in_the_sqlite_file(
+def test_no_trace_of_the_words_is_left_in_the_sqlite_file_or_beside_it(
     sqlite_template: Path, sqlite: Database
 ) -> None:
     copied(sqlite_template, sqlite)
@@ -116,10 +116,17 @@ def test_no_trace_of_the_words_is_left_in_the_sqlite_file(
     with sqlite.writing() as session:
         study = studies.open_or_make(session, NOW)
         (participant,) = participants.everybody(session, study)
+        path = Path(sqlite.description)
+        assert SECRET.encode() in _bytes(path)
         withdrawals.withdraw(session, participant, NOW)
         session.commit()
+
+    sqlite.empty_journal()
+
+    assert SECRET.encode() not in _bytes(path)
     sqlite.close()
 
-    path = Path(sqlite.description)
-    left = b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))
-    assert SECRET.encode() not in left
+
+def _bytes(path: Path) -> bytes:
+    """Return what stands in a database's file and beside it."""
+    return b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))

@@ -108,6 +108,18 @@ class Database:
             one_at_a_time(connection)
             command.upgrade(_alembic(connection), "head")
 
+    def empty_journal(self) -> None:
+        """Let nothing stand beside the SQLite file that was deleted from it (its WAL).
+
+        Somebody who reads just then keeps a part of it until the next time.
+        """
+        if self._writer is None:
+            return
+        with self._writer, self.engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            if driver is not None:
+                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()

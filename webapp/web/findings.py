@@ -262,6 +262,7 @@ def withdraw(participant_id: int) -> Response:
         participant = participants.find(session, owner.study, participant_id)
         withdrawals.withdraw(session, participant, access.now())
         session.commit()
+    access.database().empty_journal()
     return redirect(url_for("findings.show", _anchor="withdrawn"), 303)  # type: ignore[return-value]
 
 
