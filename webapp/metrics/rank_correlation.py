@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_FOR_INTERVAL = 1500
 """Items up to which intervals are made: their cost grows with the square of the items."""
+_BLOCK = 500
 
 
 class NoCorrelation(StrEnum):
@@ -90,9 +91,10 @@ def rank_correlation(
     why = _unfit(ordered)
     if why is not None:
         return RankCorrelation(len(ordered), Correlation(None), Correlation(None), why)
-    x, y = np.array(ordered, dtype=np.float64).T
-    once = np.ones((1, len(x)))
-    draws = _draws(len(x), bootstrap or Bootstrap())
+    units, of = np.unique(np.array(ordered), axis=0, return_inverse=True)  # equal pairs count once
+    x, y = units.T
+    once = np.bincount(of.ravel(), minlength=len(units))[None, :].astype(np.float64)
+    draws = _draws(of.ravel(), len(units), bootstrap or Bootstrap())
     rho, tau = (_correlated(formula, x, y, once, draws, bootstrap) for formula in (_rho, _tau))
     return RankCorrelation(len(ordered), rho, tau)
 
@@ -105,15 +107,16 @@ def _unfit(pairs: list[tuple[float, float]]) -> NoCorrelation | None:
     return NoCorrelation.ONE_GRADE if len({grade for _, grade in pairs}) == 1 else None
 
 
-def _draws(n: int, bootstrap: Bootstrap) -> Values | None:
-    """How often each item is drawn in each resample; none of very many items."""
+def _draws(unit_of: Any, n_units: int, bootstrap: Bootstrap) -> Values | None:
+    """How often each unit is drawn in each resample of the items; none of very many items."""
     import numpy as np
 
+    n = len(unit_of)
     if n > MOST_FOR_INTERVAL:
         return None
     drawn = np.random.default_rng(bootstrap.seed).integers(0, n, (bootstrap.resamples, n))
-    times = np.zeros((bootstrap.resamples, n))
-    np.add.at(times, (np.arange(bootstrap.resamples)[:, None], drawn), 1)
+    times = np.zeros((bootstrap.resamples, n_units))
+    np.add.at(times, (np.arange(bootstrap.resamples)[:, None], unit_of[drawn]), 1)
     return times
 
 
@@ -147,12 +150,20 @@ def _midranks(values: Values, times: Values) -> Values:
     """The rank of every item, equal values sharing the middle of theirs."""
     import numpy as np
 
+    counts, of = _per_level(values, times)
+    below = np.cumsum(counts, axis=1) - counts
+    return np.asarray((below + (counts + 1) / 2)[:, of], dtype=np.float64)
+
+
+def _per_level(values: Values, times: Values) -> tuple[Values, Any]:
+    """How often each distinct value counts, from the lowest on, and which one an item has."""
+    import numpy as np
+
     levels, of = np.unique(values, return_inverse=True)
     counts = np.zeros((len(times), len(levels)))
     for level in range(len(levels)):
         counts[:, level] = times[:, of == level].sum(axis=1)
-    below = np.cumsum(counts, axis=1) - counts
-    return np.asarray((below + (counts + 1) / 2)[:, of], dtype=np.float64)
+    return counts, of
 
 
 def _tau(x: Values, y: Values, times: Values) -> Values:
@@ -160,11 +171,11 @@ def _tau(x: Values, y: Values, times: Values) -> Values:
     import numpy as np
 
     product = np.zeros(len(times))
-    apart_x, apart_y = np.zeros(len(times)), np.zeros(len(times))
-    for i in range(len(x)):  # one item against all: no table of all pairs is held
-        a, b = np.sign(x[i] - x), np.sign(y[i] - y)
-        product += times[:, i] * (times @ (a * b))
-        apart_x += times[:, i] * (times @ np.abs(a))
-        apart_y += times[:, i] * (times @ np.abs(b))
+    for start in range(0, len(x), _BLOCK):  # never the table of all pairs at once
+        some = slice(start, start + _BLOCK)
+        signs = np.sign(x[:, None] - x[None, some]) * np.sign(y[:, None] - y[None, some])
+        product += ((times @ signs) * times[:, some]).sum(axis=1)
+    n = times.sum(axis=1)
+    apart = [n * n - (_per_level(side, times)[0] ** 2).sum(axis=1) for side in (x, y)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.clip(product / np.sqrt(apart_x * apart_y), -1, 1), dtype=np.float64)
+        return np.asarray(np.clip(product / np.sqrt(apart[0] * apart[1]), -1, 1), dtype=np.float64)

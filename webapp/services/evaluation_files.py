@@ -10,7 +10,7 @@ import io
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from types import TracebackType
 from typing import IO, Any, Self
@@ -35,6 +35,7 @@ MOST_ROWS = 50_000
 MOST_PROBLEMS = 200
 """Problems that are kept in words; all are counted."""
 
+_KEPT = tuple(one.name for one in fields(Row))
 _EXPECTED = {Kind.ANSWERS: "answers_file", Kind.CHUNKS: "chunks_file"}
 
 
@@ -99,7 +100,8 @@ class Rows:
 
     def add(self, row: Row) -> None:
         """Take one row in."""
-        self._file.write(json.dumps(asdict(row)).encode() + b"\n")
+        kept = {name: getattr(row, name) for name in _KEPT}  # asdict would copy every text
+        self._file.write(json.dumps(kept).encode() + b"\n")
         self.n += 1
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

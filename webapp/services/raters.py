@@ -131,9 +131,10 @@ def removal_cost(session: Session, rater: Rater) -> RemovalCost:
         return session.scalar(found) or 0
 
     return RemovalCost(
-        judgments=count(Judgment, Judgment.verdict.is_not(None)),
+        judgments=count(Judgment, Judgment.verdict.is_not(None))
+        + count(ItemJudgment, ItemJudgment.value.is_not(None)),
         ratings=count(QueryRating),
-        events=count(Event),
+        events=count(Event) + count(ItemEvent),
     )
 
 
