@@ -9,14 +9,16 @@ const asked = document.querySelector("[data-asked]")?.dataset.asked;
 const LAST = "draft-of"; // whose draft there is: on a shared device nobody sees another's
 
 if (draft) {
-  const mine = kept(LAST) === draft.dataset.draft;
-  if (mine && !draft.value.trim()) draft.value = kept("draft") ?? "";
-  draft.addEventListener("input", () => {
-    keep(LAST, draft.dataset.draft);
-    keep("draft", draft.value);
-  });
+  if (draft.value.trim()) remember(); // typed before this script was here, or sent back
+  else if (kept(LAST) === draft.dataset.draft) draft.value = kept("draft") ?? "";
+  draft.addEventListener("input", remember);
 }
 if (asked !== undefined && (kept("draft") ?? "").trim() === asked.trim()) keep("draft", "");
+
+function remember() {
+  keep(LAST, draft.dataset.draft);
+  keep("draft", draft.value);
+}
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;

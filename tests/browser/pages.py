@@ -235,6 +235,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "study set-up": "/study/",
     "study set-up refused": _refused_set_up,
     "study standing": "/study/standing",
+    "phase 3 set-up": "/study/users/",
     "conflicts": "/conflicts/",
     "comparison": "/comparisons/",
     "comparison, everything unfolded": _unfolded,
