@@ -211,11 +211,14 @@ def test_each_rater_has_repeats_of_their_own_whatever_others_do(
                 robot.rate(page)
         busy = any(page is not None for _, page in pages)
 
+    shares = []
     for one in (rater, other):
         kinds = session.scalars(select(Task.kind).where(Task.rater_id == one.id)).all()
-        # Six questions each: 17 % of six is one.
-        assert (kinds.count(POOL), kinds.count(REPEAT)) == (6, 1)
+        shares.append(kinds.count(POOL))
+        # About six questions each, as a repeat may come in between: 17 % of 5 to 7 is one.
+        assert kinds.count(REPEAT) == 1
         assert progress.progress(session, one).left == 0
+    assert sorted(shares) in ([6, 6], [5, 7])
 
 
 def share(given: list[Unit], free: list[Unit], again: list[Unit]) -> Share:
