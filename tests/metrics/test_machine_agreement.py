@@ -79,6 +79,13 @@ def test_an_interval_holds_its_value_and_no_order_of_the_items_moves_it() -> Non
         assert -1 <= one.lower <= one.value <= one.upper <= 1
 
 
+def test_very_few_items_have_no_interval() -> None:
+    found = rank_correlation([(0.1, 1), (0.2, 2), (0.3, 3), (0.4, 4)], bootstrap=FEW)
+
+    assert found.spearman.value == pytest.approx(1)
+    assert (found.spearman.lower, found.kendall.upper) == (None, None)
+
+
 def test_a_resample_is_worth_what_scipy_makes_of_the_items_drawn() -> None:
     import numpy as np
 

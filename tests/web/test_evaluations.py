@@ -295,6 +295,12 @@ def test_people_are_put_beside_the_machine(client: FlaskClient) -> None:
     assert re.search(r"Supported claims \(overlap\) 3 1\.00 .*? 1\.00", page)
     assert "1 of 2 parts differ · grade 3 of 5" in page
     assert "Fewer than 30 items are graded" in page
+    document = client.get(f"{base}/people.json").get_json()
+    assert document["verdicts"]["cohen_kappa"]["value"] == 0
+    assert (document["verdicts"]["both"], document["graded"]) == (1, 3)
+    assert document["grades"]["overlap"]["spearman"]["value"] == pytest.approx(1)
+    assert document["grades"]["overlap"]["spearman"]["lower"] is None  # fewer than 5
+    assert document["grades"]["f1"]["why_undefined"] == "too_few_items"
 
 
 def test_deleting_says_what_goes_first(client: FlaskClient, web_database: Database) -> None:

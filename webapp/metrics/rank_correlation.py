@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_FOR_INTERVAL = 1500
 """Items up to which intervals are made: their cost grows with the square of the items."""
+FEWEST_FOR_INTERVAL = 5
+"""Items from which intervals are made: fewer are nearly always drawn in their own order."""
 _BLOCK = 500
 
 
@@ -108,11 +110,11 @@ def _unfit(pairs: list[tuple[float, float]]) -> NoCorrelation | None:
 
 
 def _draws(unit_of: Any, n_units: int, bootstrap: Bootstrap) -> Values | None:
-    """How often each unit is drawn in each resample of the items; none of very many items."""
+    """How often each unit is drawn in each resample of the items; none of very few or many."""
     import numpy as np
 
     n = len(unit_of)
-    if n > MOST_FOR_INTERVAL:
+    if not FEWEST_FOR_INTERVAL <= n <= MOST_FOR_INTERVAL:
         return None
     drawn = np.random.default_rng(bootstrap.seed).integers(0, n, (bootstrap.resamples, n))
     times = np.zeros((bootstrap.resamples, n_units))

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Evaluation, EvaluationItem, ItemJudgment
+from webapp.exporters.machine_agreement_json import binary_json, correlation_json
 from webapp.metrics.intervals import Bootstrap
 from webapp.metrics.machine_agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.rank_correlation import RankCorrelation, rank_correlation
@@ -102,6 +104,25 @@ def report(session: Session, evaluation: Evaluation, *, bootstrap: Bootstrap = B
         disagreements=_disagreements(kind, judged),
         bootstrap=bootstrap,
     )
+
+
+def document(found: Report) -> dict[str, Any]:
+    """Return the report as JSON has it."""
+    bootstrap = found.bootstrap
+    return {
+        "raters": found.n_raters,
+        "items": found.n_items,
+        "graded": found.n_graded,
+        "verdicts": binary_json(found.overall),
+        "verdicts_by_field": {name: binary_json(one) for name, one in found.fields.items()},
+        "grades": {name: correlation_json(one) for name, one in found.figures.items()},
+        "intervals": {
+            "method": bootstrap.method,
+            "confidence": bootstrap.confidence,
+            "resamples": bootstrap.resamples,
+            "seed": bootstrap.seed,
+        },
+    }
 
 
 def _judged(session: Session, evaluation: Evaluation) -> tuple[list[_Judged], int]:

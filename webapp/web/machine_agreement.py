@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, render_template
+from flask import Blueprint, Response, render_template
 
 from webapp.db.models import Evaluation
 from webapp.i18n import gettext
@@ -91,6 +91,17 @@ def show(evaluation_id: str) -> str:
         reasons=_reasons(),
     )
     return render_template("evaluations/people.html", **htmx.names(context))
+
+
+@blueprint.get("/<evaluation_id>/people.json")
+def as_json(evaluation_id: str) -> Response:
+    """Return the numbers of the page as JSON."""
+    from flask import jsonify
+
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        report = machine_agreement.report(session, found)
+    return jsonify(machine_agreement.document(report))
 
 
 def _told(name: str, found: BinaryAgreement) -> Told:
