@@ -84,7 +84,8 @@ def copies_before_last(session: Session, study: Study) -> tuple[Copy, ...]:
 def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     """Delete a participant with all they gave; a count stays, and in the log their number.
 
-    What the owner made of their words goes from the log too. SQLite overwrites what is deleted, so that the file holds no trace of it either.
+    What the owner made of their words goes from the log too. SQLite overwrites what is
+    deleted, so that the file holds no trace of it either.
     """
     if session.get_bind().dialect.name == "sqlite":
         session.execute(text("PRAGMA secure_delete = ON"))
