@@ -162,6 +162,24 @@ def test_a_threshold_of_zero_is_honoured(client: FlaskClient) -> None:
     assert "tau_sim 0.00" in text(client.get(answer.headers["Location"]).text)
 
 
+def test_cosines_come_from_words_or_the_configured_endpoint_and_from_no_other(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, web_database: Database
+) -> None:
+    rows_without = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
+    lexical = send(client, "answers", lines(*rows_without), embedder="lexical")
+    page = text(client.get(lexical.headers["Location"]).text)
+    assert "Cosines: lexical (TF-IDF); tau_sim 0.30." in page
+    assert 'value="endpoint"' not in client.get("/evaluations/").text
+
+    monkeypatch.setenv("RELEVANSI_EMBEDDINGS_URL", "http://127.0.0.1:9/v1")  # nobody answers
+    monkeypatch.setenv("RELEVANSI_EMBEDDINGS_MODEL", "small")
+    assert 'value="endpoint"' in client.get("/evaluations/").text
+    refused = send(client, "answers", lines(*rows_without), embedder="endpoint")
+    assert refused.status_code == 422
+    assert "http://127.0.0.1:9/v1/embeddings cannot be used" in refused.text
+    assert rows(web_database, Evaluation) == 1
+
+
 def test_bad_rows_are_told_by_line_on_the_page(client: FlaskClient) -> None:
     page = client.get(scored(client, "chunks", DATA["chunks"] + b"{bad\n")).text
 

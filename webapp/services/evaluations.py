@@ -105,6 +105,8 @@ class DeletionCost:
 
 def store(session: Session, study: Study, scored: Scored, rows: Rows, now: datetime) -> str:
     """Return the id of the evaluation, stored with its rows; of an equal one that is here."""
+    # The same file twice at once: the second waits and finds the first.
+    session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
     known = session.scalar(
         select(Evaluation.id).where(
             Evaluation.study_id == study.id, Evaluation.sha256 == scored.sha256
