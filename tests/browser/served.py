@@ -20,6 +20,7 @@ from tests.browser.server import Server
 
 PASSWORD = "kata sandi pemilik"
 OWNER = "Owner"
+PATIENCE = 120  # seconds
 LONG_NAME = "Muhammad Rizky Ramadhan Siregar-Simanjuntak"
 CARD = re.compile(r'data-verdict="(\w*)".*?name="card" value="(\w+)"', re.DOTALL)
 ANSWER = re.compile(r'name="answer" value="(\w+)".*?</form>', re.DOTALL)
@@ -33,17 +34,18 @@ class Person:
         self.url = url
         self._cookies = CookieJar()
         self._opener = build_opener(HTTPCookieProcessor(self._cookies))
+        self._opener.addheaders = [("Accept-Language", "en")]
 
     def get(self, path: str) -> str:
         """What this person sees at an address."""
-        with self._opener.open(self.url + path, timeout=30) as answer:
+        with self._opener.open(self.url + path, timeout=PATIENCE) as answer:
             found: str = answer.read().decode()
         return found
 
     def post(self, path: str, **fields: str) -> str:
         """Send a form; returns the page that it leads to."""
         request = Request(self.url + path, data=urlencode(fields).encode())
-        with self._opener.open(request, timeout=30) as answer:
+        with self._opener.open(request, timeout=PATIENCE) as answer:
             found: str = answer.read().decode()
         return found
 
@@ -88,12 +90,12 @@ def fill(server: Server, folder: Path) -> Served:
     people = {OWNER: owner}
     for name, rate in stops.items():
         people[name] = Person(server.url)
-        people[name].post(_link(owner, name))
+        people[name].post(link(owner, name))
         rate(people[name])
-    return Served(server, people, _link(owner, LONG_NAME))
+    return Served(server, people, link(owner, LONG_NAME))
 
 
-def _link(owner: Person, name: str) -> str:
+def link(owner: Person, name: str) -> str:
     """Make a link for a rater; returns its path."""
     found = re.search(r"/join/[\w-]+", owner.post("/raters/", name=name, days="30", by="link"))
     assert found

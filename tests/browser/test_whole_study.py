@@ -23,7 +23,7 @@ from urllib.parse import quote
 import ir_measures
 import pytest
 from ir_measures import RR
-from playwright.sync_api import APIRequestContext, Browser, Page
+from playwright.sync_api import Browser, Page
 
 from tests.browser.blind import join
 from tests.browser.conftest import serving
@@ -39,6 +39,7 @@ from tests.browser.sample_study import (
     middle,
     run_figures,
 )
+from tests.browser.served import PASSWORD, Person, link
 from tests.browser.server import Server
 from tests.browser.typists import NAMES, Typist
 from tests.browser.wire import Wire
@@ -48,12 +49,10 @@ from webapp.metrics.agreement import Table
 
 pytestmark = pytest.mark.journey
 
-PASSWORD = "kata sandi pemilik"
 LLMS = ("rahasia-7b", "rahasia-70b", "rahasia-mini")
 THANKS = "Semuanya sudah dinilai. Terima kasih."
 MOST_SECONDS = 900
 REPEATED = 2  # 5 % of the 40 questions and conversations
-ENGLISH = {"Accept-Language": "en"}
 AS_IT_IS = {"Accept-Encoding": "identity"}
 KINDS = (
     ("cards", (0, 1), "nominal"),
@@ -74,17 +73,15 @@ class Rated:
     """The study once everybody is done: who typed what, and the owner's way in."""
 
     server: Server
-    owner: APIRequestContext
+    owner: Person
     run_ids: tuple[str, ...]
     sample: Sample
     typists: Sequence[Typist]
     received: Mapping[str, bytes]
 
-    def get(self, path: str) -> bytes:
+    def get(self, path: str) -> str:
         """What the owner gets from an address."""
-        answer = self.owner.get(self.server.url + path)
-        assert answer.ok, (path, answer.status)
-        return answer.body()
+        return self.owner.get(path)
 
     def rules(self) -> dict[str, tuple[Verdicts, dict[Answer, float]]]:
         """What counts under each rule: verdicts by thing, quality by answer."""
@@ -106,42 +103,38 @@ class Rated:
 @pytest.fixture(name="rated", scope="module")
 def _rated(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rated]:
     """Three runs, three people, everything typed: as fast as the pages confirm."""
-    with serving(tmp_path_factory.mktemp("whole") / "instance") as server, ExitStack() as stack:
-        run_ids = tuple(_imported(server))
-        owner = stack.enter_context(browser.new_context(extra_http_headers=ENGLISH)).request
-        links = list(_invited(owner, server.url))
+    sample = Sample()
+    with serving(tmp_path_factory.mktemp("whole") / "instance") as server:
+        run_ids, owner = tuple(_imported(server)), Person(server.url)
+        owner.post("/sign-in/first", password=PASSWORD, again=PASSWORD)
+        typists, received = _rated_by_all(browser, server, owner, sample)
+        yield Rated(server, owner, run_ids, sample, typists, received)
+
+
+def _rated_by_all(
+    browser: Browser, server: Server, owner: Person, sample: Sample
+) -> tuple[Sequence[Typist], Mapping[str, bytes]]:
+    """Let everybody rate, each by a wire of their own; returns them and what the wires carried."""
+    complaints: list[str] = []
+    with ExitStack() as stack:
         wires = {name: stack.enter_context(closing(Wire(server.port))) for name in NAMES}
-        complaints: list[str] = []
-        sample, typists = Sample(), []
-        for name, link in zip(NAMES, links, strict=True):
-            context = stack.enter_context(browser.new_context(**PLAIN))
-            page = context.new_page()
+        typists = []
+        for name, wire in wires.items():
+            page = stack.enter_context(browser.new_context(**PLAIN)).new_page()
             page.on("pageerror", lambda error: complaints.append(str(error)))
-            join(page, wires[name].url + link)
+            join(page, wire.url + link(owner, name))
             typists.append(Typist(name, page, sample))
         _rate(typists)
         for typist in typists:
             _look_around(typist.page, wires[typist.name].url)
-        received = {name: wire.received() for name, wire in wires.items()}
         assert complaints == []
-        yield Rated(server, owner, run_ids, sample, typists, received)
+        return typists, {name: wire.received() for name, wire in wires.items()}
 
 
 def _imported(server: Server) -> Iterator[str]:
     for path, llm in zip(files(), LLMS, strict=True):
         found = document(relevansi(server.instance, "import", path, "--llm", llm, "--json"))
         yield found["runs"][0]["id"]
-
-
-def _invited(owner: APIRequestContext, url: str) -> Iterator[str]:
-    """Set the owner's password and make a link for each rater; yields the links' paths."""
-    answer = owner.post(f"{url}/sign-in/first", form={"password": PASSWORD, "again": PASSWORD})
-    assert answer.ok
-    for name in NAMES:
-        answer = owner.post(f"{url}/raters/", form={"name": name, "days": "1", "by": "link"})
-        found = re.search(r"/join/[\w-]+", answer.text())
-        assert found, answer.text()
-        yield found[0]
 
 
 def _rate(typists: Sequence[Typist]) -> None:
@@ -156,11 +149,11 @@ def _look_around(page: Page, url: str) -> None:
     for path in ("/", "/rate/", "/history/", "/runs/", "/agreement", "/study/", "/nothing-there"):
         page.goto(url + path)
     page.goto(f"{url}/history/?change=quality")
-    files = [
+    logs = [
         page.context.request.get(f"{url}/history/events.{name}", headers=AS_IT_IS).text()
         for name in ("csv", "jsonl")
     ]
-    for event in map(json.loads, files[1].splitlines()):
+    for event in map(json.loads, logs[1].splitlines()):
         assert event["answer"] in {None, *"ABC"}  # no number, which would follow the runs
 
 
@@ -180,14 +173,14 @@ def test_the_study_says_what_pooling_saved(rated: Rated) -> None:
     cards = sum(len(answer.things) for answer in rated.sample.answers)
     distinct = sum(1 for thing in rated.sample.things if thing.identity)
     assert distinct < cards
-    page = rated.get("/study/standing").decode()
+    page = rated.get("/study/standing")
     assert f"{cards} cards shown, {distinct} to judge." in page
     assert f"saves each rater {cards - distinct} verdicts" in page
 
 
 def test_every_key_is_one_event_in_the_order_of_typing(rated: Rated) -> None:
     """The log that the owner takes away says what was typed, no more and no less."""
-    lines = rated.get("/history/events.jsonl").decode().splitlines()
+    lines = rated.get("/history/events.jsonl").splitlines()
     events = [json.loads(line) for line in lines]
     assert len({event["event_id"] for event in events}) == len(events)
     for typist in rated.typists:
@@ -219,7 +212,7 @@ def test_figures_are_those_of_what_was_typed(rated: Rated) -> None:
 def test_the_rated_csv_says_the_same_to_four_decimals(rated: Rated) -> None:
     """Undefined and open are blank, and an empty list has MRR 0, as the original wrote it."""
     for address, answers, rule, said, grades in rated.each():
-        text = rated.get(f"{address}/export.csv?rule={quote(rule)}").decode()
+        text = rated.get(f"{address}/export.csv?rule={quote(rule)}")
         for row, answer in zip(csv.DictReader(io.StringIO(text)), answers, strict=True):
             own = figures(answer, said)
             assert row["precision_at_5"] == four(own.precision_at_5), (rule, row)
@@ -236,14 +229,14 @@ def test_the_command_line_exports_what_the_page_does(rated: Rated) -> None:
         done = relevansi(rated.server.instance, *asked)
         name = "rater Ani" if rule == "--rater=Ani" else "majority"
         page = rated.get(f"/runs/{run_id}/export.csv?rule={quote(name)}")
-        assert (done.stdout.encode(), done.returncode) == (page, 0), done.stderr
+        assert (done.stdout, done.returncode) == (page, 0), done.stderr
 
 
 def test_verdicts_come_out_at_every_rank_where_their_property_stands(rated: Rated) -> None:
     """In the JSON and in the long CSV, with the grades and the outcomes of empty lists."""
     for address, answers, rule, said, grades in rated.each():
         found = json.loads(rated.get(f"{address}/export.json?rule={quote(rule)}"))
-        text = rated.get(f"{address}/judgments.csv?rule={quote(rule)}").decode()
+        text = rated.get(f"{address}/judgments.csv?rule={quote(rule)}")
         lines = iter(csv.DictReader(io.StringIO(text)))
         for query, answer in zip(found["queries"], answers, strict=True):
             wanted = [said.get(thing) for thing in answer.things]
@@ -257,8 +250,7 @@ def test_verdicts_come_out_at_every_rank_where_their_property_stands(rated: Rate
 def test_ir_measures_finds_the_same_reciprocal_ranks_in_the_trec_files(rated: Rated) -> None:
     for address, answers, rule, said, _ in rated.each():
         qrels, run = (
-            rated.get(f"{address}/{name}.txt?rule={quote(rule)}").decode()
-            for name in ("qrels", "run")
+            rated.get(f"{address}/{name}.txt?rule={quote(rule)}") for name in ("qrels", "run")
         )
         found = ir_measures.iter_calc(
             [RR],
@@ -317,6 +309,8 @@ def test_the_check_says_equal(rated: Rated) -> None:
 def test_no_byte_a_blind_rater_receives_names_a_run(rated: Rated) -> None:
     """Pages, parts, scripts, styles, headers, downloads, refusals: all that came by the wire."""
     told = re.compile("|".join((*SECRETS, *rated.run_ids)).encode(), re.IGNORECASE)
+    for run_id in rated.run_ids:
+        assert len(set(told.findall(rated.get(f"/runs/{run_id}").encode()))) > 2  # it can be found
     for name, received in rated.received.items():
         assert name.encode() in received
         assert THANKS.encode() in received
