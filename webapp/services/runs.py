@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import (
     Adjudication,
+    CardDecision,
     JudgedThing,
     Judgment,
     Query,
@@ -101,11 +102,15 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class DeletionCost:
-    """What goes with a run and what stays: numbers of judgments of all raters."""
+    """What goes with a run and what stays: numbers of judgments of all raters.
+
+    ``decisions_lost`` counts every step that people took on its cards by hand.
+    """
 
     judgments_lost: int
     ratings_lost: int
     judgments_kept: int
+    decisions_lost: int
 
 
 def find(session: Session, study: Study, run_id: str) -> Run:
@@ -176,10 +181,12 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
     own = JudgedThing.run_id == run.id
     pooled = JudgedThing.id.in_(_things_shown(run.id)) & JudgedThing.run_id.is_(None)
     ratings = select(func.count()).select_from(QueryRating).join(Query)
+    decisions = select(func.count()).select_from(CardDecision).join(Query)
     return DeletionCost(
         judgments_lost=session.scalar(given.join(JudgedThing).where(own)) or 0,
         ratings_lost=session.scalar(ratings.where(Query.run_id == run.id)) or 0,
         judgments_kept=session.scalar(given.join(JudgedThing).where(pooled)) or 0,
+        decisions_lost=session.scalar(decisions.where(Query.run_id == run.id)) or 0,
     )
 
 
