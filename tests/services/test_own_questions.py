@@ -254,6 +254,27 @@ def test_no_more_are_asked_at_once_than_allowed_and_the_others_wait_their_turn(
     assert third.asked.message == "Rumah 2?"
 
 
+@pytest.mark.parametrize(
+    "response",
+    ["NUL \x00 here", "half \ud800 a character", "\u202e turned", "x" * 900_000, "**" * 5000],
+)
+def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
+    session: Session, melati: Participant, response: str
+) -> None:
+    own_questions.ask(session, melati, "Rumah?", NOW)
+    call = own_questions.claim(session, NOW)
+    assert call is not None
+    properties = ({"title": response[:50], "url": "x\x00"}, "no object", None)
+    answer = Answer(response, properties, metadata={"note": response[:50]})
+
+    assert own_questions.answered(session, call, answer, NOW)
+    session.flush()
+    assert melati.rater is not None
+    assert melati.run_id is not None
+    page = rating_page.rating_page(session, melati.rater, melati.run_id, 1, Filter())
+    assert page.response
+
+
 def test_one_participant_is_out_of_reach_for_another(session: Session, study: Study) -> None:
     melati, jati = taking_part(session, study), taking_part(session, study, "Jati")
     asked(session, melati)

@@ -14,6 +14,7 @@ from tests.web.conftest import PART
 from tests.web.participants import WAIT, ask, asker, opened, taking_part
 from webapp.db.engine import Database
 from webapp.db.models import OwnQuestion
+from webapp.services.own_questions import ALIVE
 from webapp.web import asking
 from webapp.web.access import now
 
@@ -44,6 +45,23 @@ def test_an_answer_is_shown_as_cards_and_judged_without_a_script(
     (asked,) = bot.asked
     assert asked["message"] == "Rumah di Johor?"
     assert asked["method"] == "hybrid"
+
+
+def test_an_empty_answer_asks_in_plain_words_whether_that_is_right(
+    app: Flask, web_database: Database
+) -> None:
+    nothing = bots.status(200, {"response": "Maaf, tidak ada.", "properties": []})
+    with bots.serving(nothing) as bot:
+        client = taking_part(app, opened(web_database, bot.address))
+        address = ask(app, client, "Kastil di Medan?")
+    page = client.get(address).text
+
+    assert "The chatbot showed no property" in page
+    assert "Not rated yet: whether showing nothing is right" in page
+    client.post(f"{address}/rating", data={"empty_outcome": "false_negative"})
+    page = client.get(address).text
+    assert 'data-verdict="false_negative"' in page
+    assert "Everything is rated" in page
 
 
 def test_a_click_by_script_is_answered_with_what_it_changed(
@@ -192,7 +210,7 @@ def test_a_restart_in_mid_question_leaves_it_interrupted_and_to_be_asked_again(
         client = taking_part(app, opened(web_database, bot.address))
         address = client.post("/ask/", data={"question": "Rumah?"}).headers["Location"]
         assert bot.waiting.wait(WAIT)
-        old, later = asker(app), now() + asking.ALIVE * 2
+        old, later = asker(app), now() + ALIVE * 2
         asking.set_up(app)  # as the next process begins, which knows nothing of that call
         monkeypatch.setattr("webapp.web.access.now", lambda: later)
         monkeypatch.setattr(asking, "now", lambda: later)

@@ -183,6 +183,12 @@ def ask_again(position: int) -> Response:
     return _to(position)
 
 
+@blueprint.get(ADDRESS + "/again")
+def after_again(position: int) -> Response:
+    """Go to the question: a reload or a change of language comes here."""
+    return _to(position)
+
+
 @blueprint.post(ADDRESS + "/give-up")
 def give_up(position: int) -> Response:
     """Leave a question that got no answer, and go on."""
@@ -296,7 +302,9 @@ def _clicked(rated: Rated, changed: tuple[JudgedCard, ...] = ()) -> Response:
 def _left(line: QuestionLine) -> str:
     """Return in words what is still to be rated of an answer; nothing once it is all."""
     missing = []
-    if line.open_judgments:
+    if line.open_judgments and line.answer_state == "empty":
+        missing.append(gettext("whether showing nothing is right"))
+    elif line.open_judgments:
         missing.append(ngettext("%(n)s card", "%(n)s cards", line.open_judgments))
     if line.quality is None and line.answer_state == "results":
         missing.append(gettext("the quality of the answer"))

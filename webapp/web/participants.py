@@ -145,14 +145,16 @@ def rename() -> Response:
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/link")
-def link() -> str:
-    """Show one more link to go on by, here or on another device."""
+@blueprint.route("/link", methods=["GET", "POST"])
+def link() -> Response:
+    """Show one more link to go on by, here or on another device; opened anew, go home."""
+    if request.method != "POST":  # a reload or another language makes no further link
+        return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
     with access.writing_participant() as (session, participant):
         made = participants.personal_link(session, participant, access.now())
         session.commit()
     context = LinkPage(shown(made.token))
-    return render_template("participants/link.html", **htmx.names(context))
+    return make_response(render_template("participants/link.html", **htmx.names(context)))
 
 
 def address(token: str) -> str:

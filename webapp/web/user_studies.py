@@ -189,6 +189,13 @@ def make_link() -> Response:
     return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
 
 
+@blueprint.get("/consent")
+@blueprint.get("/links")
+def after_refusal() -> Response:
+    """Go to the page: a reload or a change of language comes here after a refusal."""
+    return redirect(url_for("user_studies.show"), 303)  # type: ignore[return-value]
+
+
 @blueprint.post("/links/<int:link_id>/withdraw")
 def withdraw_link(link_id: int) -> Response:
     """Take a link back."""
