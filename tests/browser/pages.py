@@ -213,6 +213,24 @@ def _compared_question(page: Page, study: Study) -> None:
     expect(page.locator(".sides")).to_be_visible()
 
 
+def _checked(part: str = "") -> Callable[[Page, Study], None]:
+    """A run against gold questions that ask nothing yet: those of its set, put in force once."""
+
+    def step(page: Page, study: Study) -> None:
+        here = f"{study.server.url}/constraints/{study.runs['hybrid']}"
+        page.goto(here)
+        if page.locator("#no-gold").count():
+            page.locator("a[href^='/gold/']").click()
+            page.locator("form[action$='/begin'] button").click()
+            page.goto(here)
+        if part.startswith("/questions"):
+            here = study.server.url + str(page.locator("a[href^='/gold/']").get_attribute("href"))
+        page.goto(here + part)
+        expect(page.locator("h1")).to_be_visible()
+
+    return step
+
+
 PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "home": "/",
     "runs": "/runs/",
@@ -237,6 +255,9 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "study standing": "/study/standing",
     "phase 3 set-up": "/study/users/",
     "conflicts": "/conflicts/",
+    "constraints": _checked(),
+    "constraints of one question": _checked("/2"),
+    "a gold question": _checked("/questions/2"),
     "comparison": "/comparisons/",
     "comparison, everything unfolded": _unfolded,
     "comparison of one question": _compared_question,
