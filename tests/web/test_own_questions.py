@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from threading import Barrier, Thread
+from threading import Barrier, Lock, Thread
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -318,3 +319,37 @@ def test_one_participant_s_questions_are_nobody_else_s(app: Flask, web_database:
         ("/give-up", {}),
     ):
         assert other.post(address + path, data=data).status_code == 404
+
+
+def test_five_people_at_once_are_all_answered_and_the_chatbot_gets_two_questions_at_a_time(
+    app: Flask, web_database: Database
+) -> None:
+    lock, now_asked, most = Lock(), 0, 0
+
+    def counting(handler: bots.Handler, asked: Any) -> None:
+        nonlocal now_asked, most
+        with lock:
+            now_asked += 1
+            most = max(most, now_asked)
+        handler.server.released.wait(0.1)
+        with lock:
+            now_asked -= 1
+        bots.good(handler, asked)
+
+    with bots.serving(counting) as bot:
+        link = opened(web_database, bot.address, at_once=2)
+        people = [taking_part(app, link) for _ in range(5)]
+        threads = [
+            Thread(target=person.post, args=["/ask/"], kwargs={"data": {"question": f"{n}?"}})
+            for n, person in enumerate(people)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert asker(app).is_idle(WAIT)
+
+    assert most == 2
+    assert states(web_database) == ["answered"] * 5
+    for number, person in enumerate(people):
+        assert f"{number}?" in person.get("/ask/1").text
