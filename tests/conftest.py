@@ -88,7 +88,7 @@ def _database(request: pytest.FixtureRequest) -> Iterator[Database]:
 def _hidden_loop(request: pytest.FixtureRequest) -> Iterator[None]:
     """The event loop of an open browser is for its own tests: others may run one of theirs."""
     loop = events._get_running_loop()
-    if loop is None or request.node.get_closest_marker("browser"):
+    if loop is None or any(map(request.node.get_closest_marker, ("browser", "journey"))):
         yield
         return
     events._set_running_loop(None)
