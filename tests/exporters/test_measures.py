@@ -10,6 +10,7 @@ from webapp.i18n import gettext, speaking
 from webapp.metrics.agreement_registry import COEFFICIENTS
 from webapp.metrics.automatic_registry import EVALUATIONS
 from webapp.metrics.comparison_registry import COMPARISON_MEASURES
+from webapp.metrics.people_registry import MACHINE_MEASURES, USER_MEASURES
 from webapp.metrics.registry import MEASURES
 
 
@@ -29,6 +30,8 @@ def test_every_measure_is_explained_in_both_languages(language: str) -> None:
             *MEASURES.values(),
             *COMPARISON_MEASURES.values(),
             *COEFFICIENTS.values(),
+            *USER_MEASURES.values(),
+            *MACHINE_MEASURES.values(),
             *(one for found in EVALUATIONS.values() for one in found.measures.values()),
         ):
             assert f"### {gettext(measure.label)}\n" in page

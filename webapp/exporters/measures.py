@@ -10,6 +10,7 @@ from webapp.metrics.agreement_registry import COEFFICIENTS
 from webapp.metrics.automatic_registry import EVALUATIONS
 from webapp.metrics.comparison_registry import COMPARISON_MEASURES
 from webapp.metrics.figures import HEADLINES
+from webapp.metrics.people_registry import MACHINE_ADVICE, MACHINE_MEASURES, USER_MEASURES
 from webapp.metrics.registry import HEADLINE_ADVICE, MEASURES, Measure, ReadTogether
 
 
@@ -36,6 +37,8 @@ def chapters() -> tuple[Chapter, ...]:
         Chapter("columns", gettext("Other figures, and columns of the rated CSV"), others),
         _chapter("comparison", gettext("Comparison"), COMPARISON_MEASURES),
         _chapter("agreement", gettext("Inter-rater agreement"), COEFFICIENTS),
+        _chapter("users", gettext("Users and their waiting"), USER_MEASURES),
+        _chapter("machines", gettext("People beside machines"), MACHINE_MEASURES, MACHINE_ADVICE),
         *(
             _chapter(name, gettext(found.title), found.measures, found.advice)
             for name, found in EVALUATIONS.items()
