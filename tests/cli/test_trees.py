@@ -119,9 +119,9 @@ def test_a_run_gives_the_files_of_the_layout(rated: Path) -> None:
         "hybrid/test_results_20260126_141433.json",
         "hybrid/test_results_latest.json",
     ]
-    rated = files["hybrid/evaluation_rated_20260126.csv"].decode().splitlines()
+    lines = files["hybrid/evaluation_rated_20260126.csv"].decode().splitlines()
     template = files["hybrid/evaluation_template_20260126.csv"].decode().splitlines()
-    assert rated[1] == "1,Rumah?,harga,2,1,1,0.5000,0.5000,1.0000,1,3,"
+    assert lines[1] == "1,Rumah?,harga,2,1,1,0.5000,0.5000,1.0000,1,3,"
     assert template[1] == "1,Rumah?,harga,2,,,,,,,,"
     assert "Ada 3 tanah." in files["hybrid/full_responses_20260126.txt"].decode()
     assert "0.5000" in files["evaluation_report_20260126.md"].decode()

@@ -163,6 +163,7 @@ def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[
 def _change(entry: _Change) -> Change | None:
     """`entry` as an event has it, ``None`` where it says what cannot be."""
     value = entry.value
+    said: str | None
     match entry.field, value:
         case "relevance", None | "1" | "0" | "unsure" if entry.rank is not None:
             said = Relevance(value) if value else None

@@ -8,6 +8,7 @@ from datetime import date
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm.interfaces import ORMOption
 
 from webapp.db.models import Query, Run, Study
 from webapp.exporters import csv_ratings, run_folders
@@ -63,7 +64,7 @@ def tree(session: Session, study: Study, rule: Rule, to_rate: Printer) -> Tree:
     return Tree(tuple(sorted(files, key=lambda file: file.path)), tuple(notes))
 
 
-def _whole():  # type: ignore[no-untyped-def]
+def _whole() -> tuple[ORMOption, ...]:
     """Return what loads a run with its questions and cards in a few statements."""
     queries = selectinload(Run.queries)
     return queries.joinedload(Query.question), selectinload(Run.queries, Query.results)
