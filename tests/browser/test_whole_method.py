@@ -1,0 +1,178 @@
+"""The whole method on one machine: collect, rate, compare, let users ask, hand in the report."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, expect
+
+from tests.browser.served import PASSWORD, Person
+from tests.browser.server import Server
+from tests.browser.typists import ASKED
+from tests.cli.relevansi import document, environment, process, relevansi
+
+pytestmark = pytest.mark.journey
+
+METHODS = ("api_only", "hybrid", "vector_only")
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "is_mobile": True,
+    "has_touch": True,
+    "locale": "id-ID",
+}
+WISHES = (
+    "Rumah dijual di Johor di bawah 1 M",
+    "Apartemen disewa di Podomoro",
+    "Ruko di Krakatau",
+    "Rumah 3 kamar di Ringroad",
+    "Tanah dijual di Marelan",
+)
+MOST_SECONDS = 600
+
+
+def test_the_whole_method_runs_on_one_machine(
+    empty_server: Server, browser: Browser, tmp_path: Path
+) -> None:
+    """Three runs from the demo chatbot, rated blind, compared; five users at once; reports."""
+    with _chatbot(tmp_path) as address:
+        runs = [_collect(empty_server, address, method, tmp_path) for method in METHODS]
+        owner = Person(empty_server.url)
+        owner.post("/sign-in/first", password=PASSWORD, again=PASSWORD)
+        _rate_blind(browser, owner)
+        _compare(empty_server, owner, runs, tmp_path)
+        _take_part(browser, _open_phase_3(owner, address))
+    _report_phase_3(empty_server, owner)
+
+
+@contextmanager
+def _chatbot(folder: Path) -> Iterator[str]:
+    """Yield the address of the demo chatbot, run as a user runs it."""
+    command = [sys.executable, "-m", "webapp", "chatbot", "--port", "0"]
+    settings = environment(folder, "en")
+    bot = subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, encoding="utf-8")
+    try:
+        assert bot.stdout is not None
+        found = re.search(r"http://\S+?(?=[\s,]|$)", bot.stdout.readline())
+        assert found is not None
+        yield found[0]
+    finally:
+        bot.terminate()
+        bot.communicate(timeout=30)
+
+
+def _collect(server: Server, address: str, method: str, folder: Path) -> str:
+    """Collect and import a run of the 30 questions; returns its id."""
+    labels = ("--method", method, "--llm", "demo")
+    done = process(
+        server.instance, "collect", "--endpoint", address, *labels, "-o", folder / "evaluation"
+    )
+    assert done.returncode == 0, done.stderr
+    listed = document(relevansi(server.instance, "runs", "--json"))["runs"]
+    (found,) = [run for run in listed if run["search_method"] == method]
+    assert (found["queries"], found["failed"]) == (30, 0)
+    identity: str = found["id"]
+    return identity
+
+
+def _rate_blind(browser: Browser, owner: Person) -> None:
+    """Type a verdict on everything that is asked, by keyboard, until nothing is left."""
+    context = browser.new_context(locale="id-ID")
+    page = context.new_page()
+    owner.lend(page)
+    page.goto(f"{owner.url}/rate/")
+    letters, digits = cycle("yyty"), cycle("4352")
+    until = time.monotonic() + MOST_SECONDS
+    while not (asked := _asked(page)).get("finished"):
+        assert time.monotonic() < until, page.url
+        keys = digits if asked.get("kind") == "grades" else letters
+        page.keyboard.type("".join(next(keys) for _ in asked.get("places", ())))
+    context.close()
+
+
+def _asked(page: Page) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = page.evaluate(ASKED)
+    except Error:
+        return {}  # on the way to another page
+    return found
+
+
+def _compare(server: Server, owner: Person, runs: list[str], folder: Path) -> None:
+    """The page, the report of the command and the proof pack stand on finished runs."""
+    page = owner.get("/comparisons/?phase=1")
+    assert "Phase 1: search methods compared" in page
+    assert all(f'value="{run}" checked' in page for run in runs)
+    report = document(relevansi(server.instance, "compare", "--phase", "1", "--format", "json"))
+    assert sorted(run["search_method"] for run in report["runs"]) == sorted(METHODS)
+    assert all(entry["n"] > 15 for entry in report["differences"] if entry["figure"] == "mrr")
+    pack = folder / "pack.zip"
+    relevansi(server.instance, "export", "--format", "proof-pack", "-o", pack)
+    assert "Equal" in relevansi(folder, "verify", pack).stdout
+    assert relevansi(server.instance, "check").stdout.startswith("Equal")
+
+
+def _open_phase_3(owner: Person, address: str) -> str:
+    """Open the study to users; returns the link that everybody gets."""
+    settings = {"is_open": "1", "endpoint": address, "search_method": "hybrid", "api": "contract"}
+    limits = {"most_questions": "10", "answer_seconds": "60", "tries": "2", "at_once": "3"}
+    owner.post("/study/users/", **settings, **limits, pause_seconds="0")
+    found = re.search(r"http://[^<]+/take-part/[\w-]+", owner.post("/study/users/links"))
+    assert found is not None
+    return found[0]
+
+
+def _take_part(browser: Browser, link: str) -> None:
+    """Five people at once on telephones: each step is taken by all before the next."""
+    with ExitStack() as stack:
+        pages = [stack.enter_context(browser.new_context(**PHONE)).new_page() for _ in WISHES]
+        for page in pages:
+            page.goto(link)
+            page.get_by_role("button", name="setuju").tap()
+        for turn in ("", ", ada pilihan lain?"):
+            for page, wish in zip(pages, WISHES, strict=True):
+                page.locator("#question").fill(wish + turn)
+                page.get_by_role("button", name="Tanyakan").tap()
+            for page in pages:
+                _rate_own(page)
+        for page in pages:
+            page.goto(f"{link.partition('/take-part')[0]}/closing/")
+            for number in range(1, 11):
+                page.locator(f"#sus-{number} label").nth(3 if number % 2 else 1).tap()
+            page.get_by_role("button", name="Selesai").last.tap()
+            expect(page.locator("h1")).to_contain_text("Terima kasih")
+
+
+def _rate_own(page: Page) -> None:
+    """Judge every card of one's own answer, or its emptiness, and grade it."""
+    expect(page.locator("#rating")).to_be_visible()
+    expect(page.locator("html")).to_have_class("scripted")
+    for card in page.locator("article[data-rank]").all():
+        card.locator('button[value="1"]').tap()
+    if page.locator("#outcome").count():
+        page.locator("#outcome button").first.tap()
+    if page.locator(".scale").count():
+        page.locator(".scale label").nth(4).tap()
+        expect(page.locator('[data-state-of="quality"]')).to_have_text("Tersimpan")
+    expect(page.locator("#end .button")).not_to_have_class(re.compile("plain"))
+    page.locator("#end button").tap()
+    expect(page.locator("#question")).to_be_visible()
+
+
+def _report_phase_3(server: Server, owner: Person) -> None:
+    """Five participants and their usability in the page, the summary and the JSON."""
+    document(relevansi(server.instance, "compare", "--phase", "3", "--format", "json"))
+    summary = relevansi(server.instance, "compare", "--phase", "3")
+    assert summary.returncode == 0, summary.stderr
+    # Fours on the odd statements, twos on the even ones: (5 x 3 + 5 x 3) x 2.5.
+    for said in (summary.stdout, owner.get("/study/participants/")):
+        assert "75" in said
+    assert relevansi(server.instance, "check").stdout.startswith("Equal")
