@@ -7,6 +7,7 @@ import re
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
 from tests.web import visitors
 from tests.web.participants import consent_form, opened, taking_part
@@ -128,6 +129,23 @@ def test_a_pseudonym_that_cannot_be_is_asked_for_again_with_all_that_was_typed(
     assert answer.status_code == 422
     assert said in answer.text
     assert consent_form(answer.text)["personal"] == form["personal"]
+
+
+def test_two_who_were_offered_the_same_pseudonym_both_come_in(
+    app: Flask, link: str, web_database: Database
+) -> None:
+    """Both pages were opened before either of them agreed."""
+    first, second = visitors.browser(app), visitors.browser(app)
+    same = {"pseudonym": "Melati", "offered": "Melati", "decision": "yes"}
+    forms = [consent_form(one.get(link).text) | same for one in (first, second)]
+
+    answers = [one.post(link, data=form) for one, form in zip((first, second), forms, strict=True)]
+
+    assert [answer.status_code for answer in answers] == [303, 303]
+    with web_database.reading() as session:
+        names = session.scalars(select(Participant.pseudonym)).all()
+    assert len(set(names)) == 2
+    assert "Melati" in names
 
 
 def test_a_pseudonym_can_be_changed_later(app: Flask, link: str) -> None:

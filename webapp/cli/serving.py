@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import webbrowser
 from dataclasses import replace
@@ -97,6 +98,8 @@ def _load_sample(demo: Database) -> None:
 def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
     from waitress.server import create_server
 
+    # "Task queue depth": that requests wait a moment is what the queue is for.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     listener = listen(host, port)
     sockets: dict[int, Any] = {}
     server = create_server(

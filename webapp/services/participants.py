@@ -206,10 +206,14 @@ def agree(
     pseudonym: str,
     token: str,
     now: datetime,
+    *,
+    was_offered: bool = False,
 ) -> Badge:
     """Return the badge of whoever agrees to `consent`, a new participant by everybody's link.
 
-    The same `token` (see ``new_token``) again is the same participant. Raises ``PhaseClosed``,
+    The same `token` (see ``new_token``) again is the same participant. A pseudonym that we
+    offered, and somebody else was given meanwhile, is replaced by another one: two people
+    who open the link at once are asked nothing twice. Raises ``PhaseClosed``,
     ``PseudonymTaken``, and ``UnknownLink`` for a token that is none.
     """
     study = session.get_one(Study, link.study_id)
@@ -220,6 +224,8 @@ def agree(
     if own is None:
         if not _TOKEN.fullmatch(token):
             raise UnknownLink
+        if was_offered and not _is_free(session, study, pseudonym):
+            pseudonym = offered_pseudonym(session, study)
         participant = _add(session, study, pseudonym, now)
         own = _keep(session, study, participant, token, now, PERSONAL_DAYS)
     if own.participant is None:
@@ -360,8 +366,13 @@ def _is_undecided(link: ParticipantLink) -> bool:
 
 
 def _need_free(session: Session, study: Study, pseudonym: str) -> None:
-    if pseudonym.casefold() in {name.casefold() for name in _pseudonyms(session, study)}:
+    if not _is_free(session, study, pseudonym):
         raise PseudonymTaken(pseudonym)
+
+
+def _is_free(session: Session, study: Study, pseudonym: str) -> bool:
+    taken = {name.casefold() for name in _pseudonyms(session, study)}
+    return pseudonym.casefold() not in taken
 
 
 def _pseudonyms(session: Session, study: Study) -> list[str]:

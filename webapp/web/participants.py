@@ -43,7 +43,8 @@ class ConsentPage:
     """What somebody reads before they take part.
 
     ``known`` is the pseudonym under which the link's holder takes part already, ``present``
-    that of whoever this browser belongs to now. ``renewed``: the text changed meanwhile.
+    that of whoever this browser belongs to now, ``offered`` one that nobody has.
+    ``renewed``: the text changed meanwhile.
     """
 
     study: str
@@ -53,6 +54,7 @@ class ConsentPage:
     version: int
     personal: str
     pseudonym: str
+    offered: str
     is_open: bool
     known: str = ""
     present: str = ""
@@ -194,6 +196,7 @@ def _page(token: str, pseudonym: str | None = None, errors: dict[str, str] | Non
             version=text.number,
             personal=request.form.get("personal") or participants.new_token(),
             pseudonym=offered if pseudonym is None else pseudonym,
+            offered=offered,
             is_open=phase is not None and phase.is_open,
             known=participant.pseudonym if participant and participant.agreed_at else "",
             present=_present(session),
@@ -221,7 +224,10 @@ def _agree(token: str, pseudonym: str) -> Response:
         text = _text(session, study)
         if not is_known and request.form.get("consent", 0, int) != text.id:
             raise TextChanged
-        badge = participants.agree(session, link, text, pseudonym, personal, now)
+        was_offered = request.form.get("offered") == pseudonym
+        badge = participants.agree(
+            session, link, text, pseudonym, personal, now, was_offered=was_offered
+        )
         session.commit()
     badges.give_participant(badge)
     if not is_known:
