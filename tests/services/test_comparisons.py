@@ -92,6 +92,19 @@ def test_the_default_of_a_phase_is_the_newest_complete_run_of_each_method(
         comparisons.of_phase(session, study, 2)
 
 
+def test_an_answer_that_nobody_can_read_keeps_no_run_from_being_complete(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(
+        session, study, "api", query(1, card("a")), query(2, state=QueryState.UNREADABLE)
+    )
+    judge(session, rater, run_id, "1")
+
+    (found,) = comparisons.candidates(session, study)
+
+    assert (found.done, found.of, found.complete) == (1, 1, True)
+
+
 def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study) -> None:
     stored(session, study, "api", query(1, card("a")), llm="gpt")
     stored(session, study, "hybrid", query(1, card("b")), llm="gpt", hour=1)

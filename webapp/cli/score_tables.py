@@ -13,6 +13,7 @@ from webapp.metrics.answers import WhyUndefined
 from webapp.metrics.automatic_registry import (
     ANSWER_MEASURES,
     CHUNK_MEASURES,
+    CONSTRAINT_LABELS,
     CONSTRAINT_MEASURES,
     EVALUATIONS,
     JSON_MEASURES,
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Number = Fraction | float | None
-
-CONSTRAINT_LABELS = {
-    "property_type": mark("Property type"),
-    "listing_type": mark("Sale or rent"),
-    "location": mark("Location"),
-    "price": mark("Price"),
-    "bedrooms": mark("Bedrooms"),
-    "floors": mark("Floors"),
-}
 
 WHY_UNDEFINED = {
     WhyUndefined.NO_EMBEDDER: mark(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from webapp.i18n import mark
-from webapp.metrics.registry import MANNING, Measure, ReadTogether, Unit
+from webapp.metrics.registry import MANNING, Measure, ReadTogether, by_name, explained
 
 CONSTRAINT_METHOD = "Evaluation V2: constraints and a confusion matrix"
 ANSWER_METHOD = "Metrics of answers with citations, 1-9"
@@ -41,25 +41,18 @@ SOFT_MATCH = mark(
 )
 
 
-def _measure(
-    name: str,
-    label: str,
-    meaning: str,
-    formula: str,
-    denominator: str,
-    *edge_cases: str,
-    source: str,
-    unit: Unit = "ratio",
-) -> Measure:
-    return Measure(name, None, label, meaning, unit, formula, denominator, edge_cases, source)
+CONSTRAINT_LABELS = {
+    "property_type": mark("Property type"),
+    "listing_type": mark("Sale or rent"),
+    "location": mark("Location"),
+    "price": mark("Price"),
+    "bedrooms": mark("Bedrooms"),
+    "floors": mark("Floors"),
+}
+"""What each constraint is called, as message ids."""
 
-
-def _by_name(*measures: Measure) -> Mapping[str, Measure]:
-    return MappingProxyType({measure.name: measure for measure in measures})
-
-
-CONSTRAINT_MEASURES = _by_name(
-    _measure(
+CONSTRAINT_MEASURES = by_name(
+    explained(
         "mean_cpr",
         mark("Mean constraint pass rate"),
         mark("How much of what the questions ask the cards meet."),
@@ -71,7 +64,7 @@ CONSTRAINT_MEASURES = _by_name(
         NO_CARDS,
         source=CONSTRAINT_METHOD,
     ),
-    _measure(
+    explained(
         "strict_success_ratio",
         mark("Strict success"),
         mark("How many cards meet everything that is asked."),
@@ -80,7 +73,7 @@ CONSTRAINT_MEASURES = _by_name(
         NO_CARDS,
         source=CONSTRAINT_METHOD,
     ),
-    _measure(
+    explained(
         "pca",
         mark("Accuracy per constraint"),
         mark("How often each constraint is met where it is asked."),
@@ -89,7 +82,7 @@ CONSTRAINT_MEASURES = _by_name(
         mark("No value for a constraint that no question asks."),
         source=CONSTRAINT_METHOD,
     ),
-    _measure(
+    explained(
         "query_success_rate",
         mark("Query success"),
         mark("How many questions were answered as they should be."),
@@ -99,7 +92,7 @@ CONSTRAINT_MEASURES = _by_name(
         mark("A question without a result in the file is empty."),
         source=CONSTRAINT_METHOD,
     ),
-    _measure(
+    explained(
         "precision",
         mark("Precision (questions)"),
         mark("Of the questions that met the threshold, how many should have."),
@@ -108,7 +101,7 @@ CONSTRAINT_MEASURES = _by_name(
         mark("No value when no question met the threshold."),
         source=MANNING,
     ),
-    _measure(
+    explained(
         "recall",
         mark("Recall (questions)"),
         mark("Of the questions that have data, how many met the threshold."),
@@ -117,7 +110,7 @@ CONSTRAINT_MEASURES = _by_name(
         mark("No value when no question should bring data."),
         source=MANNING,
     ),
-    _measure(
+    explained(
         "f1_score",
         mark("F1 (questions)"),
         mark("Precision and recall of the questions in one number."),
@@ -126,7 +119,7 @@ CONSTRAINT_MEASURES = _by_name(
         mark("0 where questions are wrong and none is right."),
         source=MANNING,
     ),
-    _measure(
+    explained(
         "accuracy",
         mark("Accuracy (questions)"),
         mark("How many questions came out as expected."),
@@ -150,8 +143,8 @@ CONSTRAINT_ADVICE = (
     ),
 )
 
-ANSWER_MEASURES = _by_name(
-    _measure(
+ANSWER_MEASURES = by_name(
+    explained(
         "count",
         mark("Answers"),
         mark("Number of answers that were scored."),
@@ -161,7 +154,7 @@ ANSWER_MEASURES = _by_name(
         source=ANSWER_METHOD,
         unit="count",
     ),
-    _measure(
+    explained(
         "avg_faithfulness",
         mark("Faithfulness (fallback)"),
         mark("How far the answers keep to their contexts, derived from overlap."),
@@ -172,7 +165,7 @@ ANSWER_MEASURES = _by_name(
         NO_EMBEDDER,
         source=ANSWER_METHOD,
     ),
-    _measure(
+    explained(
         "avg_overlap",
         mark("Supported claims (overlap)"),
         mark("How many of the claims their citation supports."),
@@ -186,7 +179,7 @@ ANSWER_MEASURES = _by_name(
         NO_EMBEDDER,
         source=ANSWER_METHOD,
     ),
-    _measure(
+    explained(
         "avg_em",
         mark("Exact match"),
         mark("How many answers are the gold answer word for word."),
@@ -196,7 +189,7 @@ ANSWER_MEASURES = _by_name(
         mark("1 when answer and gold are both empty, 0 when one is."),
         source=SQUAD,
     ),
-    _measure(
+    explained(
         "avg_f1",
         mark("F1 (words)"),
         mark("How many words answer and gold answer share."),
@@ -206,7 +199,7 @@ ANSWER_MEASURES = _by_name(
         mark("1 when answer and gold are both empty, 0 when one is."),
         source=SQUAD,
     ),
-    _measure(
+    explained(
         "abstain_rate",
         mark("Abstentions"),
         mark("How many questions the system declined to answer."),
@@ -214,7 +207,7 @@ ANSWER_MEASURES = _by_name(
         ALL_ROWS,
         source=ANSWER_METHOD,
     ),
-    _measure(
+    explained(
         "avg_total_tokens",
         mark("Tokens"),
         mark("Tokens per question, in and out, over all calls: what it costs."),
@@ -223,7 +216,7 @@ ANSWER_MEASURES = _by_name(
         source=ANSWER_METHOD,
         unit="tokens",
     ),
-    _measure(
+    explained(
         "avg_prompt_tokens",
         mark("Prompt tokens"),
         mark("Tokens per question that were put in, over all calls."),
@@ -232,7 +225,7 @@ ANSWER_MEASURES = _by_name(
         source=ANSWER_METHOD,
         unit="tokens",
     ),
-    _measure(
+    explained(
         "avg_completion_tokens",
         mark("Completion tokens"),
         mark("Tokens per question that came back, over all calls."),
@@ -241,7 +234,7 @@ ANSWER_MEASURES = _by_name(
         source=ANSWER_METHOD,
         unit="tokens",
     ),
-    _measure(
+    explained(
         "p50_latency_ms",
         mark("Median latency"),
         mark("Half of the answers came at least this fast."),
@@ -250,7 +243,7 @@ ANSWER_MEASURES = _by_name(
         source=HYNDMAN,
         unit="ms",
     ),
-    _measure(
+    explained(
         "p95_latency_ms",
         mark("95th percentile of latency"),
         mark("One answer in twenty took longer than this."),
@@ -259,7 +252,7 @@ ANSWER_MEASURES = _by_name(
         source=HYNDMAN,
         unit="ms",
     ),
-    _measure(
+    explained(
         "idk_with_citation_count",
         mark("I-don't-know with citation"),
         mark("Sentences that say they do not know and yet cite a source."),
@@ -300,8 +293,8 @@ ANSWER_ADVICE = (
     ),
 )
 
-CHUNK_MEASURES = _by_name(
-    _measure(
+CHUNK_MEASURES = by_name(
+    explained(
         "iou",
         "IoU",
         mark("How alike the retrieved words and the expected ones are."),
@@ -311,7 +304,7 @@ CHUNK_MEASURES = _by_name(
         ZERO_DENOMINATOR,
         source=CHUNK_METHOD,
     ),
-    _measure(
+    explained(
         "recall",
         mark("Recall (words)"),
         mark("How much of the expected answer was retrieved."),
@@ -321,7 +314,7 @@ CHUNK_MEASURES = _by_name(
         ZERO_DENOMINATOR,
         source=CHUNK_METHOD,
     ),
-    _measure(
+    explained(
         "precision",
         mark("Precision (words)"),
         mark("How much of what was retrieved was expected."),
@@ -331,7 +324,7 @@ CHUNK_MEASURES = _by_name(
         ZERO_DENOMINATOR,
         source=CHUNK_METHOD,
     ),
-    _measure(
+    explained(
         "precision_omega",
         mark("Precision omega"),
         mark("Precision weighted by how complete and how alike the retrieved words are."),
@@ -341,7 +334,7 @@ CHUNK_MEASURES = _by_name(
         ZERO_DENOMINATOR,
         source=CHUNK_METHOD,
     ),
-    _measure(
+    explained(
         "f1",
         mark("F1 (words)"),
         mark("Precision and recall in one number, to compare strategies by."),
@@ -366,8 +359,8 @@ CHUNK_ADVICE = (
     ),
 )
 
-JSON_MEASURES = _by_name(
-    _measure(
+JSON_MEASURES = by_name(
+    explained(
         "eval_score_avg",
         mark("Mean score"),
         mark("How near the answers come to the expected ones, from 0 to 100."),
@@ -380,7 +373,7 @@ JSON_MEASURES = _by_name(
         source=JSON_METHOD,
         unit="score 0-100",
     ),
-    _measure(
+    explained(
         "schema_pass_rate",
         mark("Schema pass rate"),
         mark("How many outputs are the JSON object that was asked for."),
@@ -389,7 +382,7 @@ JSON_MEASURES = _by_name(
         mark("Text around the object or a code fence fails it."),
         source=JSON_METHOD,
     ),
-    _measure(
+    explained(
         "classes",
         mark("Classes"),
         mark("Whether audience, topic and sub-topic are the expected ones."),
@@ -399,7 +392,7 @@ JSON_MEASURES = _by_name(
         FAILED_IS_0,
         source=JSON_METHOD,
     ),
-    _measure(
+    explained(
         "detailed_description",
         mark("Description"),
         mark("How well the points of the description cover the expected ones."),
@@ -411,7 +404,7 @@ JSON_MEASURES = _by_name(
         FAILED_IS_0,
         source=JSON_METHOD,
     ),
-    _measure(
+    explained(
         "original_evidence",
         mark("Evidence"),
         mark("Whether the quoted evidence has the expected keywords and some length."),
@@ -424,7 +417,7 @@ JSON_MEASURES = _by_name(
         FAILED_IS_0,
         source=JSON_METHOD,
     ),
-    _measure(
+    explained(
         "predicted_questions",
         mark("Predicted questions"),
         mark("How well the predicted questions cover the expected ones."),
@@ -436,7 +429,7 @@ JSON_MEASURES = _by_name(
         FAILED_IS_0,
         source=JSON_METHOD,
     ),
-    _measure(
+    explained(
         "grounding",
         mark("Grounding"),
         mark("Whether the references lead back to the contexts."),
@@ -447,7 +440,7 @@ JSON_MEASURES = _by_name(
         FAILED_IS_0,
         source=JSON_METHOD,
     ),
-    _measure(
+    explained(
         "gate_passed",
         mark("Gate"),
         mark("Whether the answers are good enough to go on to the whole set."),

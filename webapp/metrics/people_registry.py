@@ -5,12 +5,9 @@ All texts but the citations are English message ids, as in ``metrics.registry``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from webapp.i18n import mark
 from webapp.metrics.automatic_registry import HYNDMAN
-from webapp.metrics.registry import Measure, ReadTogether, Unit
+from webapp.metrics.registry import ReadTogether, by_name, explained
 
 BROOKE = (
     'Brooke, J. (1996). SUS: A "quick and dirty" usability scale. In: Usability Evaluation in '
@@ -39,28 +36,8 @@ ONE_VALUE = mark("No value where one side says the same of everything.")
 AN_ORDER = mark("1 is the same order, −1 the opposite one, 0 none in common.")
 
 
-def _measure(
-    name: str,
-    label: str,
-    meaning: str,
-    formula: str,
-    denominator: str,
-    *edge_cases: str,
-    source: str = "",
-    unit: Unit = "ratio",
-    reading: str = "",
-) -> Measure:
-    return Measure(
-        name, None, label, meaning, unit, formula, denominator, edge_cases, source, reading
-    )
-
-
-def _by_name(*measures: Measure) -> Mapping[str, Measure]:
-    return MappingProxyType({measure.name: measure for measure in measures})
-
-
-USER_MEASURES = _by_name(
-    _measure(
+USER_MEASURES = by_name(
+    explained(
         "sus",
         mark("Usability (SUS)"),
         mark("How usable the chatbot was to those who used it, by ten statements."),
@@ -75,7 +52,7 @@ USER_MEASURES = _by_name(
             "71 people call it good, from about 85 excellent."
         ),
     ),
-    _measure(
+    explained(
         "participant_interval",
         mark("Interval over participants"),
         mark("How far a figure of phase 3 would move had other people taken part."),
@@ -89,7 +66,7 @@ USER_MEASURES = _by_name(
         source=FIELD,
         unit="difference",
     ),
-    _measure(
+    explained(
         "latency_p50",
         mark("Median response time"),
         mark("The time within which half of the answers came."),
@@ -98,7 +75,7 @@ USER_MEASURES = _by_name(
         source=HYNDMAN,
         unit="ms",
     ),
-    _measure(
+    explained(
         "latency_p95",
         mark("Slow response time"),
         mark("The time within which 95 of 100 answers came."),
@@ -108,7 +85,7 @@ USER_MEASURES = _by_name(
         unit="ms",
         reading=mark("What the most patient users wait for: read it with the median."),
     ),
-    _measure(
+    explained(
         "latency_mean",
         mark("Mean response time"),
         mark("The time an answer took on average."),
@@ -120,8 +97,8 @@ USER_MEASURES = _by_name(
 )
 """The numbers about users and their waiting."""
 
-MACHINE_MEASURES = _by_name(
-    _measure(
+MACHINE_MEASURES = by_name(
+    explained(
         "machine_kappa",
         mark("Kappa of machine and people"),
         mark("How far a machine's verdicts agree with people's, beyond chance."),
@@ -130,7 +107,7 @@ MACHINE_MEASURES = _by_name(
         ONE_VALUE,
         source=COHEN,
     ),
-    _measure(
+    explained(
         "machine_precision",
         mark("Precision of the machine"),
         mark("How much of what the machine passes people pass too."),
@@ -139,7 +116,7 @@ MACHINE_MEASURES = _by_name(
         mark("No value where the machine passed nothing."),
         source="Manning, C. D., Raghavan, P., & Schütze, H. (2008), chapter 8.",
     ),
-    _measure(
+    explained(
         "machine_recall",
         mark("Recall of the machine"),
         mark("How much of what people pass the machine passes too."),
@@ -148,7 +125,7 @@ MACHINE_MEASURES = _by_name(
         mark("No value where people passed nothing."),
         source="Manning, C. D., Raghavan, P., & Schütze, H. (2008), chapter 8.",
     ),
-    _measure(
+    explained(
         "spearman",
         mark("Spearman's rho"),
         mark("Whether a figure puts items in the order in which people grade them."),
@@ -159,7 +136,7 @@ MACHINE_MEASURES = _by_name(
         unit="difference",
         reading=AN_ORDER,
     ),
-    _measure(
+    explained(
         "kendall",
         mark("Kendall's tau-b"),
         mark("Whether a figure puts pairs of items the way round people do."),

@@ -6,7 +6,9 @@ citations and names of columns stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from webapp.i18n import mark
@@ -66,6 +68,28 @@ class Measure:
     edge_cases: tuple[str, ...] = ()
     source: str = ""
     reading: str = ""
+
+
+def explained(
+    name: str,
+    label: str,
+    meaning: str,
+    formula: str,
+    denominator: str,
+    *edge_cases: str,
+    source: str = "",
+    unit: Unit = "ratio",
+    reading: str = "",
+) -> Measure:
+    """A measure that averages no figure of a query, its special cases one by one."""
+    return Measure(
+        name, None, label, meaning, unit, formula, denominator, edge_cases, source, reading
+    )
+
+
+def by_name(*measures: Measure) -> Mapping[str, Measure]:
+    """The measures under their names, in their order."""
+    return MappingProxyType({measure.name: measure for measure in measures})
 
 
 @dataclass(frozen=True, slots=True)

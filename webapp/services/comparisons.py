@@ -18,6 +18,7 @@ from webapp.metrics.comparisons import compare
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import stability
 from webapp.metrics.summaries import summarise
+from webapp.records import QueryState
 from webapp.services import blinding, reports, runs, studies, verdicts
 from webapp.services.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.verdicts import AskedQuery, Verdicts
@@ -62,7 +63,7 @@ class DifferentQuestions(Exception):
 class Candidate:
     """A run that may be compared: its labels, its question set, and whether it is rated.
 
-    ``done`` of ``of`` queries are complete for the rater who has got furthest.
+    ``done`` of ``of`` readable queries are complete for the rater who has got furthest.
     """
 
     run: str
@@ -81,15 +82,19 @@ class Candidate:
 
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     """Return every run of the study, the newest first."""
+    own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     done = (
         select(QuerySummary.run_id, func.count().label("done"))
-        .where(QuerySummary.complete)
+        .join(Query, Query.id == QuerySummary.query_key)
+        .where(own, QuerySummary.complete)
         .group_by(QuerySummary.run_id, QuerySummary.rater_id)
         .subquery()
     )
     by_run = select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id)
     furthest = dict(session.execute(by_run).all())
-    asked = dict(session.execute(select(Query.run_id, func.count()).group_by(Query.run_id)).all())
+    readable = own & (Query.state != str(QueryState.UNREADABLE))
+    counted = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
+    asked = dict(session.execute(counted).all())
     found = session.scalars(
         select(Run).where(Run.study_id == study.id).order_by(Run.imported_at.desc(), Run.id)
     )

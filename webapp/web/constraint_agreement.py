@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flask import Blueprint, render_template
 
 from webapp.i18n import gettext
+from webapp.metrics.automatic_registry import CONSTRAINT_LABELS
 from webapp.metrics.coefficients import EXPLANATIONS as NO_AGREEMENT
 from webapp.metrics.coefficients import NoAgreement
 from webapp.metrics.constraint_rules import Outcome
@@ -14,7 +15,7 @@ from webapp.metrics.machine_agreement import EXPLANATIONS, BinaryAgreement, NoSh
 from webapp.services import constraint_agreement, reports, studies
 from webapp.services.constraint_agreement import Compared, ConstraintAgreement
 from webapp.web import access, constraint_words, htmx, rules
-from webapp.web.constraint_words import LABELS, OUTCOMES, SIGNS, four
+from webapp.web.constraint_words import OUTCOMES, SIGNS, four
 from webapp.web.rules import RuleChoice
 
 blueprint = Blueprint("constraint_agreement", __name__, url_prefix="/constraints/<run_id>/people")
@@ -114,7 +115,7 @@ def _value(value: float | NoAgreement | NoShare | None) -> tuple[str, str]:
 
 def _apart(found: Compared) -> Apart:
     failed = [
-        f"{SIGNS[check.outcome]} {gettext(LABELS[check.constraint])}: "
+        f"{SIGNS[check.outcome]} {gettext(CONSTRAINT_LABELS[check.constraint])}: "
         f"{constraint_words.value_words(check) or gettext(OUTCOMES[check.outcome])}"
         for check in found.checks
         if check.outcome in {Outcome.FAIL, Outcome.MISSING}

@@ -8,17 +8,10 @@ from fractions import Fraction
 from babel.numbers import format_decimal
 
 from webapp.i18n import gettext, language, mark
+from webapp.metrics.automatic_registry import CONSTRAINT_LABELS
 from webapp.metrics.constraint_rules import Check, Constraints, Outcome, Place, Range, Reason, Rule
 from webapp.web.formatting import BILLION, MILLION, UNDEFINED, number, rupiah, short_rupiah
 
-LABELS = {
-    "property_type": mark("Property type"),
-    "listing_type": mark("Sale or rent"),
-    "location": mark("Location"),
-    "price": mark("Price"),
-    "bedrooms": mark("Bedrooms"),
-    "floors": mark("Floors"),
-}
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
 OUTCOMES = {
     Outcome.PASS: mark("Pass"),
@@ -55,9 +48,9 @@ class Asked:
 
 def asked(constraints: Constraints) -> tuple[Asked, ...]:
     """Return everything that a question asks, in the order of the constraints."""
-    rules = ((name, getattr(constraints, name)) for name in LABELS)
+    rules = ((name, getattr(constraints, name)) for name in CONSTRAINT_LABELS)
     return tuple(
-        Asked(gettext(LABELS[name]), rule_words(name, rule))
+        Asked(gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
         for name, rule in rules
         if rule is not None
     )

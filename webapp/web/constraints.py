@@ -23,7 +23,11 @@ from webapp.exporters.measures import read_together
 from webapp.exporters.score_documents import constraints_json
 from webapp.i18n import gettext
 from webapp.importers.problems import ImportRefused, message
-from webapp.metrics.automatic_registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
+from webapp.metrics.automatic_registry import (
+    CONSTRAINT_ADVICE,
+    CONSTRAINT_LABELS,
+    CONSTRAINT_MEASURES,
+)
 from webapp.metrics.constraint_rules import Outcome
 from webapp.metrics.constraints import (
     CardEvaluation,
@@ -39,7 +43,7 @@ from webapp.services import card_decisions, constraints, gold
 from webapp.services.card_decisions import MOST_REASON, Decision, DecisionReasonMissing, Step
 from webapp.services.constraints import CheckedQuery, CheckedRun, NoGold, ShownCard
 from webapp.web import access, constraint_words, formatting, htmx
-from webapp.web.constraint_words import LABELS, OUTCOMES, SIGNS, Asked, four
+from webapp.web.constraint_words import OUTCOMES, SIGNS, Asked, four
 from webapp.web.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm, checked, chosen_file
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
@@ -346,7 +350,7 @@ def _summary(report: ConstraintReport) -> Summary:
         ),
         matrix={str(cell): MatrixCell(str(cell), held) for cell, held in numbers.items()},
         pca=tuple(
-            FigureLine("pca", gettext(LABELS[name]), four(value), _n_asked(report, name))
+            FigureLine("pca", gettext(CONSTRAINT_LABELS[name]), four(value), _n_asked(report, name))
             for name, value in whole.pca.items()
         ),
     )
@@ -404,7 +408,7 @@ def _question(
             for index, (shown, evaluated) in enumerate(zip(found.cards, query.cards, strict=True))
         ),
         summary=_summary(report),
-        subjects={name: gettext(label) for name, label in LABELS.items()},
+        subjects={name: gettext(label) for name, label in CONSTRAINT_LABELS.items()},
         signs={str(outcome): sign for outcome, sign in SIGNS.items()},
         words={str(outcome): gettext(word) for outcome, word in OUTCOMES.items()},
         before=found.before,
@@ -423,7 +427,7 @@ def _card(found: CheckedQuery, index: int, shown: ShownCard, card: CardEvaluatio
     badges = tuple(
         Badge(
             name=check.constraint,
-            label=gettext(LABELS[check.constraint]),
+            label=gettext(CONSTRAINT_LABELS[check.constraint]),
             outcome=str(check.outcome),
             sign=SIGNS[check.outcome],
             word=gettext(OUTCOMES[check.outcome]),

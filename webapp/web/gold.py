@@ -22,6 +22,7 @@ from webapp.db.models import Rater
 from webapp.i18n import gettext
 from webapp.importers.known_places import KnownPlace
 from webapp.importers.problems import ImportRefused, message
+from webapp.metrics.automatic_registry import CONSTRAINT_LABELS
 from webapp.metrics.constraints import Expected, GoldQuestion
 from webapp.services import gold, gold_editing
 from webapp.services.gold import Gold, GoldSet, UnknownGoldVersion
@@ -377,7 +378,7 @@ def _preview(
     for match in matches:
         for check in match.checks:
             if check.outcome in {"fail", "missing"}:
-                label = gettext(constraint_words.LABELS[check.constraint])
+                label = gettext(CONSTRAINT_LABELS[check.constraint])
                 failing[label] = failing.get(label, 0) + 1
     return Preview(
         rules=constraint_words.asked(question.constraints),

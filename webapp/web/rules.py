@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flask import request
 
-from webapp.i18n import gettext
+from webapp.exporters import comparison_words as words
 from webapp.services import reports
 
 
@@ -26,9 +26,5 @@ def wanted() -> str | None:
 
 def choices(raters: Iterable[str]) -> tuple[RuleChoice, ...]:
     """Return every rule of a study with these raters."""
-    alone = (RuleChoice(f"rater {name}", gettext("%(name)s alone", name=name)) for name in raters)
-    return (
-        *alone,
-        RuleChoice(reports.MAJORITY, gettext("Majority of all raters")),
-        RuleChoice(reports.ADJUDICATED, gettext("Adjudicated, else the majority")),
-    )
+    names = (*(f"rater {name}" for name in raters), reports.MAJORITY, reports.ADJUDICATED)
+    return tuple(RuleChoice(name, words.rule(name)) for name in names)
