@@ -168,11 +168,17 @@ def _rate_own(page: Page) -> None:
 
 
 def _report_phase_3(server: Server, owner: Person) -> None:
-    """Five participants and their usability in the page, the summary and the JSON."""
-    document(relevansi(server.instance, "compare", "--phase", "3", "--format", "json"))
+    """Five participants and their usability in the JSON, the summary and the page."""
+    found = document(relevansi(server.instance, "compare", "--phase", "3", "--format", "json"))
+    assert (found["counts"]["participants"], found["counts"]["questions"]) == (5, 10)
+    # Fours on the odd statements, twos on the even ones: (5 x 3 + 5 x 3) x 2.5.
+    assert (found["usability"]["n"], found["usability"]["mean"]) == (5, 75.0)
     summary = relevansi(server.instance, "compare", "--phase", "3")
     assert summary.returncode == 0, summary.stderr
-    # Fours on the odd statements, twos on the even ones: (5 x 3 + 5 x 3) x 2.5.
-    for said in (summary.stdout, owner.get("/study/participants/")):
+    page = owner.get("/study/participants/")
+    for person in found["participants"]:
+        assert person["usability"]["score"] == 75.0
+        assert person["participant"] in page
+    for said in (summary.stdout, page):
         assert "75" in said
     assert relevansi(server.instance, "check").stdout.startswith("Equal")
