@@ -25,6 +25,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     func,
     text,
 )
@@ -760,6 +761,7 @@ class Evaluation(Base):
     ``kind`` is "answers", "chunks" or "json-v2". ``files`` are names with their SHA-256;
     ``sha256`` stands for all of them and the settings. ``head`` is what the command line
     writes above the items, ``figures`` each figure with its n and why it has no value.
+    ``for_raters`` is the owner's word that raters may judge the items.
     """
 
     __tablename__ = "evaluations"
@@ -779,6 +781,7 @@ class Evaluation(Base):
     n_problems: Mapped[int]
     n_items: Mapped[int]
     created_at: Mapped[datetime]
+    for_raters: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class EvaluationItem(Base):
