@@ -85,8 +85,9 @@ class Study(Base):
     ``blind`` is the owner's word; null means blind as soon as two runs share a question set.
     ``order_seed`` shuffles what blind raters see. ``pool_depth`` limits the ranks that are
     pooled, ``overlap`` how many raters judge one question; null means all. ``figures`` says
-    what invited raters see while rating: "progress" or "all". ``repeat_percent`` of a blind
-    rater's questions are asked again, unannounced. ``password`` is the owner's, hashed.
+    what invited raters see while rating: "progress" or "all". ``badges_while_blind`` shows
+    them what the constraints came to on each card. ``repeat_percent`` of a blind rater's
+    questions are asked again, unannounced. ``password`` is the owner's, hashed.
     """
 
     __tablename__ = "studies"
@@ -101,6 +102,7 @@ class Study(Base):
     pool_depth: Mapped[int | None]
     overlap: Mapped[int | None]
     figures: Mapped[str] = mapped_column(String(16), default="progress")
+    badges_while_blind: Mapped[bool] = mapped_column(default=False, server_default=false())
     repeat_percent: Mapped[int] = mapped_column(default=5)
     guidelines: Mapped[str] = mapped_column(Text, default="")
     password: Mapped[str | None] = mapped_column(Text)
@@ -110,7 +112,9 @@ class Study(Base):
 class Rater(Base):
     """Somebody who judges. Locally one exists without any login, and owns the study.
 
-    A removed rater judges no more; the judgments stay unless they were deleted too.
+    A removed rater judges no more; the judgments stay unless they were deleted too. A machine
+    has its model and prompt in ``machine_judges``; nobody signs in as one, and what it says
+    is in no figure of people.
     """
 
     __tablename__ = "raters"
@@ -122,6 +126,7 @@ class Rater(Base):
     is_owner: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime]
     removed_at: Mapped[datetime | None]
+    is_machine: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     study: Mapped[Study] = relationship()
 
@@ -441,7 +446,7 @@ class Event(Base):
     ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
     which for a verdict tells where it was clicked; a blind rater's clicks name their
     ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
-    is "click", "bulk" or "undo". An event that lost to a later one is here all the same.
+    is "click", "bulk", "machine" or "undo". An event that lost to a later one is here too.
     """
 
     __tablename__ = "events"
@@ -858,3 +863,100 @@ class ItemEvent(Base):
     sequence: Mapped[int] = mapped_column(BigInteger)
     client_time: Mapped[datetime | None]
     received_at: Mapped[datetime]
+
+
+class MachineJudge(Base):
+    """A model with a prompt, which judges as the rater of its row; never altered once made.
+
+    ``endpoint`` is the address without what may be secret in it; the key is never here.
+    ``prompt`` has the places {question}, {earlier} and {card}, whose words are in
+    ``language``. ``released_at`` is the owner's word that its figures may be chosen.
+    """
+
+    __tablename__ = "machine_judges"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    endpoint: Mapped[str] = mapped_column(Text)
+    model: Mapped[str] = mapped_column(Text)
+    language: Mapped[str] = mapped_column(String(8))
+    prompt: Mapped[str] = mapped_column(Text)
+    prompt_sha256: Mapped[str] = mapped_column(String(64))
+    temperature: Mapped[float] = mapped_column(Double, default=0.0)
+    created_at: Mapped[datetime]
+    released_at: Mapped[datetime | None]
+
+    rater: Mapped[Rater] = relationship()
+
+
+class MachineSession(Base):
+    """One start of a machine judge: what it was told to cost, what it may cost, what it cost.
+
+    ``state``: "running", "finished" (nothing is left), "stopped" (by the owner), "capped"
+    (the budget is used up) or "failing" (so many calls failed in a row; ``why``). The
+    estimate is for ``things``; prices are for a million tokens. ``calls`` counts every try,
+    ``uncounted`` the answers that stated no tokens: theirs are estimated in the sums.
+    """
+
+    __tablename__ = "machine_sessions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    state: Mapped[str] = mapped_column(String(16), default="running")
+    started_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    things: Mapped[int]
+    estimated_prompt_tokens: Mapped[int] = mapped_column(BigInteger)
+    estimated_completion_tokens: Mapped[int] = mapped_column(BigInteger)
+    prompt_price: Mapped[float | None] = mapped_column(Double)
+    completion_price: Mapped[float | None] = mapped_column(Double)
+    currency: Mapped[str] = mapped_column(String(8), default="")
+    most_calls: Mapped[int | None]
+    most_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    at_once: Mapped[int] = mapped_column(default=2)
+    calls: Mapped[int] = mapped_column(default=0)
+    prompt_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    completion_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    uncounted: Mapped[int] = mapped_column(default=0)
+    failed_in_a_row: Mapped[int] = mapped_column(default=0)
+    why: Mapped[str | None] = mapped_column(Text)
+
+
+Index(
+    "uq_machine_sessions_open",
+    MachineSession.rater_id,
+    unique=True,
+    sqlite_where=MachineSession.ended_at.is_(None),
+    postgresql_where=MachineSession.ended_at.is_(None),
+)
+
+
+class MachineCall(Base):
+    """What a machine judge was last asked about one judged thing, and what came of it.
+
+    ``state``: "asking", "judged" (with ``verdict`` and ``reason``; the judgment itself is a
+    ``Judgment`` with its event) or "failed" (with ``error``, its code and how the unusable
+    answer began). A call that died is known by ``alive_until``; until then it holds so much
+    of the session's budget as ``reserved_*`` say. Tokens are null where none were stated.
+    """
+
+    __tablename__ = "machine_calls"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    judged_thing_id: Mapped[int] = mapped_column(
+        ForeignKey("judged_things.id"), primary_key=True, index=True
+    )
+    session_id: Mapped[int] = mapped_column(ForeignKey("machine_sessions.id"), index=True)
+    state: Mapped[str] = mapped_column(String(8))
+    attempt: Mapped[int] = mapped_column(default=1)
+    verdict: Mapped[str | None] = mapped_column(String(16))
+    reason: Mapped[str] = mapped_column(Text, default="")
+    error_code: Mapped[str | None] = mapped_column(String(32))
+    error: Mapped[str | None] = mapped_column(Text)
+    excerpt: Mapped[str | None] = mapped_column(Text)
+    prompt_characters: Mapped[int]
+    prompt_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    completion_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    reserved_calls: Mapped[int] = mapped_column(default=0)
+    reserved_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    alive_until: Mapped[datetime | None]
+    at: Mapped[datetime]
