@@ -59,12 +59,16 @@ class ManualEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintOverride:
-    """The decision on one constraint of a card; `card` counts from 0."""
+    """The decision on one constraint of a card; `card` counts from 0.
+
+    ``reason`` is empty in a file that gives none, as the published ones do.
+    """
 
     query_id: int
     card: int
     constraint: str
     result: ConstraintResult
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class ManualFile(FromFile):
 
     manual_evaluations: dict[str, Any] | None = None
     constraint_overrides: dict[str, Any] | None = None
+    override_reasons: dict[str, Any] | None = None
 
 
 class Evaluation(FromFile):
@@ -105,7 +110,8 @@ def read(name: str, data: bytes) -> ManualInput:
     assert top is not None  # no field of it is required
     problems = [*numbers, *wrong]
     evaluations = tuple(_evaluations(name, top.manual_evaluations or {}, problems))
-    overrides = tuple(_overrides(name, top.constraint_overrides or {}, problems))
+    reasons = _reasons(name, top.override_reasons or {}, problems)
+    overrides = tuple(_overrides(name, top.constraint_overrides or {}, reasons, problems))
     return ManualInput(name, evaluations, overrides, tuple(problems))
 
 
@@ -187,8 +193,26 @@ def _evaluations(
             problems.append(_wrong(name, f"{place}.result", f"“{result}”", expected, query_id))
 
 
-def _overrides(
+def _reasons(
     name: str, questions: dict[str, Any], problems: list[Problem]
+) -> dict[tuple[int, int, str], str]:
+    """Why constraints were overridden, by question, card and constraint."""
+    found = {}
+    for place, query_id, card, raw in _cards(name, "override_reasons", questions, problems):
+        for constraint, reason in _object(name, place, raw, problems, query_id).items():
+            if isinstance(reason, str):
+                found[query_id, card, constraint] = reason.strip()
+            else:
+                inner = f"{place}.{constraint}"
+                problems.append(_wrong(name, inner, kind_of(reason), "text", query_id))
+    return found
+
+
+def _overrides(
+    name: str,
+    questions: dict[str, Any],
+    reasons: Mapping[tuple[int, int, str], str],
+    problems: list[Problem],
 ) -> Iterator[ConstraintOverride]:
     for place, query_id, card, raw in _cards(name, "constraint_overrides", questions, problems):
         for constraint, result in _object(name, place, raw, problems, query_id).items():
@@ -201,7 +225,10 @@ def _overrides(
                 expected = _named(ConstraintResult)
                 problems.append(_wrong(name, inner, found, expected, query_id))
             else:
-                yield ConstraintOverride(query_id, card, constraint, ConstraintResult(result))
+                reason = reasons.get((query_id, card, constraint), "")
+                yield ConstraintOverride(
+                    query_id, card, constraint, ConstraintResult(result), reason
+                )
 
 
 def _cards(

@@ -1,7 +1,7 @@
 """What people decide by hand on cards: constraints overridden, whole cards passed or failed.
 
-Every step is a row of its own; the last one on a subject of a card stands. Undoing a step
-writes a new one, which can be undone in turn.
+Every step is a row of its own, whoever made it; the last one on a subject of a card stands.
+Undoing a step writes a new one, which can be undone in turn.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import CardDecision, Query, Rater
@@ -20,6 +20,8 @@ from webapp.metrics.constraint_rules import CONSTRAINTS, Outcome
 from webapp.metrics.constraints import Decisions
 
 MOST_REASON = 2_000
+CLICK, POOLED, IMPORT, UNDO = "click", "pooled", "import", "undo"
+"""How a decision is made: on a run's page, while rating blind, by a file, by taking one back."""
 
 Place = tuple[int, int, str]
 """Number of the question, index of the card from 0, and the subject."""
@@ -49,15 +51,17 @@ class DecisionReplaced(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One decision as it was made: by whom, when and how ("click", "import", "undo")."""
+    """One decision as it was made: by whom, when and how ("click", "pooled", "import", "undo")."""
 
     id: int
+    query_key: int
     query_id: int
     card: int
     subject: str
     outcome: str | None
     reason: str
     cause: str
+    rater_id: int
     by: str
     at: datetime
 
@@ -69,19 +73,16 @@ class Step:
 
 def steps(session: Session, run_id: str, query_id: int | None = None) -> list[Step]:
     """Return every step on the cards of a run, or of one query of it, the oldest first."""
-    wanted = (
-        select(CardDecision, Query.query_id, Rater.name)
-        .join(Query, Query.id == CardDecision.query_key)
-        .join(Rater, Rater.id == CardDecision.rater_id)
-        .where(Query.run_id == run_id)
-        .order_by(CardDecision.id)
-    )
-    if query_id is not None:
-        wanted = wanted.where(Query.query_id == query_id)
-    return [
-        Step(row.id, number, row.card, row.subject, row.outcome, row.reason, row.cause, by, row.at)
-        for row, number, by in session.execute(wanted)
-    ]
+    of_run = Query.run_id == run_id
+    return _steps(session, of_run if query_id is None else of_run & (Query.query_id == query_id))
+
+
+def steps_on(session: Session, queries: Iterable[Query]) -> dict[int, list[Step]]:
+    """Return every step on the cards of each of these queries, by its key, the oldest first."""
+    found: dict[int, list[Step]] = {query.id: [] for query in queries}
+    for step in _steps(session, Query.id.in_(found)):
+        found[step.query_key].append(step)
+    return found
 
 
 def standing(taken: Iterable[Step]) -> dict[Place, Step]:
@@ -124,16 +125,19 @@ def decide(
     query: Query,
     wanted: Decision,
     now: datetime,
+    cause: str = CLICK,
+    *,
+    again: bool = False,
 ) -> None:
     """Decide one subject of a card, logged.
 
-    What stands already is not written again. Raises ``UnfitDecision``, and
-    ``DecisionReasonMissing`` for an override without a reason.
+    What stands already is not written again, unless it is said `again` on purpose. Raises
+    ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
     """
     wanted = replace(wanted, reason=wanted.reason.strip()[:MOST_REASON])
     _check(wanted)
-    if _stands(session, query, wanted) != (wanted.outcome, wanted.reason):
-        _write(session, rater, query, wanted, "click", now)
+    if again or _stands(session, query, wanted) != (wanted.outcome, wanted.reason):
+        _write(session, rater, query, wanted, cause, now)
 
 
 def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
@@ -150,7 +154,7 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
     outcome, reason = (before.outcome, before.reason) if before else (None, "")
     query = session.get_one(Query, session.get_one(CardDecision, step_id).query_key)
     back = Decision(wanted.card, wanted.subject, outcome, reason)
-    _write(session, rater, query, back, "undo", now)
+    _write(session, rater, query, back, UNDO, now)
     return wanted
 
 
@@ -165,10 +169,11 @@ def take_in(
 ) -> int:
     """Return how many decisions of a file were new; what it does not name stays.
 
-    Overrides get `reason`. Questions and cards that are not there are left out.
+    Overrides without a reason of their own get `reason`, or keep the one they have.
+    Questions and cards that are not there are left out.
     """
     found = [
-        (o.query_id, Decision(o.card, o.constraint, str(o.result), reason))
+        (o.query_id, Decision(o.card, o.constraint, str(o.result), o.reason[:MOST_REASON]))
         for o in manual.overrides
     ]
     found += [
@@ -181,11 +186,39 @@ def take_in(
         if said.card >= n_cards.get(query_id, 0) or query_id not in queries:
             continue
         before = stands.get((query_id, said.card, said.subject), (None, ""))
-        same_words = said.subject != CARD or before[1] == said.reason
-        if before[0] != said.outcome or not same_words:
-            _write(session, rater, queries[query_id], said, "import", now)
-            new += 1
+        is_silent = said.subject != CARD and not said.reason
+        if before[0] == said.outcome and (is_silent or before[1] == said.reason):
+            continue
+        stated = replace(said, reason=reason) if is_silent else said
+        _write(session, rater, queries[query_id], stated, IMPORT, now)
+        new += 1
     return new
+
+
+def _steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
+    wanted = (
+        select(CardDecision, Query.query_id, Rater.name)
+        .join(Query, Query.id == CardDecision.query_key)
+        .join(Rater, Rater.id == CardDecision.rater_id)
+        .where(where)
+        .order_by(CardDecision.id)
+    )
+    return [
+        Step(
+            id=row.id,
+            query_key=row.query_key,
+            query_id=number,
+            card=row.card,
+            subject=row.subject,
+            outcome=row.outcome,
+            reason=row.reason,
+            cause=row.cause,
+            rater_id=row.rater_id,
+            by=by,
+            at=row.at,
+        )
+        for row, number, by in session.execute(wanted)
+    ]
 
 
 def _all_standing(session: Session, queries: Mapping[int, Query]) -> list[tuple[Place, Step]]:

@@ -20,7 +20,8 @@ from webapp.metrics.intervals import Bootstrap
 from webapp.metrics.machine_agreement import BinaryAgreement, binary_agreement
 from webapp.records import Relevance
 from webapp.services import constraints, reports, runs, studies, verdicts
-from webapp.services.constraints import CheckedRun, NoGold, ShownCard
+from webapp.services.constraints import CheckedRun, NoGold
+from webapp.services.listed_cards import ShownCard
 from webapp.services.reports import Rule
 
 INTERVALS = Bootstrap(resamples=1000)

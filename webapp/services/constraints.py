@@ -7,28 +7,26 @@ without one is checked by what its answers' text says.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
-from webapp.db.models import Query, Rater, Result, Run, Study
+from webapp.db.models import Query, Rater, Run, Study
 from webapp.exporters.manual_input import manual_json
 from webapp.i18n import gettext
-from webapp.importers import listed_properties, manual_input
+from webapp.importers import manual_input
 from webapp.metrics.constraint_rules import CardFacts
 from webapp.metrics.constraints import ConstraintReport, Missing, QueryEvaluation, evaluate
-from webapp.records import Card, Problem, QueryState
-from webapp.services import card_decisions, gold, runs
+from webapp.records import Problem
+from webapp.services import card_decisions, gold, listed_cards, runs
 from webapp.services.card_decisions import Decision, Place, Step
 from webapp.services.gold import Gold
-from webapp.services.judged_things import from_row
 from webapp.services.judgments import UnknownQuery
+from webapp.services.listed_cards import ShownCard
 
 
 class NoGold(Exception):
@@ -55,19 +53,6 @@ class CheckedRun:
     report: ConstraintReport | None = None
     stands: Mapping[Place, Step] | None = None
     remarks: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ShownCard:
-    """A card as a person reads it: its title, its address and its rank in the answer.
-
-    ``rank`` and ``judged_thing`` are ``None`` where the answer's text does not show it.
-    """
-
-    title: str
-    url: str | None
-    rank: int | None
-    judged_thing: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +101,7 @@ def checked_query(
     return CheckedQuery(
         run=found,
         evaluation=evaluation,
-        cards=_shown(facts, asked) if asked else (),
+        cards=listed_cards.shown(facts, asked) if asked else (),
         steps=tuple(card_decisions.steps(session, run.id, query_id)),
         before=numbers[at - 1] if at else None,
         after=numbers[at + 1] if at + 1 < len(numbers) else None,
@@ -140,7 +125,7 @@ def decide(
     queries = _queries(session, run, locked=True)
     if query_id not in queries:
         raise UnknownQuery(run_id, query_id)
-    if wanted.card >= len(_facts(queries).get(query_id, ())):
+    if wanted.card >= len(listed_cards.facts(queries).get(query_id, ())):
         raise UnknownListedCard(query_id, wanted.card)
     card_decisions.decide(session, rater, queries[query_id], wanted, now)
 
@@ -162,7 +147,7 @@ def import_manual(
     run = runs.find(session, rater.study, run_id)
     manual = manual_input.read(name, data)
     queries = _queries(session, run, locked=True)
-    counts = {query_id: len(cards) for query_id, cards in _facts(queries).items()}
+    counts = {query_id: len(cards) for query_id, cards in listed_cards.facts(queries).items()}
     reason = gettext("Taken from %(file)s", file=name)
     new = card_decisions.take_in(session, rater, queries, counts, manual, reason, now)
     return new, (*manual.problems, *manual_input.check_cards(manual, counts))
@@ -178,13 +163,13 @@ def manual_document(session: Session, study: Study, run_id: str, now: datetime) 
 def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
     """Return the cards of a run by number of the question, in the order of their numbers."""
     queries = _queries(session, run)
-    facts = _facts(queries)
-    return {number: _shown(facts[number], query) for number, query in queries.items()}
+    facts = listed_cards.facts(queries)
+    return {number: listed_cards.shown(facts[number], query) for number, query in queries.items()}
 
 
 def card_facts(session: Session, run: Run) -> dict[int, tuple[CardFacts, ...]]:
     """Return what the constraints see of a run's cards, by number of the question."""
-    return _facts(_queries(session, run))
+    return listed_cards.facts(_queries(session, run))
 
 
 def _checked(
@@ -195,7 +180,7 @@ def _checked(
         question_set_id=run.question_set_id,
         search_method=run.search_method,
         llm=run.llm,
-        from_text=not _is_listed(queries.values()),
+        from_text=not listed_cards.are_listed(queries.values()),
     )
     asked = gold.in_force(session, run.question_set_id)
     if asked is None:
@@ -203,7 +188,7 @@ def _checked(
     stands = card_decisions.standing(card_decisions.steps(session, run.id))
     report = evaluate(
         asked.questions,
-        _facts(queries),
+        listed_cards.facts(queries),
         threshold=asked.threshold,
         decisions=card_decisions.decisions(stands),
         missing=missing,
@@ -229,72 +214,3 @@ def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Q
     else:
         wanted = wanted.options(selectinload(Query.results))
     return {query.query_id: query for query in session.scalars(wanted)}
-
-
-def _is_listed(queries: Iterable[Query]) -> bool:
-    return any(isinstance(query.extra.get("properties"), list) for query in queries)
-
-
-def _facts(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
-    """Return what the constraints see of every query's cards."""
-    if _is_listed(queries.values()):
-        return {
-            number: listed_properties.facts_of(query.extra.get("properties") or ())
-            for number, query in queries.items()
-        }
-    return {
-        number: tuple(_facts_in_text(from_row(result.card)) for result in query.results)
-        for number, query in queries.items()
-        if query.state != QueryState.UNREADABLE
-    }
-
-
-def _facts_in_text(card: Card) -> CardFacts:
-    """Return what the text of a card says; a price of 0 was none."""
-    return CardFacts(
-        name=card.title,
-        location=card.location or "",
-        listing_type=card.listing_type or card.price_note,
-        price=_fraction(card.price),
-        bedrooms=_fraction(card.bedrooms),
-        floors=_fraction(card.floors),
-        slug=card.slug,
-    )
-
-
-def _fraction(number: int | None) -> Fraction | None:
-    return Fraction(number) if number else None
-
-
-def _shown(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, ...]:
-    """Return each listed card with the result that shows it: by slug, in order, else by place."""
-    by_slug: defaultdict[str, deque[Result]] = defaultdict(deque)
-    for result in query.results:
-        by_slug[result.card.get("slug") or ""].append(result)
-    found = []
-    for position, card in enumerate(facts):
-        its = _result(card, position, query.results, by_slug)
-        shown = from_row(its.card) if its else None
-        found.append(
-            ShownCard(
-                title=shown.title if shown else card.name,
-                url=shown.url if shown else None,
-                rank=its.rank if its else None,
-                judged_thing=its.judged_thing_id if its else None,
-            )
-        )
-    return tuple(found)
-
-
-def _result(
-    card: CardFacts,
-    position: int,
-    results: Sequence[Result],
-    by_slug: Mapping[str, deque[Result]],
-) -> Result | None:
-    same = by_slug.get(card.slug) if card.slug else None
-    if same:
-        return same.popleft()
-    there = results[position] if position < len(results) else None
-    slug = there.card.get("slug") if there else None
-    return there if there and not (card.slug and slug) else None

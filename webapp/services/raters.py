@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import (
     Adjudication,
+    CardDecision,
     Event,
     Invitation,
     ItemEvent,
@@ -28,7 +29,7 @@ from webapp.services.reports import UnknownRater
 
 LONGEST_NAME = 200
 GIVEN: tuple[type[Any], ...] = (
-    *(ItemJudgment, ItemEvent, Event, Adjudication, Task),
+    *(ItemJudgment, ItemEvent, CardDecision, Event, Adjudication, Task),
     *(Judgment, QueryRating, QuerySummary, Invitation),
 )
 """Tables with rows that are a rater's own, in the order in which they can be deleted."""
@@ -134,7 +135,7 @@ def removal_cost(session: Session, rater: Rater) -> RemovalCost:
         judgments=count(Judgment, Judgment.verdict.is_not(None))
         + count(ItemJudgment, ItemJudgment.value.is_not(None)),
         ratings=count(QueryRating),
-        events=count(Event) + count(ItemEvent),
+        events=count(Event) + count(ItemEvent) + count(CardDecision),
     )
 
 

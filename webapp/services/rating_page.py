@@ -28,6 +28,7 @@ from webapp.metrics.ranking import suggested_quality
 from webapp.metrics.summaries import QuerySummary as Summary
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 from webapp.services import live_metrics
+from webapp.services.card_badges import HAS_GOLD
 from webapp.services.judged_things import from_row
 from webapp.services.judgments import UnknownQuery
 from webapp.services.live_metrics import Standing
@@ -120,6 +121,7 @@ class RatingPage:
     filter: Filter
     allow_bulk: bool
     show_pictures: bool
+    has_gold: bool
 
 
 def rating_page(
@@ -129,7 +131,7 @@ def rating_page(
 
     Raises ``UnknownQuery``.
     """
-    query = _query(session, rater, run_id, query_id)
+    query, has_gold = _query(session, rater, run_id, query_id)
     run, question = query.run, query.question
     stored = session.get_one(QuerySummary, (rater.id, query.id))
     summary = live_metrics.summary(stored)
@@ -163,6 +165,7 @@ def rating_page(
         filter=wanted,
         allow_bulk=rater.study.allow_bulk,
         show_pictures=rater.study.show_pictures,
+        has_gold=has_gold,
     )
 
 
@@ -181,16 +184,17 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
     return _next_open(session, rater, run_id, (last or 0) - 1, Filter())
 
 
-def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
-    query = session.scalar(
-        select(Query)
+def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> tuple[Query, bool]:
+    """Return a query, and whether its question set has gold questions."""
+    found = session.execute(
+        select(Query, HAS_GOLD)
         .join(Query.run)
         .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
         .options(joinedload(Query.run), joinedload(Query.question))
-    )
-    if query is None:
+    ).first()
+    if found is None:
         raise UnknownQuery(run_id, query_id)
-    return query
+    return found[0], found[1]
 
 
 def earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:

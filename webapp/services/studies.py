@@ -82,6 +82,7 @@ class Switches:
     pool_depth: int | None = None
     overlap: int | None = None
     figures: str = "progress"
+    badges_while_blind: bool = False
     repeat_percent: int = 5
     guidelines: str = ""
 

@@ -41,7 +41,8 @@ from webapp.metrics.constraints import (
 from webapp.metrics.registry import Measure
 from webapp.services import card_decisions, constraints, gold
 from webapp.services.card_decisions import MOST_REASON, Decision, DecisionReasonMissing, Step
-from webapp.services.constraints import CheckedQuery, CheckedRun, NoGold, ShownCard
+from webapp.services.constraints import CheckedQuery, CheckedRun, NoGold
+from webapp.services.listed_cards import ShownCard
 from webapp.web import access, constraint_words, formatting, htmx
 from webapp.web.constraint_words import OUTCOMES, SIGNS, Asked, four
 from webapp.web.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm, checked, chosen_file

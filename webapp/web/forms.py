@@ -197,6 +197,7 @@ class StudyForm(Form):
     repeat_percent = StringField(filters=[line], validators=[_Whole(0, 100, required=True)])
     allow_bulk = BooleanField()
     show_pictures = BooleanField()
+    badges_while_blind = BooleanField()
 
     @classmethod
     def showing(cls, switches: Switches) -> StudyForm:
@@ -222,6 +223,7 @@ class StudyForm(Form):
             repeat_percent=int(said["repeat_percent"]),
             allow_bulk=said["allow_bulk"],
             show_pictures=said["show_pictures"],
+            badges_while_blind=said["badges_while_blind"],
         )
 
 
