@@ -19,6 +19,9 @@ Score: TypeAlias = AnswerScore | ChunkScore | JsonScore
 GRADE = "grade"
 """The part that is the whole item: graded 0 to 5."""
 
+MOST_PARTS = 200
+"""Sentences or chunks of one item that people are shown; the page says how many more there are."""
+
 LEAST_PASSED = 0.5
 """A field that earned at least this share counts as passed by the machine."""
 

@@ -84,10 +84,19 @@ class _Judged:
         ]
 
 
-def report(session: Session, evaluation: Evaluation, *, bootstrap: Bootstrap = BOOTSTRAP) -> Report:
-    """Return how well each automatic figure of the evaluation predicts the human one."""
+def report(
+    session: Session,
+    evaluation: Evaluation,
+    *,
+    rater_id: int | None = None,
+    bootstrap: Bootstrap = BOOTSTRAP,
+) -> Report:
+    """Return how well each automatic figure of the evaluation predicts the human one.
+
+    With `rater_id` only what this rater said counts, else what all said, merged.
+    """
     kind = evaluations.kind(evaluation)
-    judged, n_raters = _judged(session, evaluation)
+    judged, n_raters = _judged(session, evaluation, rater_id)
     pairs = [pair for one in judged for pair in one.pairs()]
     keys = dict.fromkeys(key for key, _, _ in pairs) if kind is Kind.JSON else {}
     graded = [one for one in judged if one.grade is not None]
@@ -125,13 +134,18 @@ def document(found: Report) -> dict[str, Any]:
     }
 
 
-def _judged(session: Session, evaluation: Evaluation) -> tuple[list[_Judged], int]:
-    rows = session.execute(
+def _judged(
+    session: Session, evaluation: Evaluation, rater_id: int | None
+) -> tuple[list[_Judged], int]:
+    wanted = (
         select(EvaluationItem, ItemJudgment)
         .join(ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
         .where(EvaluationItem.evaluation_id == evaluation.id, ItemJudgment.value.is_not(None))
         .order_by(EvaluationItem.position, ItemJudgment.rater_id)
     )
+    if rater_id is not None:
+        wanted = wanted.where(ItemJudgment.rater_id == rater_id)
+    rows = session.execute(wanted)
     items: dict[int, EvaluationItem] = {}
     said: dict[int, dict[str, list[int]]] = {}
     raters = set()

@@ -44,6 +44,7 @@ DOORS = {
     "comparisons": Door.OWNER,
     "evaluations": Door.OWNER,
     "machine_agreement": Door.OWNER,
+    "item_rating": Door.RATERS,
     "measures": Door.RATERS,
     "proof_packs": Door.OWNER,
     "raters": Door.OWNER,

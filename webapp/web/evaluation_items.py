@@ -14,12 +14,10 @@ from webapp.metrics.chunks import ChunkScore
 from webapp.metrics.json_answers import WEIGHTS, JsonScore
 from webapp.metrics.json_outputs import CLASSES, SchemaFailure
 from webapp.metrics.soft_match import Coverage, Likeness
-from webapp.services.evaluation_rows import Kind, score_again
+from webapp.services.evaluation_rows import MOST_PARTS, Kind, score_again
 from webapp.services.evaluations import Item
 from webapp.web import evaluation_figures, formatting
 
-MOST_PARTS = 200
-"""Sentences or chunks of one item that are shown; beyond, the page says so."""
 MOST_TEXT = 20_000
 MOST_WORDS = 150
 
@@ -149,12 +147,12 @@ def _answer(item: Item, verdicts: Sequence[SentenceVerdict]) -> Shown:
     found = tuple(
         SentenceShown(
             said=_said(item, number),
-            text=_cut(verdict.sentence.text),
+            text=cut(verdict.sentence.text),
             look=SUPPORTS[verdict.support][0],
             support=gettext(SUPPORTS[verdict.support][1]),
             cosine="" if verdict.cosine is None else formatting.figure(verdict.cosine),
             contexts=tuple(
-                (name, _cut(contexts[name]) if name in contexts else None)
+                (name, cut(contexts[name]) if name in contexts else None)
                 for name in dict.fromkeys(verdict.sentence.citations)
             ),
         )
@@ -163,7 +161,7 @@ def _answer(item: Item, verdicts: Sequence[SentenceVerdict]) -> Shown:
     gold = item.row["gold"]
     return Shown(
         question=item.row["question"],
-        expected=() if gold is None else (Segment(_cut(gold)),),
+        expected=() if gold is None else (Segment(cut(gold)),),
         sentences=found,
         n_hidden=max(0, len(verdicts) - MOST_PARTS),
     )
@@ -174,7 +172,7 @@ def _chunks(item: Item, score: ChunkScore) -> Shown:
     found = tuple(
         ChunkShown(
             said=_said(item, number),
-            segments=tuple(_marked(_cut(text), {"common": score.common})),
+            segments=tuple(_marked(cut(text), {"common": score.common})),
             n_common=len(score.chunk_words[number]),
             n_words=len(set(text.split())),
         )
@@ -183,7 +181,7 @@ def _chunks(item: Item, score: ChunkScore) -> Shown:
     looks = {"common": score.common, "missed": score.missed}
     return Shown(
         question=score.row.question,
-        expected=tuple(_marked(_cut(score.row.expected_answer), looks)),
+        expected=tuple(_marked(cut(score.row.expected_answer), looks)),
         chunks=found,
         surplus=tuple(sorted(score.surplus)[:MOST_WORDS]),
         n_surplus=len(score.surplus),
@@ -201,7 +199,7 @@ def _json(item: Item, score: JsonScore) -> Shown:
         expected=(),
         fields=tuple(_field(item, score, number) for number in range(len(item.parts))),
         failure=failure,
-        output=_cut(score.question.output or ""),
+        output=cut(score.question.output or ""),
     )
 
 
@@ -290,17 +288,17 @@ def _paired(
 
 
 def _entry(text: object, pair: int | None, otherwise: str) -> Entry:
-    return Entry(_cut(_plain(text)), "common" if pair else otherwise, pair)
+    return Entry(cut(plain(text)), "common" if pair else otherwise, pair)
 
 
 def _paths(score: JsonScore) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
     """The files of the contexts, and every reference with what was found of it."""
-    files = tuple(Entry(_cut(context.source_path)) for context in score.question.contexts)
+    files = tuple(Entry(cut(context.source_path)) for context in score.question.contexts)
     found = []
     for one in score.references:
-        file = _cut(one.file or "-")
+        file = cut(one.file or "-")
         if one.ok:
-            found.append(Entry(f"{file}: “{_cut(one.anchor or '')}”", "common"))
+            found.append(Entry(f"{file}: “{cut(one.anchor or '')}”", "common"))
         elif not one.file_known:
             words = gettext("%(file)s: the file is none of the contexts'", file=file)
             found.append(Entry(words, "surplus"))
@@ -312,12 +310,11 @@ def _paths(score: JsonScore) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
 def _lines(value: object) -> tuple[Entry, ...]:
     if value is None:
         return ()
-    return tuple(
-        Entry(_cut(_plain(one))) for one in (value if isinstance(value, list) else [value])
-    )
+    return tuple(Entry(cut(plain(one))) for one in (value if isinstance(value, list) else [value]))
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """Return a value of a JSON answer as a text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -337,6 +334,7 @@ def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> Iterator[Segment]
         yield Segment(waiting)
 
 
-def _cut(text: Any) -> str:
+def cut(text: Any) -> str:
+    """Return a text as long as a page can bear."""
     words = str(text)
     return words if len(words) <= MOST_TEXT else words[:MOST_TEXT] + "…"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from wtforms import StringField
-from wtforms.validators import Length
+from wtforms import Form, StringField
+from wtforms.validators import AnyOf, Length
 
 from webapp.db.models import Evaluation
 from webapp.exporters import score_files
@@ -18,11 +18,12 @@ from webapp.importers.problems import ImportRefused, message
 from webapp.metrics.automatic_registry import EVALUATIONS
 from webapp.metrics.registry import Measure
 from webapp.records import Problem, Severity
-from webapp.services import evaluation_files, evaluations, item_judgments
+from webapp.services import evaluation_files, evaluations, item_judgments, item_rating
 from webapp.services.embedders import EmbedderUnusable
 from webapp.services.evaluation_files import MOST_ROWS, Rows
 from webapp.services.evaluation_rows import COLUMNS, GRADE, Kind
 from webapp.services.evaluations import DeletionCost, Item, Overview, Page, Show
+from webapp.services.item_rating import RaterStanding
 from webapp.services.judgments import NotToJudge
 from webapp.web import access, evaluation_figures, evaluation_items, evaluation_uploads, htmx
 from webapp.web.evaluation_figures import Cell
@@ -51,6 +52,12 @@ class PartForm(EventForm):
         return int(text) if text else None
 
 
+class OpenForm(Form):
+    """Whether raters may judge an evaluation."""
+
+    open = StringField(validators=[AnyOf(["0", "1"], message=UNUSABLE)])
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationList:
     """The form to score a file, what stands in its way, and what was scored before."""
@@ -74,7 +81,10 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPage:
-    """The summary of one evaluation with all that is needed to read it."""
+    """The summary of one evaluation with all that is needed to read it.
+
+    ``number`` is what raters know it by beside its kind, ``standings`` how far people are.
+    """
 
     evaluation: Evaluation
     kind: Kind
@@ -89,6 +99,8 @@ class EvaluationPage:
     problems: tuple[str, ...]
     page: Page
     again: bool
+    number: int
+    standings: tuple[RaterStanding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +174,22 @@ def show(evaluation_id: str) -> str:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         page = evaluations.page(session, found, Show.ALL, 1)
-    return render_template("evaluations/page.html", **htmx.names(_page(found, page)))
+        number = item_rating.number(session, found)
+        standings = item_rating.standings(session, found)
+    context = _page(found, page, number, standings)
+    return render_template("evaluations/page.html", **htmx.names(context))
+
+
+@blueprint.post("/<evaluation_id>/raters")
+def open_to_raters(evaluation_id: str) -> Response:
+    """Let raters judge the items, or no longer."""
+    form = checked(OpenForm)
+    with access.writing() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        is_open = form.open.data == "1"
+        item_rating.open_to_raters(session, rater.study, found, access.now(), is_open=is_open)
+        session.commit()
+    return _to(url_for("evaluations.show", evaluation_id=evaluation_id, _anchor="raters"))
 
 
 @blueprint.get("/<evaluation_id>/items")
@@ -271,7 +298,9 @@ def _index(asked: Asked, refusals: tuple[str, ...], status: int = 200) -> Respon
     return htmx.respond("evaluations/index.html", "evaluations/_upload.html", context, status)
 
 
-def _page(found: Evaluation, page: Page) -> EvaluationPage:
+def _page(
+    found: Evaluation, page: Page, number: int, standings: tuple[RaterStanding, ...]
+) -> EvaluationPage:
     kind = Kind(found.kind)
     return EvaluationPage(
         evaluation=found,
@@ -294,6 +323,8 @@ def _page(found: Evaluation, page: Page) -> EvaluationPage:
         problems=tuple(message(_problem(stored)) for stored in found.problems),
         page=page,
         again="again" in request.args,
+        number=number,
+        standings=standings,
     )
 
 

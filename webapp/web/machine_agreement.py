@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, render_template, request
 
 from webapp.db.models import Evaluation
 from webapp.i18n import gettext
@@ -14,8 +15,9 @@ from webapp.metrics.automatic_registry import EVALUATIONS
 from webapp.metrics.coefficients import EXPLANATIONS as NO_KAPPA
 from webapp.metrics.machine_agreement import BinaryAgreement, NoShare
 from webapp.metrics.rank_correlation import Correlation, RankCorrelation
-from webapp.services import evaluations, machine_agreement
+from webapp.services import evaluations, item_rating, machine_agreement
 from webapp.services.evaluation_rows import HEADLINES, Kind
+from webapp.services.item_rating import RaterStanding
 from webapp.services.machine_agreement import Report
 from webapp.web import access, evaluation_figures, formatting, htmx
 from webapp.web.figures import Reason
@@ -56,7 +58,10 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True)
 class PeoplePage:
-    """Machine against people, verdicts and grades; ``headline`` is what grades are put beside."""
+    """Machine against people, verdicts and grades; ``headline`` is what grades are put beside.
+
+    ``chosen`` is the one of ``raters`` whose word alone counts, ``None`` for all of them.
+    """
 
     evaluation: Evaluation
     kind: Kind
@@ -67,6 +72,8 @@ class PeoplePage:
     figures: tuple[Ordered, ...]
     headline: str
     reasons: tuple[Reason, ...]
+    raters: tuple[RaterStanding, ...]
+    chosen: int | None
 
 
 @blueprint.get("/<evaluation_id>/people")
@@ -74,7 +81,9 @@ def show(evaluation_id: str) -> str:
     """Show how well each automatic figure predicts the human one."""
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        report = machine_agreement.report(session, found)
+        raters = item_rating.standings(session, found)
+        chosen = _chosen(raters)
+        report = machine_agreement.report(session, found, rater_id=chosen)
     kind = Kind(found.kind)
     context = PeoplePage(
         evaluation=found,
@@ -89,6 +98,8 @@ def show(evaluation_id: str) -> str:
         figures=tuple(_ordered(kind, name, one) for name, one in report.figures.items()),
         headline=" / ".join(evaluation_figures.item_label(kind, name) for name in HEADLINES[kind]),
         reasons=_reasons(),
+        raters=raters,
+        chosen=chosen,
     )
     return render_template("evaluations/people.html", **htmx.names(context))
 
@@ -100,8 +111,15 @@ def as_json(evaluation_id: str) -> Response:
 
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        report = machine_agreement.report(session, found)
+        chosen = _chosen(item_rating.standings(session, found))
+        report = machine_agreement.report(session, found, rater_id=chosen)
     return jsonify(machine_agreement.document(report))
+
+
+def _chosen(raters: Iterable[RaterStanding]) -> int | None:
+    """Return the rater that the address names, if they judged here; else ``None``: all."""
+    wanted = request.args.get("rater", type=int)
+    return next((one.rater_id for one in raters if one.rater_id == wanted), None)
 
 
 def _told(name: str, found: BinaryAgreement) -> Told:

@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 from webapp.db.models import Rater
 from webapp.i18n import gettext
 from webapp.importers.property_identity import identity
-from webapp.services import blind_page, progress, tasks
+from webapp.services import blind_page, item_rating, progress, tasks
 from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Stage
+from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
 from webapp.web import access, htmx
 from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked
@@ -46,13 +47,17 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class AllDone:
-    """The end: how far the rater is, and what they have given the study."""
+    """The end: how far the rater is, and what they have given the study.
+
+    ``offers`` are evaluations whose items wait for raters beside the questions.
+    """
 
     progress: Progress
     done: Done
     last: str | None
     because: str
     is_owner: bool
+    offers: tuple[Offer, ...]
 
 
 @blueprint.get("/")
@@ -70,6 +75,7 @@ def next_one() -> Response:
             last=given[-1] if given else None,
             because=_because().get("because", ""),
             is_owner=rater.is_owner,
+            offers=item_rating.offers(session, rater),
         )
     return htmx.respond("rate/done.html", "rate/_finished.html", context)
 

@@ -12,6 +12,7 @@ from flask import current_app, request, url_for
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.i18n import LANGUAGES, language
+from webapp.services import item_rating
 from webapp.web import access
 from webapp.web.access import NotSignedIn, NotTakingPart
 
@@ -23,7 +24,8 @@ class Site:
     """The frame of a page; the names are empty for a stranger.
 
     ``is_owner`` opens the owner's sections, ``is_local`` says that nobody signs in here.
-    ``participant`` is the pseudonym of somebody who takes part in phase 3.
+    ``participant`` is the pseudonym of somebody who takes part in phase 3. ``has_items`` says
+    that raters have items of evaluations to judge.
     """
 
     study: str
@@ -36,11 +38,12 @@ class Site:
     version: str
     section: str
     participant: str
+    has_items: bool
 
 
 def site() -> Site:
     """Return the frame of the page that is being rendered."""
-    study, rater = _names()
+    study, rater, has_items = _names()
     return Site(
         study=study,
         rater=rater,
@@ -52,6 +55,7 @@ def site() -> Site:
         version=_version(),
         section=request.blueprint or "",
         participant=_participant(),
+        has_items=has_items,
     )
 
 
@@ -64,13 +68,17 @@ def static_address(name: str) -> str:
     return url_for("static", filename=name, v=_digest(path, changed))
 
 
-def _names() -> tuple[str, str]:
-    """Return what the study and the rater are called; nothing when the database is away."""
+def _names() -> tuple[str, str, bool]:
+    """Return what the study and the rater are called; nothing when the database is away.
+
+    Last whether raters have items of evaluations to judge.
+    """
     try:
-        with access.reading() as (_, rater):
-            return rater.study.name, rater.name
+        with access.reading() as (session, rater):
+            has_items = item_rating.is_any_open(session, rater.study)
+            return rater.study.name, rater.name, has_items
     except (SQLAlchemyError, NotSignedIn):
-        return "", ""
+        return "", "", False
 
 
 def _participant() -> str:
