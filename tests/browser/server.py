@@ -42,13 +42,7 @@ class Server:
         with self.log.open("a", encoding="utf-8") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "webapp", "serve", "--port", str(self.port)],
-                env={name: os.environ[name] for name in PASSED_ON if name in os.environ}
-                | {
-                    "PYTHONPATH": str(ROOT),
-                    "RELEVANSI_INSTANCE": str(self.instance),
-                    "RELEVANSI_LANGUAGE": "en",
-                    "PYTHONIOENCODING": "utf-8",
-                },
+                env=self.environment(),
                 stdout=subprocess.PIPE,
                 stderr=log,
                 encoding="utf-8",
@@ -59,6 +53,16 @@ class Server:
         assert address, said + self.faults()
         self.port = int(address[1])
         self.process = process
+
+    def environment(self) -> dict[str, str]:
+        """Return all that it knows of its surroundings."""
+        return {
+            **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
+            "PYTHONPATH": str(ROOT),
+            "RELEVANSI_INSTANCE": str(self.instance),
+            "RELEVANSI_LANGUAGE": "en",
+            "PYTHONIOENCODING": "utf-8",
+        }
 
     def kill(self) -> None:
         """End it without warning, as a power cut would: SIGKILL where there are signals."""

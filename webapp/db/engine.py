@@ -17,11 +17,13 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_u
 from sqlalchemy.orm import Session
 
 from webapp.db.migrations import HEAD
+from webapp.db.outages import WriterBusy
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 BUSY_TIMEOUT_MS = 10_000
+"""How long a writer waits for another; after that it is refused, which frees its thread."""
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
 
@@ -65,14 +67,16 @@ class Database:
         """Yield a session whose caller commits; not committed means rolled back.
 
         On SQLite the transaction takes the write lock at once (BEGIN IMMEDIATE), after
-        queueing with the other writers of this process.
+        queueing with the other writers of this process. Raises ``WriterBusy``, or the
+        database's own error, for a lock that others keep for too long.
         """
         if self._writer is None:
             with Session(self.engine) as session:
+                session.execute(text(f"SET LOCAL lock_timeout = {BUSY_TIMEOUT_MS}"))
                 yield session
             return
         engine = self.engine.execution_options(begin="IMMEDIATE")
-        with self._writer, Session(engine) as session:
+        with _held(self._writer), Session(engine) as session:
             yield session
 
     def prepare(self) -> None:
@@ -130,6 +134,17 @@ class Database:
             driver = connection.connection.driver_connection
             if driver is not None and driver.execute("PRAGMA journal_mode").fetchone() != ("wal",):
                 driver.execute("PRAGMA journal_mode = WAL")
+
+
+@contextmanager
+def _held(writer: Lock) -> Iterator[None]:
+    """Hold the lock of the writers meanwhile; raises ``WriterBusy`` after a while."""
+    if not writer.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
+        raise WriterBusy
+    try:
+        yield
+    finally:
+        writer.release()
 
 
 def known_versions() -> set[str]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Flask, Response, redirect, request, url_for
+from flask import Flask, Response, current_app, redirect, request, url_for
 from werkzeug.exceptions import HTTPException
 
+from webapp.db import outages
+from webapp.db.outages import Outage
 from webapp.i18n import gettext, mark
 from webapp.services.adjudications import NotDisputed, UnknownThing
 from webapp.services.card_decisions import DecisionReplaced
@@ -56,12 +58,16 @@ from webapp.web.raters import NoPasswordYet
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A status with what it means to the reader and what can be done, as message ids."""
+    """A status with what it means to the reader and what can be done, as message ids.
+
+    ``retry_after`` are seconds after which the same request may succeed.
+    """
 
     status: int
     title: str
     advice: str
 
+    retry_after: int | None = None
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
@@ -98,6 +104,16 @@ NO_GOLD = Said(
     mark("The page of the gold questions lists all that there are."),
 )
 OTHER = Said(400, mark("This request cannot be answered"), REPEAT)
+NOT_SAVED = mark(
+    "What was called saved is saved; what was just sent is not saved yet. A rating page that is "
+    "still open sends its clicks again by itself; from anywhere else go back and send it once "
+    "more in a while."
+)
+BY_OUTAGE = {
+    Outage.FULL: Said(507, mark("The server's disk is full or failing"), NOT_SAVED, 10),
+    Outage.BUSY: Said(503, mark("The database is busy"), NOT_SAVED, 2),
+    Outage.AWAY: Said(503, mark("The database does not answer"), NOT_SAVED, 3),
+}
 
 BY_STATUS = {
     404: NOT_FOUND,
@@ -252,6 +268,8 @@ def explain(app: Flask) -> None:
 
 def _known(error: Exception) -> Response:
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
+    for kind in outages.KINDS:
+        app.register_error_handler(kind, _database)
         wanted = request.full_path.rstrip("?")
         return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
     details = tuple(error.messages.values()) if isinstance(error, UnusableForm) else ()
@@ -266,8 +284,15 @@ def _http(error: HTTPException) -> Response:
     return _answer(Said(status, said.title, said.advice))
 
 
-def _fault(error: Exception) -> Response:
-    from flask import current_app
+def _database(error: Exception) -> Response:
+    """Say what keeps the database from answering; in the log it takes one line."""
+    found = outages.outage(error)
+    if found is None:
+        return _fault(error)
+    why = str(getattr(error, "orig", None) or error or type(error).__name__)
+    current_app.logger.error("the database is %s: %s", found, why.partition("\n")[0])
+    return _answer(BY_OUTAGE[found])
+
 
     current_app.logger.error("request failed", exc_info=error)
     return _answer(FAULT)
@@ -275,4 +300,7 @@ def _fault(error: Exception) -> Response:
 
 def _answer(said: Said, details: tuple[str, ...] = ()) -> Response:
     context = ErrorPage(said.status, gettext(said.title), gettext(said.advice), details)
-    return htmx.respond("errors/page.html", "errors/_error.html", context, said.status)
+def _fault(error: Exception) -> Response:
+    answer = htmx.respond("errors/page.html", "errors/_error.html", context, said.status)
+    answer.retry_after = said.retry_after  # type: ignore[assignment]
+    return answer

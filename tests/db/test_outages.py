@@ -1,0 +1,123 @@
+"""What a database that is full, locked or gone says, as it really says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from tests.conftest import NOW
+from webapp.config import sqlite_url
+from webapp.db import engine
+from webapp.db.engine import Database
+from webapp.db.models import Study
+from webapp.db.outages import Outage, WriterBusy, outage
+
+NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
+SHORT_MS = 50
+
+
+@pytest.fixture(name="impatient")
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "BUSY_TIMEOUT_MS", SHORT_MS)
+
+
+@pytest.fixture(name="small")
+def _small(tmp_path: Path, impatient: None) -> Iterator[Database]:  # noqa: ARG001
+    database = Database(sqlite_url(tmp_path / "small.sqlite"))
+    database.prepare()
+    yield database
+    database.close()
+
+
+def test_a_file_that_may_not_grow_is_full(small: Database) -> None:
+    with small.writing() as session:
+        session.execute(text("PRAGMA max_page_count = 1"))  # means: no page more than there are
+        session.add(Study(name="x" * 100_000, created_at=NOW))
+
+        assert said(session.commit) is Outage.FULL
+
+
+def test_a_file_that_another_program_writes_is_busy(small: Database) -> None:
+    with _another_writes(small), small.writing() as session:
+        session.add(Study(name="waits", created_at=NOW))
+
+        assert said(session.commit) is Outage.BUSY
+
+
+def test_a_writer_does_not_wait_forever_for_the_others_of_its_process(small: Database) -> None:
+    with small.writing(), pytest.raises(WriterBusy) as refused, small.writing():
+        pass
+
+    assert outage(refused.value) is Outage.BUSY
+    with small.writing() as session:  # and the lock is free again
+        session.add(Study(name="next", created_at=NOW))
+        session.commit()
+
+
+def test_a_file_that_cannot_be_opened_is_away(tmp_path: Path) -> None:
+    (tmp_path / "folder.sqlite").mkdir()
+
+    assert said(Database(sqlite_url(tmp_path / "folder.sqlite")).version) is Outage.AWAY
+
+
+def test_a_server_that_nobody_runs_is_away() -> None:
+    assert said(Database(NOBODY).version) is Outage.AWAY
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_row_that_somebody_keeps_locked_is_busy(postgres: Database) -> None:
+    locking = "LOCK TABLE studies IN EXCLUSIVE MODE"
+    with postgres.writing() as holder:
+        holder.execute(text(locking))
+        with postgres.writing() as session:
+            assert said(lambda: session.execute(text(locking))) is Outage.BUSY
+
+
+def test_a_connection_that_is_cut_is_away_and_the_next_one_works(postgres: Database) -> None:
+    with postgres.reading() as session:
+        own = session.scalar(text("SELECT pg_backend_pid()"))
+        with postgres.reading() as other:
+            other.execute(text(f"SELECT pg_terminate_backend({own})"))
+        assert said(lambda: session.execute(text("SELECT 1"))) is Outage.AWAY
+
+    with postgres.reading() as session:
+        assert session.scalar(text("SELECT 1")) == 1
+
+
+def test_a_server_that_only_reads_is_away(postgres: Database) -> None:
+    with postgres.writing() as session:
+        session.execute(text("SET LOCAL transaction_read_only = on"))
+        session.add(Study(name="standby", created_at=NOW))
+
+        assert said(session.flush) is Outage.AWAY
+
+
+@pytest.mark.parametrize("question", ["SELECT * FROM nowhere", "SELEC"])
+def test_a_question_of_ours_that_is_wrong_is_no_outage(database: Database, question: str) -> None:
+    with database.reading() as session:
+        assert said(lambda: session.execute(text(question))) is None
+
+
+def test_an_error_of_another_kind_is_no_outage() -> None:
+    assert outage(ValueError("wrong")) is None
+
+
+def said(asked: Callable[[], object]) -> Outage | None:
+    """Return what a failure means."""
+    with pytest.raises(Exception, match=r".") as failure:
+        asked()
+    return outage(failure.value)
+
+
+@contextmanager
+def _another_writes(database: Database) -> Iterator[None]:
+    """Another program holds the write lock of the file meanwhile."""
+    other = Database(str(database.url))
+    with other.writing() as session:
+        session.execute(text("SELECT 1"))
+        yield
+    other.close()
