@@ -66,8 +66,8 @@ class Said:
     status: int
     title: str
     advice: str
-
     retry_after: int | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
@@ -103,7 +103,6 @@ NO_GOLD = Said(
     mark("There are no such gold questions"),
     mark("The page of the gold questions lists all that there are."),
 )
-OTHER = Said(400, mark("This request cannot be answered"), REPEAT)
 NOT_SAVED = mark(
     "What was called saved is saved; what was just sent is not saved yet. A rating page that is "
     "still open sends its clicks again by itself; from anywhere else go back and send it once "
@@ -114,6 +113,7 @@ BY_OUTAGE = {
     Outage.BUSY: Said(503, mark("The database is busy"), NOT_SAVED, 2),
     Outage.AWAY: Said(503, mark("The database does not answer"), NOT_SAVED, 3),
 }
+OTHER = Said(400, mark("This request cannot be answered"), REPEAT)
 
 BY_STATUS = {
     404: NOT_FOUND,
@@ -262,14 +262,14 @@ def explain(app: Flask) -> None:
     """Answer every error of `app` with a page or a part that says what to do."""
     for kind in BY_KIND:
         app.register_error_handler(kind, _known)
+    for kind in outages.KINDS:
+        app.register_error_handler(kind, _database)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _fault)
 
 
 def _known(error: Exception) -> Response:
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
-    for kind in outages.KINDS:
-        app.register_error_handler(kind, _database)
         wanted = request.full_path.rstrip("?")
         return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
     details = tuple(error.messages.values()) if isinstance(error, UnusableForm) else ()
@@ -294,13 +294,13 @@ def _database(error: Exception) -> Response:
     return _answer(BY_OUTAGE[found])
 
 
+def _fault(error: Exception) -> Response:
     current_app.logger.error("request failed", exc_info=error)
     return _answer(FAULT)
 
 
 def _answer(said: Said, details: tuple[str, ...] = ()) -> Response:
     context = ErrorPage(said.status, gettext(said.title), gettext(said.advice), details)
-def _fault(error: Exception) -> Response:
     answer = htmx.respond("errors/page.html", "errors/_error.html", context, said.status)
     answer.retry_after = said.retry_after  # type: ignore[assignment]
     return answer
