@@ -31,6 +31,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         SECRET_KEY=secret_key(settings.instance),
         MAX_CONTENT_LENGTH=settings.max_upload_bytes,
         MAX_UPLOAD_FILES=settings.max_upload_files,
+        JUDGE=settings.judge,
     )
     setup.join(app, settings.database_url)
     return app

@@ -1,9 +1,9 @@
 """Where things lie and how the product is set up: folders, database, secret, limits.
 
 Set from outside by ``RELEVANSI_DATABASE_URL``, ``RELEVANSI_INSTANCE`` (the folder for the
-databases and the secret), ``RELEVANSI_SECRET_KEY`` (for hosts that share no folder) and
-``RELEVANSI_MAX_UPLOAD_MB``. Importing this costs nothing but
-the standard library.
+databases and the secret), ``RELEVANSI_SECRET_KEY`` (for hosts that share no folder),
+``RELEVANSI_MAX_UPLOAD_MB`` and ``RELEVANSI_JUDGE_URL``, ``_MODEL`` and ``_KEY_VARIABLE``.
+Importing this costs nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -28,30 +28,67 @@ class UnusableSetting(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeEndpoint:
+    """Where a language model is asked to judge: an OpenAI-compatible address and a model.
+
+    ``key_variable`` names the environment variable that holds the key; empty, none is sent.
+    """
+
+    url: str
+    model: str
+    key_variable: str = ""
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> JudgeEndpoint | None:
+        """The endpoint that `environ` names, ``None`` where it names none.
+
+        Raises `UnusableSetting` for an address without a model, and for a key in the place
+        of the name of its variable.
+        """
+        url = environ.get("RELEVANSI_JUDGE_URL", "").strip()
+        model = environ.get("RELEVANSI_JUDGE_MODEL", "").strip()
+        variable = environ.get("RELEVANSI_JUDGE_KEY_VARIABLE", "").strip()
+        if not url:
+            return None
+        if not model:
+            raise UnusableSetting("RELEVANSI_JUDGE_URL is set; RELEVANSI_JUDGE_MODEL is not.")
+        if variable and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable):
+            raise UnusableSetting(  # it may be the key itself, so it is not repeated
+                "RELEVANSI_JUDGE_KEY_VARIABLE takes the name of an environment variable, "
+                "not the key."
+            )
+        return cls(url, model, variable)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How one process is set up.
 
     ``database_url`` is in SQLAlchemy's form with its driver named, ``instance`` the
     absolute folder of everything the product writes by itself (it need not exist yet:
-    see `private_folder`), ``max_upload_bytes`` the largest request that is read.
+    see `private_folder`), ``max_upload_bytes`` the largest request that is read. Without
+    ``judge`` no machine judges.
     """
 
     database_url: str
     instance: Path
     max_upload_bytes: int = MAX_UPLOAD_MB * MEBIBYTE
     max_upload_files: int = 100
+    judge: JudgeEndpoint | None = None
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
         """The settings that `environ` asks for; an empty variable counts as absent.
 
-        Raises `UnusableSetting` for an upload limit that is no positive whole number.
+        Raises `UnusableSetting` for an upload limit that is no positive whole number, and
+        for a `JudgeEndpoint` that is none.
         """
         folder = environ.get("RELEVANSI_INSTANCE")
         instance = Path(folder).expanduser().absolute() if folder else default_instance()
         url = environ.get("RELEVANSI_DATABASE_URL") or sqlite_url(instance / "relevansi.sqlite")
         megabytes = _positive("RELEVANSI_MAX_UPLOAD_MB", environ) or MAX_UPLOAD_MB
-        return cls(with_driver(url), instance, megabytes * MEBIBYTE)
+        judge = JudgeEndpoint.from_environment(environ)
+        return cls(with_driver(url), instance, megabytes * MEBIBYTE, judge=judge)
 
     @property
     def demo_database_url(self) -> str:

@@ -62,8 +62,10 @@ def difference_name(difference: Difference) -> str:
 
 
 def rule(name: str) -> str:
-    """Return a rule in words: a rater alone, the majority, or adjudicated."""
+    """Return a rule in words: a rater or a machine alone, the majority, or adjudicated."""
     kind, _, rater = name.partition(" ")
+    if kind == "machine" and rater:
+        return gettext("%(name)s (machine) alone", name=rater)
     if kind == "rater" and rater:
         return gettext("%(name)s alone", name=rater)
     words = {

@@ -70,7 +70,7 @@ def read_output(output: str | None) -> ReadOutput:
     try:
         value = json.loads(text, parse_int=float, parse_constant=_refuse)
     except (ValueError, RecursionError) as wrong:
-        return ReadOutput(None, _why_no_json(text, wrong))
+        return ReadOutput(None, why_no_json(text, wrong))
     if not isinstance(value, dict):
         return ReadOutput(None, SchemaFailure.NOT_AN_OBJECT)
     return _checked(value)
@@ -86,7 +86,8 @@ def _checked(value: dict[str, Any]) -> ReadOutput:
     return ReadOutput({name: value[name] for name in FIELDS})
 
 
-def _why_no_json(text: str, wrong: Exception) -> SchemaFailure:
+def why_no_json(text: str, wrong: Exception) -> SchemaFailure:
+    """Why reading `text` as JSON failed with `wrong`: fenced, cut off, surrounded, or none."""
     if text.startswith(_FENCE):
         return SchemaFailure.CODE_FENCE
     if text.startswith(("{", "[")) and _is_cut_off(text, wrong):

@@ -107,13 +107,19 @@ def _asked(session: Session, scope: Scope, kind: Kind) -> list[tuple[int, str]]:
 def _first_judged(
     session: Session, subject: InstrumentedAttribute[int | None], changed: str
 ) -> dict[int | None, datetime]:
-    """Return when anybody first judged each thing, or first graded each answer."""
+    """Return when a person first judged each thing, or first graded each answer."""
     made_at = case(
         (Event.client_time < Event.received_at, Event.client_time), else_=Event.received_at
     )
     rows = session.execute(
         select(subject, func.min(made_at))
-        .where(Event.field == changed, Event.new.is_not(None), subject.is_not(None))
+        .join(Rater, Rater.id == Event.rater_id)
+        .where(
+            Rater.is_machine.is_(False),
+            Event.field == changed,
+            Event.new.is_not(None),
+            subject.is_not(None),
+        )
         .group_by(subject)
     )
     return {key: first for key, first in rows}  # noqa: C416 - a result with keys is no pairs

@@ -86,7 +86,8 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     done = (
         select(QuerySummary.run_id, func.count().label("done"))
         .join(Query, Query.id == QuerySummary.query_key)
-        .where(own, QuerySummary.complete)
+        .join(Rater, Rater.id == QuerySummary.rater_id)
+        .where(own, QuerySummary.complete, Rater.is_machine.is_(False))
         .group_by(QuerySummary.run_id, QuerySummary.rater_id)
         .subquery()
     )
@@ -211,7 +212,7 @@ class _Judged:
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
         """Return the runs as `rule` judges them."""
         if rule.rater is not None:
-            return self._compared(self._said[rule.rater.id])
+            return self._compared(self._of(rule.rater))
         return self._merged(self._everybody, adjudicated=rule.name == ADJUDICATED)
 
     def without_each_rater(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
@@ -241,7 +242,7 @@ class _Judged:
     def shares(self, rule: Rule) -> tuple[RaterShare, ...]:
         """Return who judged the runs, with how many verdicts each."""
         raters = [rule.rater] if rule.rater is not None else self._judging()
-        return tuple(RaterShare(r.name, len(self._said[r.id].by_thing)) for r in raters)
+        return tuple(RaterShare(studies.called(r), len(self._of(r).by_thing)) for r in raters)
 
     def until(self, rule: Rule) -> datetime | None:
         """Return when the last verdict under `rule` was given; ``None`` before the first."""
@@ -253,6 +254,12 @@ class _Judged:
                 Judgment.judged_thing_id.in_(verdicts.judged_things(self._scope)),
             )
         )
+
+    def _of(self, rater: Rater) -> Verdicts:
+        """Return what one rater said, or a machine, which is never read with the others."""
+        if rater.id not in self._said:
+            return verdicts.of_rater(self._session, self._scope, rater.id)
+        return self._said[rater.id]
 
     def _judging(self) -> list[Rater]:
         return [rater for rater in self._everybody if self._said[rater.id].by_thing]

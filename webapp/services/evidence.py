@@ -126,12 +126,16 @@ class Evidence:
                 yield Settled(thing, row.verdict, row.reason, name, row.at)
 
     def events(self) -> Iterator[LoggedEvent]:
-        """Yield the events about the runs, or with ``whole`` all of them, in order of receipt."""
+        """Yield people's events about the runs, or with ``whole`` all of them, as received."""
         rows = self._session.execute(
             select(Event, Rater.name, Query.run_id, Query.query_id)
             .join(Rater, Rater.id == Event.rater_id)
             .outerjoin(Query, Query.id == Event.query_key)
-            .where(Rater.study_id == self._study.id, self._about_runs())
+            .where(
+                Rater.study_id == self._study.id,
+                Rater.is_machine.is_(False),
+                self._about_runs(),
+            )
             .order_by(Event.id)
         )
         for event, name, run, query_id in rows:

@@ -101,7 +101,7 @@ def long_csv(
     rows = [
         JudgedResult(
             run=run_id,
-            rater=rule.rater.name if rule.rater else rule.name,
+            rater=studies.called(rule.rater) if rule.rater else rule.name,
             query_id=shown.query_id,
             rank=shown.rank,
             property_id=shown.identity,

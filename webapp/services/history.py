@@ -307,8 +307,8 @@ def _latest(session: Session, reader: Rater) -> Entry | None:
 def _raters(session: Session, reader: Rater) -> tuple[Choice, ...]:
     if not reader.is_owner:
         return ()
-    found = studies.raters(session, reader.study)
-    return tuple(Choice(rater.id, rater.name) for rater in found)
+    found = studies.people_and_machines(session, reader.study)
+    return tuple(Choice(rater.id, studies.called(rater)) for rater in found)
 
 
 def _questions(session: Session, reader: Rater) -> tuple[Choice, ...]:

@@ -39,6 +39,10 @@ class OwnerIsNotInvited(Exception):
     """The owner signs in with the password; a link would open every door."""
 
 
+class MachineIsNotInvited(Exception):
+    """Nobody can come in as a machine judge; its name is the argument."""
+
+
 @dataclass(frozen=True, slots=True)
 class Invited:
     """A new invitation; ``token`` is in the link and nowhere else."""
@@ -63,7 +67,8 @@ def invite(
 ) -> Invited:
     """Return an invitation for the rater of that name, who is added if new.
 
-    Raises ``OwnerIsNotInvited``, and ``NameTaken`` for the name of a removed rater.
+    Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``, and ``NameTaken`` for the name of a
+    removed rater.
     """
     rater = raters.named(session, study, name) or raters.add(session, study, name, now)
     return make(session, rater, now, days=days)
@@ -72,11 +77,13 @@ def invite(
 def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> Invited:
     """Return a new invitation for a rater, logged; earlier ones hold as before.
 
-    `days` is how long it holds, 1 to 365. Raises ``OwnerIsNotInvited``, and ``NameTaken``
-    for a removed rater.
+    `days` is how long it holds, 1 to 365. Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``
+    and, for a removed rater, ``NameTaken``.
     """
     if rater.is_owner:
         raise OwnerIsNotInvited
+    if rater.is_machine:
+        raise MachineIsNotInvited(rater.name)
     if rater.removed_at is not None:
         raise NameTaken(rater.name)
     token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -102,6 +109,8 @@ def accept(session: Session, study: Study, token: str, now: datetime) -> Invitat
         .where(Invitation.token_hash == _hash(token), Rater.study_id == study.id)
     )
     if found is None:
+        raise UnknownInvitation
+    if found.rater.is_machine:
         raise UnknownInvitation
     if found.withdrawn_at is not None or found.rater.removed_at is not None:
         raise InviteWithdrawn

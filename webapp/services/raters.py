@@ -18,6 +18,9 @@ from webapp.db.models import (
     ItemJudgment,
     Judgment,
     LogEntry,
+    MachineCall,
+    MachineJudge,
+    MachineSession,
     QueryRating,
     QuerySummary,
     Rater,
@@ -31,6 +34,7 @@ LONGEST_NAME = 200
 GIVEN: tuple[type[Any], ...] = (
     *(ItemJudgment, ItemEvent, CardDecision, Event, Adjudication, Task),
     *(Judgment, QueryRating, QuerySummary, Invitation),
+    *(MachineCall, MachineSession, MachineJudge),
 )
 """Tables with rows that are a rater's own, in the order in which they can be deleted."""
 
@@ -50,6 +54,7 @@ class RaterLine:
     id: int
     name: str
     is_owner: bool
+    is_machine: bool
     judgments: int
     ratings: int
     last_seen: datetime | None
@@ -66,7 +71,10 @@ class RemovalCost:
 
 
 def lines(session: Session, study: Study) -> list[RaterLine]:
-    """Return every rater of the study as they stand, the owner first, removed ones last."""
+    """Return every rater of the study as they stand, the owner first, removed ones last.
+
+    Machine judges are among them, and said to be machines.
+    """
     judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
     rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
     seen = _by_rater(session, func.max(Event.received_at), Event)
@@ -75,12 +83,13 @@ def lines(session: Session, study: Study) -> list[RaterLine]:
             id=rater.id,
             name=rater.name,
             is_owner=rater.is_owner,
+            is_machine=rater.is_machine,
             judgments=judged.get(rater.id, 0),
             ratings=rated.get(rater.id, 0),
             last_seen=seen.get(rater.id),
             removed_at=rater.removed_at,
         )
-        for rater in studies.raters(session, study)
+        for rater in studies.people_and_machines(session, study)
     ]
     return sorted(found, key=lambda line: (line.removed_at is not None, not line.is_owner))
 
@@ -101,9 +110,9 @@ def owner(session: Session, study: Study) -> Rater:
 
 
 def named(session: Session, study: Study, name: str) -> Rater | None:
-    """Return the rater of that name, whatever its capitals; ``None`` if there is none."""
+    """Return the rater or machine of that name, whatever its capitals; ``None`` without."""
     wanted = name.casefold()
-    found = studies.raters(session, study)
+    found = studies.people_and_machines(session, study)
     return next((rater for rater in found if rater.name.casefold() == wanted), None)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Event, Query, Question, Rater, Study
+from webapp.db.models import Event, MachineJudge, Query, Question, Rater, Study
 from webapp.metrics.summaries import QueryRow, RunReport, summarise
 from webapp.services import runs, studies, verdicts
 from webapp.services.verdicts import Scope, Verdicts
@@ -21,7 +21,11 @@ class UnknownRater(LookupError):
 
 
 class UnknownRule(ValueError):
-    """Not one of: rater NAME, majority, adjudicated."""
+    """Not one of: rater NAME, machine NAME, majority, adjudicated."""
+
+
+class MachineNotReleased(Exception):
+    """The figures of this machine judge (its name, its rater's id) may not be chosen yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +39,35 @@ class Rule:
 def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority.
 
-    Raises ``UnknownRater`` and ``UnknownRule``.
+    A machine judge counts alone or not at all. Raises ``UnknownRater``, ``UnknownRule`` and
+    ``MachineNotReleased``.
     """
     if name is None:
         return _default(session, study)
     if name in {MAJORITY, ADJUDICATED}:
         return Rule(name)
     kind, _, rater_name = name.partition(" ")
-    if kind != "rater":
+    if kind not in {"rater", "machine"}:
         raise UnknownRule(name)
     wanted = select(Rater).where(Rater.study_id == study.id, Rater.name == rater_name)
     rater = session.scalar(wanted)
-    if rater is None:
+    if rater is None or (kind == "machine" and not rater.is_machine):
         raise UnknownRater(rater_name)
-    return Rule(name, rater)
+    if rater.is_machine and not _is_released(session, rater):
+        raise MachineNotReleased(rater.name, rater.id)
+    return of_rater(rater)
 
 
 def of_rater(rater: Rater) -> Rule:
-    """Return the rule that one rater's own verdicts count."""
-    return Rule(f"rater {rater.name}", rater)
+    """Return the rule that one rater's own verdicts count; it says so of a machine's."""
+    return Rule(f"{'machine' if rater.is_machine else 'rater'} {rater.name}", rater)
+
+
+def rules(session: Session, study: Study) -> tuple[Rule, ...]:
+    """Return every rule that may be chosen: each person, released machines, both merged ones."""
+    raters = studies.people_and_machines(session, study)
+    alone = (rater for rater in raters if not rater.is_machine or _is_released(session, rater))
+    return (*map(of_rater, alone), Rule(MAJORITY), Rule(ADJUDICATED))
 
 
 def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
@@ -95,6 +109,11 @@ def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> 
         return verdicts.of_rater(session, scope, rule.rater.id)
     merged = verdicts.adjudicated if rule.name == ADJUDICATED else verdicts.majority
     return merged(session, scope, studies.raters(session, study))
+
+
+def _is_released(session: Session, rater: Rater) -> bool:
+    judge = session.get(MachineJudge, rater.id)
+    return judge is not None and judge.released_at is not None
 
 
 def _default(session: Session, study: Study) -> Rule:

@@ -15,6 +15,7 @@ from webapp.db.models import (
     CardDecision,
     JudgedThing,
     Judgment,
+    MachineCall,
     Query,
     QueryRating,
     QuerySummary,
@@ -200,7 +201,7 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
     studies.log(session, study, "delete run", run.id, labels, None, now)
     own = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
     keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
-    for table in (Judgment, Repeat, Adjudication):
+    for table in (Judgment, MachineCall, Repeat, Adjudication):
         session.execute(delete(table).where(table.judged_thing_id.in_(own)))
     session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
     session.execute(delete(QuerySummary).where(QuerySummary.run_id == run.id))
@@ -230,7 +231,7 @@ def add_cards(
     if cards:
         _fill(session, query, cards)
         studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
-        raters = [rater.id for rater in studies.raters(session, study)]
+        raters = [rater.id for rater in studies.people_and_machines(session, study)]
         live_metrics.refresh(session, raters, Query.id == query.id)
     return len(cards)
 

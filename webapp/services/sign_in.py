@@ -69,7 +69,7 @@ def is_open_house(session: Session, study: Study) -> bool:
 def recognise(session: Session, study: Study, badge: Badge, now: datetime) -> Rater | None:
     """Return whom a badge still stands for; ``None`` once what it hangs on is gone."""
     rater = session.get(Rater, badge.rater_id)
-    if rater is None or rater.study_id != study.id or rater.removed_at is not None:
+    if rater is None or not _may_be(rater, study):
         return None
     if badge.invitation_id is not None:
         return rater if _is_valid(session, badge, now) else None
@@ -81,7 +81,7 @@ def recognise(session: Session, study: Study, badge: Badge, now: datetime) -> Ra
 def local_rater(session: Session, study: Study, badge: Badge | None) -> Rater:
     """Return who is at work where nobody signs in: the one chosen, else the owner."""
     chosen = session.get(Rater, badge.rater_id) if badge is not None else None
-    if chosen is None or chosen.study_id != study.id or chosen.removed_at is not None:
+    if chosen is None or not _may_be(chosen, study):
         return raters.owner(session, study)
     return chosen
 
@@ -166,6 +166,11 @@ def knock(session: Session, study: Study, kind: str, source: str, now: datetime)
 def forgive(session: Session, study: Study, kind: str, source: str) -> None:
     """Forget the tries of a source that has shown who it is."""
     session.execute(delete(Attempt).where(Attempt.source == _source(study, kind, source)))
+
+
+def _may_be(rater: Rater, study: Study) -> bool:
+    """Whether somebody may be at work as this rater: neither a removed one nor a machine."""
+    return rater.study_id == study.id and rater.removed_at is None and not rater.is_machine
 
 
 def _is_valid(session: Session, badge: Badge, now: datetime) -> bool:

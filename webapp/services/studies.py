@@ -49,9 +49,24 @@ def add_rater(
 
 
 def raters(session: Session, study: Study) -> list[Rater]:
-    """Return the study's raters, the local one first."""
+    """Return the people who rate the study, the local one first; never a machine.
+
+    Whatever merges, counts or compares raters starts here.
+    """
+    return [rater for rater in people_and_machines(session, study) if not rater.is_machine]
+
+
+def people_and_machines(session: Session, study: Study) -> list[Rater]:
+    """Return the study's raters and machine judges, the local rater first."""
     found = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)
     return list(session.scalars(found))
+
+
+def called(rater: Rater) -> str:
+    """Return what a rater is called where names are shown: a machine is said to be one."""
+    if not rater.is_machine:
+        return rater.name
+    return gettext("%(name)s (machine)", name=rater.name)
 
 
 def is_blind(session: Session, study: Study) -> bool:

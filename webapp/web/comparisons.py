@@ -17,7 +17,7 @@ from webapp.exporters.comparison_tables import Cell, Table
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import QuestionLine
 from webapp.metrics.figures import HEADLINES
-from webapp.services import compared_questions, comparisons, reports, studies
+from webapp.services import compared_questions, comparisons, reports
 from webapp.services.compared_questions import ComparedQuestion
 from webapp.services.comparisons import Candidate, DifferentQuestions, NothingToCompare
 from webapp.web import access, htmx, rules
@@ -209,11 +209,10 @@ def _page(session: Session, study: Study) -> ComparisonPage:
     except DifferentQuestions as refused:
         different = dict(refused.only)
     candidates = comparisons.candidates(session, study)
-    raters = [one.name for one in studies.raters(session, study)]
     return ComparisonPage(
         ticks=tuple(Tick(one, one.run in address.runs) for one in candidates),
         phases=phases,
-        rules=rules.choices(raters),
+        rules=rules.choices(session, study),
         address=address,
         compared=compared,
         different=different,

@@ -12,7 +12,7 @@ from webapp.metrics.coefficients import EXPLANATIONS as NO_AGREEMENT
 from webapp.metrics.coefficients import NoAgreement
 from webapp.metrics.constraint_rules import Outcome
 from webapp.metrics.machine_agreement import EXPLANATIONS, BinaryAgreement, NoShare
-from webapp.services import constraint_agreement, reports, studies
+from webapp.services import constraint_agreement, reports
 from webapp.services.constraint_agreement import Compared, ConstraintAgreement
 from webapp.web import access, constraint_words, htmx, rules
 from webapp.web.constraint_words import OUTCOMES, SIGNS, four
@@ -59,8 +59,7 @@ def show(run_id: str) -> str:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         found = constraint_agreement.compare(session, rater.study, run_id, rule)
-        raters = [one.name for one in studies.raters(session, rater.study)]
-    offered = rules.choices(raters)
+        offered = rules.choices(session, rater.study)
     page = ConstraintAgreementPage(
         found=found,
         rule=next(one for one in offered if one.name == found.rule),

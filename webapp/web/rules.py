@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flask import request
+from sqlalchemy.orm import Session
 
+from webapp.db.models import Study
 from webapp.exporters import comparison_words as words
 from webapp.services import reports
 
@@ -24,7 +25,7 @@ def wanted() -> str | None:
     return request.args.get("rule") or None
 
 
-def choices(raters: Iterable[str]) -> tuple[RuleChoice, ...]:
-    """Return every rule of a study with these raters."""
-    names = (*(f"rater {name}" for name in raters), reports.MAJORITY, reports.ADJUDICATED)
+def choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
+    """Return every rule that may be chosen in a study."""
+    names = (rule.name for rule in reports.rules(session, study))
     return tuple(RuleChoice(name, words.rule(name)) for name in names)

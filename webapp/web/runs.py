@@ -135,10 +135,10 @@ def show(run_id: str) -> str:
         others = runs.overviews(session, rater) if run.overview.first_open is None else []
         rule = reports.rule_of(session, rater.study, rules.wanted())
         report = reports.report(session, rater.study, run_id, rule)
-        raters = [one.name for one in studies.raters(session, rater.study)]
+        offered = rules.choices(session, rater.study)
         unblinded = blinding.unblinded(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
-    page = _shown(run, others, report, raters, unblinded, is_blind=is_blind)
+    page = _shown(run, others, report, offered, unblinded, is_blind=is_blind)
     return render_template("runs/page.html", **htmx.names(page))
 
 
@@ -202,13 +202,12 @@ def _shown(
     run: RunPage,
     others: list[RunOverview],
     report: RunReport,
-    raters: list[str],
+    offered: tuple[RuleChoice, ...],
     unblinded: tuple[Unblinded, ...],
     *,
     is_blind: bool,
 ) -> RunShown:
     whole = totals_of(report)
-    offered = rules.choices(raters)
     open_runs = (other for other in others if other.first_open is not None)
     return RunShown(
         run=run,
