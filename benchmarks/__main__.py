@@ -1,100 +1,73 @@
-"""A table of times: each piece of work beside a yardstick on the same data, as a ratio.
+"""Everything measured in one run: ``python -m benchmarks [--only posts,crowds] [-o FILE]``.
 
-Only ratios are worth comparing between machines. The data is made up with a fixed seed;
-every yardstick is checked to give the same figures before it is timed.
+Only ratios are worth comparing between machines. Data is made up, the same every time; where a
+yardstick computes figures, it is checked to give the same ones before it is timed.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
-from statistics import fmean
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
 
-import ir_measures
-from ir_measures import RR, P, Qrel, ScoredDoc
-from rich.console import Console
-from rich.table import Table
+from benchmarks.effort import FULL, QUICK, Effort
+from benchmarks.machine import machine
+from benchmarks.report import markdown
+from benchmarks.results import Section
 
-from benchmarks.comparing import comparing
-from benchmarks.races import Race, expect, milliseconds
-from webapp.importers import property_cards
-from webapp.metrics.queries import QueryJudgments, summarise
-from webapp.metrics.totals import Totals
-from webapp.records import QueryState, Relevance
+Benchmark = Callable[[Effort, Path], Section]
 
-QUERIES = 300
-RESULTS = 10
-CARDS = 1_000
-
-CARD = (
-    "{n}. **[Rumah Cemara Asri {n}](https://example.org/listing/rumah-{n})**\n"
-    "   - 📍 Cemara, Medan\n"
-    "   - 💰 Rp 1.670.000.000\n"
-    "   - 🏠 4 Kamar Tidur, 3 Kamar Mandi, LT 105.0m², LB 150m²\n"
-)
+BENCHMARKS = ("posts", "crowds", "figures")
+"""In the order of the page; each is a module with a function of its name."""
 
 
 def main() -> None:
-    """Print the table; end with 1 when a yardstick does not agree with our figures."""
-    table = Table("work", "ours, ms", "yardstick", "its ms", "ours / yardstick")
-    for race in (parsing(), *judging(), *comparing()):
-        ours, theirs = milliseconds(race.ours), milliseconds(race.theirs)
-        ratio = f"{ours / theirs:.2f}"
-        table.add_row(race.work, f"{ours:.1f}", race.yardstick, f"{theirs:.1f}", ratio)
-    Console().print(table)
+    """Print the tables, or write them; what is going on is said on the standard error."""
+    said = _arguments().parse_args()
+    effort = QUICK if said.quick else FULL
+    with TemporaryDirectory(prefix="relevansi-bench-") as folder:
+        facts = machine(Path(folder))
+        sections = [measured(name, effort, Path(folder) / name) for name in said.only]
+    text = markdown(facts, sections)
+    if said.output:
+        said.output.write_text(text, "utf-8")
+    else:
+        print(text)
 
 
-def parsing() -> Race:
-    """Cards out of one long answer, against twenty times the answer of a twentieth."""
-    long, short = answer(CARDS), answer(CARDS // 20)
-    expect((len(property_cards.parse(long)),), (CARDS,))
-    return Race(
-        f"parse {CARDS} cards in one answer (linear: about 1)",
-        lambda: property_cards.parse(long),
-        f"20 answers of {CARDS // 20} cards",
-        lambda: [property_cards.parse(short) for _ in range(20)],
-    )
+def measured(name: str, effort: Effort, folder: Path) -> Section:
+    """Return the section of one benchmark; `folder` is its own and does not exist yet."""
+    began = monotonic()
+    folder.mkdir()
+    section = benchmark(name)(effort, folder)
+    print(f"{section.title}: {monotonic() - began:.0f} s", file=sys.stderr)
+    return section
 
 
-def answer(cards: int) -> str:
-    """A chatbot answer that lists `cards` properties."""
-    return "\n".join(CARD.format(n=n) for n in range(1, cards + 1))
+def benchmark(name: str) -> Benchmark:
+    """Return the function behind a name; each loads what it needs, others what they need."""
+    found: Benchmark = getattr(import_module(f"benchmarks.{name}"), name)
+    return found
 
 
-def judging() -> Iterator[Race]:
-    """The figures of one run: with their bounds, and the two that ir_measures also has."""
-    chance = random.Random(5)  # noqa: S311
-    verdicts = (Relevance.RELEVANT, Relevance.NOT_RELEVANT)
-    rows = [tuple(chance.choices(verdicts, k=RESULTS)) for _ in range(QUERIES)]
-    qrels, scored = trec(rows)
-    expect(of_run(rows), of_run_by_ir_measures(qrels, scored))
-    yield Race(
-        f"every figure with its bounds, {QUERIES} queries x {RESULTS} results",
-        lambda: of_run(rows),
-        "ir_measures: P@5 and RR only",
-        lambda: of_run_by_ir_measures(qrels, scored),
-    )
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    every = ", ".join(BENCHMARKS)
+    parser.add_argument("--only", type=_names, default=BENCHMARKS, help=f"Some of: {every}.")
+    parser.add_argument("--quick", action="store_true", help="Too small to believe the figures.")
+    parser.add_argument("-o", "--output", type=Path, help="Where to write the page.")
+    return parser
 
 
-def trec(rows: list[tuple[Relevance, ...]]) -> tuple[list[Qrel], list[ScoredDoc]]:
-    """The same judgments and ranking in the form ir_measures reads."""
-    ranked = [(str(q), str(r), row[r]) for q, row in enumerate(rows) for r in range(len(row))]
-    qrels = [Qrel(q, r, int(verdict)) for q, r, verdict in ranked]
-    return qrels, [ScoredDoc(q, r, -float(r)) for q, r, _ in ranked]
-
-
-def of_run(rows: list[tuple[Relevance, ...]]) -> tuple[float, float]:
-    """Mean P@5 and MRR out of the full summaries and their totals."""
-    summaries = [summarise(QueryJudgments(QueryState.RESULTS, row)) for row in rows]
-    Totals.of(summaries)
-    precision = fmean(s.precision_at_5.value or 0 for s in summaries)
-    return precision, fmean(s.reciprocal_rank.value or 0 for s in summaries)
-
-
-def of_run_by_ir_measures(qrels: list[Qrel], scored: list[ScoredDoc]) -> tuple[float, float]:
-    """Mean P@5 and MRR as ir_measures has them."""
-    found = ir_measures.calc_aggregate([P @ 5, RR], qrels, scored)
-    return found[P @ 5], found[RR]
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}")
+    return names
 
 
 if __name__ == "__main__":

@@ -1,56 +1,61 @@
-"""Comparing runs: the whole page, and the comparison alone, beside ranx on the same data."""
+"""Comparing runs, and the figures it rests on, beside ranx and ir_measures on the same data."""
 
 from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
-from tempfile import mkdtemp
+from collections.abc import Iterator, Sequence
 
+import ir_measures
 import ranx
-from flask.testing import FlaskClient
-from sqlalchemy import insert, select
+from ir_measures import RR, P, Qrel, ScoredDoc, Success
 
 from benchmarks.races import Race, expect
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
-from webapp.db.models import JudgedThing, Judgment, Query
 from webapp.metrics.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons import compare
+from webapp.metrics.figures import figures
 from webapp.metrics.queries import QueryJudgments, summarise
 from webapp.metrics.stability import stability
-from webapp.records import Card, QueryState, ReadQuery, ReadRun, Relevance
-from webapp.services import imports, live_metrics, studies
-from webapp.services.imports import Labels
-from webapp.web.access import now
+from webapp.metrics.totals import Totals
+from webapp.records import QueryState, Relevance
 
 METHODS = ("api_only", "hybrid", "vector_only")
 RESULTS = 8
-SIZES = (30, 1_000)
 RESAMPLES = 10_000
+THREE = {"mean_precision_at_5": "precision@5", "mrr": "mrr", "success_rate": "hit_rate"}
+"""Three figures of ours, and what ranx calls them."""
 
 Judged = dict[str, list[tuple[Relevance, ...]]]
 
 
-def comparing() -> Iterator[Race]:
+def comparing(sizes: Sequence[int]) -> Iterator[Race]:
     """Three rated runs of few and of many questions."""
-    for size in SIZES:
+    for size in sizes:
         judged = verdicts(size)
         runs = [compared(name, rows) for name, rows in judged.items()]
         qrels, ranked = trec(judged)
-        expect(mean_reciprocal_ranks(runs), mean_reciprocal_ranks_by_ranx(qrels, ranked))
+        lists = [as_lines(rows) for rows in judged.values()]
+        wanted = three_by_ranx(qrels, ranked)
+        expect(summed_up(judged), wanted)
+        expect(summed_up(judged), three_by_ir_measures(lists))
+        expect(of_comparison(runs), wanted)
         by_ranx(qrels, ranked)  # compiled now, not while it is timed
+        alone = f"3 runs x {size:,} questions: every figure with its bounds"
         yield Race(
-            f"3 runs x {size} questions: figures, intervals, tests, stability",
-            lambda runs=runs: (compare(runs, rule="majority"), stability(runs)),  # type: ignore[misc]
-            "ranx: 3 figures and their tests",
-            lambda qrels=qrels, ranked=ranked: by_ranx(qrels, ranked),  # type: ignore[misc]
+            alone,
+            lambda judged=judged: summed_up(judged),  # type: ignore[misc]
+            "ranx: 3 figures",
+            lambda qrels=qrels, ranked=ranked: three_by_ranx(qrels, ranked),  # type: ignore[misc]
         )
-        client = served(judged)
         yield Race(
-            f"3 runs x {size} questions: the page of the comparison",
-            lambda client=client: client.get("/comparisons/").get_data(),  # type: ignore[misc]
+            alone,
+            lambda judged=judged: summed_up(judged),  # type: ignore[misc]
+            "ir_measures: 3 figures",
+            lambda lists=lists: three_by_ir_measures(lists),  # type: ignore[misc]
+        )
+        yield Race(
+            f"3 runs x {size:,} questions: figures, intervals, tests, stability",
+            lambda runs=runs: (compare(runs, rule="majority"), stability(runs)),  # type: ignore[misc]
             "ranx: 3 figures and their tests",
             lambda qrels=qrels, ranked=ranked: by_ranx(qrels, ranked),  # type: ignore[misc]
         )
@@ -112,66 +117,38 @@ def by_ranx(qrels: ranx.Qrels, ranked: list[ranx.Run]) -> object:
         )
 
 
-def mean_reciprocal_ranks(runs: list[ComparedRun]) -> tuple[float, ...]:
-    """The MRR of each run as we have it."""
+def of_comparison(runs: list[ComparedRun]) -> tuple[float, ...]:
+    """The three figures of each run as a comparison has them."""
     contenders = compare(runs, rule="majority").contenders
-    return tuple(one.estimates["mrr"].figure.value or 0.0 for one in contenders)
+    return tuple(one.estimates[name].figure.value or 0.0 for one in contenders for name in THREE)
 
 
-def mean_reciprocal_ranks_by_ranx(qrels: ranx.Qrels, ranked: list[ranx.Run]) -> tuple[float, ...]:
-    """The MRR of each run as ranx has it."""
-    return tuple(float(ranx.evaluate(qrels, run, "mrr")) for run in ranked)
+def summed_up(judged: Judged) -> tuple[float, ...]:
+    """The three figures of each run, out of all of its figures."""
+    found = [
+        figures(Totals.of(summarise(QueryJudgments(QueryState.RESULTS, row)) for row in rows))
+        for rows in judged.values()
+    ]
+    return tuple(one[name].value or 0.0 for one in found for name in THREE)
 
 
-def served(judged: Judged) -> FlaskClient:
-    """A browser on an app whose database holds the three runs, rated by the owner."""
-    folder = Path(mkdtemp(prefix="relevansi-bench-"))
-    app = create_app(Settings(sqlite_url(folder / "bench.sqlite"), folder))
-    with app.extensions["database"].writing() as session:
-        study = studies.open_or_make(session, now())
-        owner = studies.raters(session, study)[0]
-        for method, rows in judged.items():
-            run_id = imports.store(session, study, read(method, len(rows)), Labels(), now()).id
-            said = [verdict for row in rows for verdict in row]
-            things = session.scalars(
-                select(JudgedThing.id).where(JudgedThing.card.is_not(None)).order_by(JudgedThing.id)
-            ).all()[-len(said) :]
-            session.execute(
-                insert(Judgment),
-                [
-                    {
-                        "rater_id": owner.id,
-                        "judged_thing_id": thing,
-                        "verdict": str(verdict.value),
-                        "changed_at": now(),
-                    }
-                    for thing, verdict in zip(things, said, strict=True)
-                ],
-            )
-            live_metrics.refresh(session, [owner.id], Query.run_id == run_id)
-        session.commit()
-    return app.test_client()
+def three_by_ranx(qrels: ranx.Qrels, ranked: list[ranx.Run]) -> tuple[float, ...]:
+    """The three figures of each run as ranx has them."""
+    found = [ranx.evaluate(qrels, run, [*THREE.values()]) for run in ranked]
+    return tuple(float(one[name]) for one in found for name in THREE.values())
 
 
-def read(method: str, size: int) -> ReadRun:
-    """A run file of `size` questions, its cards found by no other method."""
-    return ReadRun(
-        file_format="v1",
-        name=f"{method}.json",
-        sha256=method,
-        search_method=method,
-        queries=tuple(
-            ReadQuery(
-                query_id=position,
-                question=f"Question {position}",
-                category=f"category_{position % 12}",
-                response=method,
-                state=QueryState.RESULTS,
-                cards=tuple(
-                    Card(title=name, slug=name)
-                    for name in (f"{method}-{position}-{rank}" for rank in range(RESULTS))
-                ),
-            )
-            for position in range(1, size + 1)
-        ),
-    )
+def as_lines(rows: list[tuple[Relevance, ...]]) -> tuple[list[Qrel], list[ScoredDoc]]:
+    """The judgments and the ranking of a run in the form ir_measures reads."""
+    ranked = [(str(q), str(r), row[r]) for q, row in enumerate(rows) for r in range(len(row))]
+    qrels = [Qrel(q, r, int(verdict)) for q, r, verdict in ranked]
+    return qrels, [ScoredDoc(q, r, -float(r)) for q, r, _ in ranked]
+
+
+def three_by_ir_measures(
+    lists: Sequence[tuple[list[Qrel], list[ScoredDoc]]],
+) -> tuple[float, ...]:
+    """The three figures of each run as ir_measures has them."""
+    wanted = (P @ 5, RR, Success @ RESULTS)
+    found = [ir_measures.calc_aggregate(wanted, qrels, scored) for qrels, scored in lists]
+    return tuple(one[measure] for one in found for measure in wanted)

@@ -1,16 +1,18 @@
-"""What every benchmark is made of: a piece of work, its yardstick, and how they are timed."""
+"""Pieces of work in one process, each with its yardstick, and how they are timed."""
 
 from __future__ import annotations
 
 import sys
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isclose
 
+from benchmarks.results import Measurement, Times
+
 REPEATS = 5
-SECONDS = 10
-"""After so long no further repeat is begun."""
+SHORT, LONG = 0.3, 10
+"""Seconds: what is done by the short time is repeated until then; after the long one no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,16 @@ def expect(ours: tuple[float, ...], theirs: tuple[float, ...]) -> None:
         sys.exit(f"benchmarks: {ours} is not {theirs}")
 
 
-def milliseconds(work: Callable[[], object]) -> float:
-    """The fastest of a few runs, the least disturbed one: `REPEATS`, or as many as time allows."""
+def measured(race: Race) -> Iterator[Measurement]:
+    """Yield the row of our work and that of the yardstick."""
+    ours, theirs = times(race.ours), times(race.theirs)
+    yield Measurement(race.work, ours, yardstick=race.yardstick, ratio=ours.p50 / theirs.p50)
+    yield Measurement(f"- {race.yardstick}", theirs)
+
+
+def times(work: Callable[[], object]) -> Times:
+    """Return the percentiles of a few runs: `REPEATS`, or as many as there is time for."""
     taken: list[float] = []
-    while len(taken) < REPEATS and sum(taken) < SECONDS:
+    while sum(taken) < (LONG if len(taken) < REPEATS else SHORT):
         taken.append(timeit.timeit(work, number=1))
-    return min(taken) * 1000
+    return Times.of([seconds * 1000 for seconds in taken])

@@ -1,0 +1,100 @@
+"""Who clicks where: the browsers of the owner, who sees the run, and those of blind raters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from benchmarks.effort import Effort
+from benchmarks.load import Client, Contestant, Outcome, Place, take_turns
+from benchmarks.results import Measurement
+from benchmarks.serving import cookie
+from benchmarks.studies import Size, add_rater, card_keys, invite
+from tests.browser.server import Server
+from webapp.db.engine import Database
+
+OPEN, BLIND = "open page", "blind page"
+WARM = 10
+"""Clicks before it counts: the first ones load what later ones find loaded."""
+GIVEN = 10
+"""The questions each rater has; of each the last card stays unjudged, so that more is to come."""
+
+
+class Beside(NamedTuple):
+    """Our clicks and those on the bare application, whose answers have as many bytes."""
+
+    ours: Outcome
+    theirs: Outcome
+    size: int
+
+
+def fragment(size: int) -> list[Client]:
+    """One browser of the yardstick, whose answers have so many bytes."""
+    return [Client([Place(f"/fragment/{size}")])]
+
+
+def open_clients(size: Size, number: int = 1) -> list[Client]:
+    """So many windows of the owner on one run, each with cards of its own."""
+    places = [
+        Place(f"/runs/{size.run_ids[0]}/queries/{question}/results/{rank}/judgment")
+        for rank in range(1, size.results)
+        for question in range(1, min(size.questions, GIVEN * 3) + 1)
+    ]
+    return [Client(places[one::number]) for one in range(number)]
+
+
+def blind_client(database: Database, rater_id: int, questions: range, seen: str = "") -> Client:
+    """The browser of a blind rater at some of their tasks; `seen` is its cookie."""
+    given = card_keys(database, rater_id, questions)
+    fewest = min(len(keys) for _, keys in given)
+    places = [
+        Place(f"/rate/{task}/judgment", {"card": keys[place]})
+        for place in range(fewest - 1)
+        for task, keys in given
+    ]
+    return Client(places, seen)
+
+
+def invited(server: Server, database: Database, number: int, questions: int) -> list[Client]:
+    """The browsers of so many invited raters, who judge blind; each has the first questions."""
+    given = min(questions, GIVEN)
+    made = [add_rater(database, f"Rater {one}", given=given) for one in range(number)]
+    return [
+        blind_client(database, one, range(given), cookie(server, invite(database, one)))
+        for one in made
+    ]
+
+
+def bytes_of(port: int, clients: Sequence[Client]) -> int:
+    """Return how many bytes the answer to a click has."""
+    (found,) = take_turns([Contestant("first", port, clients[:1], requests=WARM)], 1)
+    return found.size
+
+
+def beside_bare(
+    own_port: int, clients: Sequence[Client], port: int, effort: Effort, *, pause: float = 0.0
+) -> Beside:
+    """Return our clicks and as many on the bare application at `port`, in turns."""
+    size = bytes_of(own_port, clients)
+    each = max(1, effort.clicks // len(clients))
+    ours = Contestant("ours", own_port, clients, "POST", each, effort.seconds, pause)
+    theirs = replace(ours, name="bare", port=port, clients=fragment(size) * len(clients))
+    first, second = take_turns([ours, theirs], effort.rounds)
+    return Beside(first, second, size)
+
+
+def pair(what: str, found: Beside) -> list[Measurement]:
+    """Return the row of our clicks and that of the yardstick."""
+    ours, theirs, size = found
+    yardstick = f"bare Flask, one commit, {size:,} bytes"
+    return [
+        Measurement(
+            what,
+            ours.times,
+            ours.per_second,
+            yardstick=yardstick,
+            ratio=ours.times.p50 / theirs.times.p50,
+        ),
+        Measurement(f"- {yardstick}", theirs.times, theirs.per_second),
+    ]

@@ -1,0 +1,42 @@
+"""How much is measured: all of it, or just enough to see that every benchmark still works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Sizes and repetitions of all benchmarks.
+
+    ``clicks`` are those of one contestant in one of the ``rounds``, all clients together, and
+    ``seconds`` the longest that these may take.
+    """
+
+    rounds: int = 6
+    clicks: int = 200
+    seconds: float = 4.0
+    crowd: int = 50
+    questions: int = 30
+    sizes: tuple[int, ...] = (30, 1_000, 100_000)
+    judged: tuple[int, ...] = (10, 300, 10_000)
+    compared: tuple[int, ...] = (30, 1_000)
+    cards: int = 100_000
+    browser_clicks: int = 200
+    starts: int = 11
+
+
+FULL = Effort()
+QUICK = Effort(
+    rounds=1,
+    clicks=8,
+    seconds=2.0,
+    crowd=3,
+    questions=6,
+    sizes=(6, 12),
+    judged=(10, 30),
+    compared=(6,),
+    cards=200,
+    browser_clicks=3,
+    starts=1,
+)

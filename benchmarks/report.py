@@ -1,0 +1,81 @@
+"""The tables as Markdown: targets first, then every section with how it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmarks.results import Measurement, Section, Target
+
+Row = Sequence[str]
+
+OPENING = """\
+# Benchmarks
+
+Made by `nox -s bench -- -o docs/benchmarks.md`. Every figure stands beside a yardstick that was
+measured in the same run, mostly in alternating rounds, so that whatever disturbs the machine
+disturbs both: **the ratios are what is worth comparing**, between machines and between versions;
+milliseconds belong to the machine below. `n` counts measurements, p50, p95 and p99 are
+percentiles, "-" was not measured or has no meaning there.
+"""
+WORDS = {True: "yes", False: "**no**", None: "not measured"}
+
+
+def markdown(machine: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
+    """Return the whole page."""
+    targets = [target for section in sections for target in section.targets]
+    parts = [OPENING, _table(("machine", ""), machine)]
+    if targets:
+        parts += ["## Targets\n", _table(("asked", "measured", "met"), map(_decided, targets))]
+    for section in sections:
+        parts += [f"## {section.title}\n", section.how + "\n", _measured(section.rows)]
+    return "\n".join(parts)
+
+
+def _decided(target: Target) -> Row:
+    return target.asked, target.measured, WORDS[target.met]
+
+
+def _measured(rows: Sequence[Measurement]) -> str:
+    """Return a table that leaves out the columns in which nothing stands."""
+    head = ("what", "n", "p50 ms", "p95 ms", "p99 ms", "per second", "MB", "yardstick", "ratio")
+    table = [head, *(_cells(row) for row in rows)]
+    kept = [column for column in zip(*table, strict=True) if set(column[1:]) != {"-"}]
+    first, *rest = zip(*kept, strict=True)
+    return _table(first, rest)
+
+
+def _cells(row: Measurement) -> Row:
+    times = row.times
+    alone = times.n == 1
+    return (
+        row.what,
+        str(times.n),
+        number(times.p50),
+        "-" if alone else number(times.p95),
+        "-" if alone else number(times.p99),
+        number(row.per_second),
+        number(row.memory),
+        row.yardstick or "-",
+        number(row.ratio),
+    )
+
+
+def number(value: float | None) -> str:
+    """Return a figure with three digits that count.
+
+    >>> number(0.01234), number(1.234), number(123.4), number(56789.1), number(None)
+    ('0.0123', '1.23', '123', '56,789', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _table(head: Row, rows: Iterator[Row] | Sequence[Row]) -> str:
+    left = "|".join(("", *(" --- " for _ in head), ""))
+    lines = [_line(head), left, *(_line(row) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Row) -> str:
+    return f"| {' | '.join(cells)} |"
