@@ -7,7 +7,7 @@ most is known of, with the latest decisions on any of them, whoever made them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -19,7 +19,6 @@ from webapp.db.models import GoldVersion, JudgedThing, Query, Rater, Run, Study,
 from webapp.metrics.constraint_rules import CardFacts, Outcome
 from webapp.metrics.constraints import (
     DEFAULT_THRESHOLD,
-    CardEvaluation,
     GoldQuestion,
     QueryEvaluation,
     evaluate_query,
@@ -28,27 +27,12 @@ from webapp.services import card_decisions, gold, listed_cards, tasks
 from webapp.services.card_decisions import CLICK, POOLED, Decision, Step
 from webapp.services.constraints import UnknownListedCard
 from webapp.services.judgments import UnknownQuery
-from webapp.services.listed_cards import ShownCard
+from webapp.services.listed_cards import CheckedCard
 from webapp.services.pool import REPEAT
 from webapp.services.tasks import UnknownTask
 
 HAS_GOLD = exists().where(GoldVersion.question_set_id == Run.question_set_id)
 """Whether there are gold questions for a ``Run``'s set: to be asked along with the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedCard:
-    """One card with its checks and every decision on it, the oldest first."""
-
-    evaluation: CardEvaluation
-    shown: ShownCard
-    steps: tuple[Step, ...]
-
-    @property
-    def stands(self) -> Mapping[str, Step]:
-        """The decision that stands on each subject, whichever run's card it was made on."""
-        last = {step.subject: step for step in self.steps}
-        return {place[2]: step for place, step in card_decisions.standing(last.values()).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +182,9 @@ def _answer(
     facts = listed_cards.facts_of_one(session, query)
     evaluation = _evaluated(question, facts, steps, threshold)
     shown = listed_cards.shown(facts, query)
-    cards = tuple(
-        CheckedCard(card, shown[index], tuple(step for step in steps if step.card == index))
-        for index, card in enumerate(evaluation.cards)
+    return CheckedAnswer(
+        evaluation, threshold, listed_cards.checked(evaluation.cards, shown, steps)
     )
-    return CheckedAnswer(evaluation, threshold, cards)
 
 
 def _evaluated(

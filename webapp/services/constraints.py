@@ -26,7 +26,7 @@ from webapp.services import card_decisions, gold, listed_cards, runs
 from webapp.services.card_decisions import Decision, Place, Step
 from webapp.services.gold import Gold
 from webapp.services.judgments import UnknownQuery
-from webapp.services.listed_cards import ShownCard
+from webapp.services.listed_cards import CheckedCard, ShownCard
 
 
 class NoGold(Exception):
@@ -61,7 +61,7 @@ class CheckedQuery:
 
     run: CheckedRun
     evaluation: QueryEvaluation
-    cards: tuple[ShownCard, ...]
+    cards: tuple[CheckedCard, ...]
     steps: tuple[Step, ...]
     before: int | None
     after: int | None
@@ -97,12 +97,13 @@ def checked_query(
     at = numbers.index(query_id)
     evaluation = found.report.queries[at]
     asked = queries.get(query_id)
-    facts = [card.card for card in evaluation.cards]
+    shown = listed_cards.shown([card.card for card in evaluation.cards], asked) if asked else ()
+    steps = card_decisions.steps(session, run.id, query_id)
     return CheckedQuery(
         run=found,
         evaluation=evaluation,
-        cards=listed_cards.shown(facts, asked) if asked else (),
-        steps=tuple(card_decisions.steps(session, run.id, query_id)),
+        cards=listed_cards.checked(evaluation.cards, shown, steps),
+        steps=tuple(steps),
         before=numbers[at - 1] if at else None,
         after=numbers[at + 1] if at + 1 < len(numbers) else None,
         can_decide=asked is not None,

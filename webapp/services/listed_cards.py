@@ -17,7 +17,10 @@ from sqlalchemy.orm import Session
 from webapp.db.models import Query, Result
 from webapp.importers import listed_properties
 from webapp.metrics.constraint_rules import CardFacts
+from webapp.metrics.constraints import CardEvaluation
 from webapp.records import Card, QueryState
+from webapp.services import card_decisions
+from webapp.services.card_decisions import Step
 from webapp.services.judged_things import from_row
 
 
@@ -32,6 +35,21 @@ class ShownCard:
     url: str | None
     rank: int | None
     judged_thing: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCard:
+    """One card with its checks and every decision on it, the oldest first."""
+
+    evaluation: CardEvaluation
+    shown: ShownCard
+    steps: tuple[Step, ...]
+
+    @property
+    def stands(self) -> Mapping[str, Step]:
+        """The decision that stands on each subject, whichever run's card it was made on."""
+        last = {step.subject: step for step in self.steps}
+        return {place[2]: step for place, step in card_decisions.standing(last.values()).items()}
 
 
 def are_listed(queries: Iterable[Query]) -> bool:
@@ -75,6 +93,16 @@ def shown(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, ...]:
             )
         )
     return tuple(found)
+
+
+def checked(
+    evaluated: Iterable[CardEvaluation], shown: Sequence[ShownCard], steps: Sequence[Step]
+) -> tuple[CheckedCard, ...]:
+    """Return the cards of one query with their checks and the decisions on each."""
+    return tuple(
+        CheckedCard(card, shown[index], tuple(step for step in steps if step.card == index))
+        for index, card in enumerate(evaluated)
+    )
 
 
 def _is_run_listed(session: Session, run_id: str) -> bool:

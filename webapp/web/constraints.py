@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from flask import (
     Blueprint,
@@ -18,93 +16,23 @@ from flask import (
 )
 
 from webapp.exporters import constraint_tables
-from webapp.exporters.manual_input import CARD
 from webapp.exporters.measures import read_together
 from webapp.exporters.score_documents import constraints_json
-from webapp.i18n import gettext
 from webapp.importers.problems import ImportRefused, message
-from webapp.metrics.automatic_registry import (
-    CONSTRAINT_ADVICE,
-    CONSTRAINT_LABELS,
-    CONSTRAINT_MEASURES,
-)
-from webapp.metrics.constraint_rules import Outcome
-from webapp.metrics.constraints import (
-    CardEvaluation,
-    Confusion,
-    ConstraintReport,
-    Expected,
-    Missing,
-    QueryEvaluation,
-    Totals,
-)
+from webapp.metrics.automatic_registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
+from webapp.metrics.constraints import Expected, Missing, Totals
 from webapp.metrics.registry import Measure
-from webapp.services import card_decisions, constraints, gold
-from webapp.services.card_decisions import MOST_REASON, Decision, DecisionReasonMissing, Step
+from webapp.services import constraints, gold
 from webapp.services.constraints import CheckedQuery, CheckedRun, NoGold
-from webapp.services.listed_cards import ShownCard
-from webapp.web import access, constraint_words, formatting, htmx
-from webapp.web.constraint_words import OUTCOMES, SIGNS, Asked, four
-from webapp.web.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm, checked, chosen_file
+from webapp.web import access, constraint_cards, constraint_figures, constraint_words, htmx
+from webapp.web.constraint_cards import CardShown, DecisionWords, Mistake
+from webapp.web.constraint_figures import CategoryLine, QuestionLine, Summary
+from webapp.web.constraint_words import Asked
+from webapp.web.forms import DecisionForm, checked, chosen_file
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 
-CELLS = (Confusion.TP, Confusion.FN, Confusion.FP, Confusion.TN)
 FILES = "any('constraints.json', 'constraints.csv', 'constraint_cards.csv', 'manual_input.json')"
-
-
-@dataclass(frozen=True, slots=True)
-class FigureLine:
-    """One figure of the run: what it is called, its value, and over how many it is."""
-
-    name: str
-    label: str
-    value: str
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixCell:
-    """One cell of the confusion matrix with the numbers of its questions."""
-
-    name: str
-    questions: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryLine:
-    """One category with its figures."""
-
-    name: str
-    questions: int
-    successful: int
-    success_rate: str
-    cards: int
-    mean_cpr: str
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionLine:
-    """One question in the list of the run's page."""
-
-    query_id: int
-    question: str
-    category: str
-    expected: str
-    cards: int
-    pending: int
-    mean_cpr: str
-    is_success: bool
-    confusion: str
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What moves with every decision: the figures and the matrix of the run."""
-
-    figures: tuple[FigureLine, ...]
-    matrix: Mapping[str, MatrixCell]
-    pca: tuple[FigureLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,48 +60,6 @@ class ConstraintsPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Badge:
-    """One constraint on one card: its outcome as sign and word, and what led to it."""
-
-    name: str
-    label: str
-    outcome: str
-    sign: str
-    word: str
-    rule: str
-    value: str
-    full_value: str
-    why: str
-    distance: str
-    step: Step | None
-
-
-@dataclass(frozen=True, slots=True)
-class CardShown:
-    """One card with its badges; ``badges`` leave out what is neither asked nor decided."""
-
-    number: int
-    index: int
-    shown: ShownCard
-    cpr: str
-    passed: bool | None
-    pending: bool
-    verdict: Step | None
-    badges: tuple[Badge, ...]
-    not_asked: tuple[str, ...]
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What keeps a decision on a card from being stored, and what was typed."""
-
-    index: int
-    subject: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class QuestionPage:
     """One gold question of a run with its cards, and the run's figures beside it."""
 
@@ -185,13 +71,10 @@ class QuestionPage:
     threshold: str
     cards: tuple[CardShown, ...]
     summary: Summary
-    subjects: Mapping[str, str]
-    signs: Mapping[str, str]
-    words: Mapping[str, str]
+    words: DecisionWords
     before: int | None
     after: int | None
     can_decide: bool
-    most_reason: int
     measures: tuple[Measure, ...]
     mistake: Mistake | None = None
     clicked: int | None = None
@@ -265,18 +148,15 @@ def question(run_id: str, query_id: int) -> str:
 def decide(run_id: str, query_id: int, card: int) -> Response:
     """Override a constraint of a card for a reason, or pass or fail the whole card."""
     form = checked(DecisionForm)
-    subject, outcome = form.subject.data or CARD, form.outcome.data or None
-    wanted = Decision(card, subject, outcome, form.reason.data or "")
-    mistake = None
     with access.writing() as (session, rater):
-        try:
-            constraints.decide(session, rater, run_id, query_id, wanted, access.now())
-            session.commit()
-        except DecisionReasonMissing:
-            session.rollback()
-            mistake = Mistake(card, subject, gettext(REQUIRED))
-        except card_decisions.UnfitDecision as error:
-            raise UnusableForm({"outcome": gettext(UNUSABLE)}) from error
+        mistake = constraint_cards.refused(
+            form,
+            session,
+            lambda wanted: constraints.decide(
+                session, rater, run_id, query_id, wanted, access.now()
+            ),
+            card,
+        )
     return _answer(run_id, query_id, card, mistake)
 
 
@@ -311,12 +191,12 @@ def _rendered(
     report = found.report
     page = ConstraintsPage(
         run=found,
-        summary=None if report is None else _summary(report),
+        summary=None if report is None else constraint_figures.summary(report),
         counts=None if report is None else report.totals,
-        threshold="" if report is None else _threshold(report.threshold),
+        threshold="" if report is None else constraint_figures.threshold(report.threshold),
         left_out=_missing() is Missing.LEFT_OUT,
-        categories=() if report is None else _categories(report),
-        questions=() if report is None else tuple(map(_line, report.queries)),
+        categories=() if report is None else constraint_figures.categories(report),
+        questions=() if report is None else tuple(map(constraint_figures.line, report.queries)),
         advice=tuple(read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE),
         measures=tuple(CONSTRAINT_MEASURES.values()),
         remarks=tuple(map(message, found.remarks)),
@@ -328,70 +208,6 @@ def _rendered(
     return render_template("constraints/page.html", **htmx.names(page))
 
 
-def _summary(report: ConstraintReport) -> Summary:
-    whole, matrix = report.totals, report.totals.matrix
-    cards, questions = whole.n_properties, whole.n_queries
-    values = {
-        "mean_cpr": (whole.mean_cpr, cards),
-        "strict_success_ratio": (whole.strict_success_ratio, cards),
-        "query_success_rate": (whole.success_rate, questions),
-        "precision": (matrix.precision, matrix.tp + matrix.fp),
-        "recall": (matrix.recall, matrix.tp + matrix.fn),
-        "f1_score": (matrix.f1_score, matrix.tp + matrix.fp + matrix.fn),
-        "accuracy": (matrix.accuracy, questions),
-    }
-    numbers = {
-        cell: tuple(q.question.query_id for q in report.queries if q.confusion is cell)
-        for cell in CELLS
-    }
-    return Summary(
-        figures=tuple(
-            FigureLine(name, gettext(CONSTRAINT_MEASURES[name].label), four(value), n)
-            for name, (value, n) in values.items()
-        ),
-        matrix={str(cell): MatrixCell(str(cell), held) for cell, held in numbers.items()},
-        pca=tuple(
-            FigureLine("pca", gettext(CONSTRAINT_LABELS[name]), four(value), _n_asked(report, name))
-            for name, value in whole.pca.items()
-        ),
-    )
-
-
-def _n_asked(report: ConstraintReport, name: str) -> int:
-    """Return on how many cards a constraint counts."""
-    skipped = {Outcome.NA} | ({Outcome.MISSING} if report.missing is Missing.LEFT_OUT else set())
-    checks = (c for query in report.queries for card in query.cards for c in card.checks)
-    return sum(check.constraint == name and check.outcome not in skipped for check in checks)
-
-
-def _categories(report: ConstraintReport) -> tuple[CategoryLine, ...]:
-    return tuple(
-        CategoryLine(
-            name=name,
-            questions=part.n_queries,
-            successful=part.n_successful,
-            success_rate=four(part.success_rate),
-            cards=part.n_properties,
-            mean_cpr=four(part.mean_cpr),
-        )
-        for name, part in report.categories.items()
-    )
-
-
-def _line(query: QueryEvaluation) -> QuestionLine:
-    return QuestionLine(
-        query_id=query.question.query_id,
-        question=query.question.text,
-        category=query.question.category,
-        expected=str(query.question.expected),
-        cards=len(query.cards),
-        pending=query.n_pending,
-        mean_cpr=four(query.mean_cpr),
-        is_success=query.is_success,
-        confusion=str(query.confusion),
-    )
-
-
 def _question(
     found: CheckedQuery, mistake: Mistake | None = None, clicked: int | None = None
 ) -> QuestionPage:
@@ -399,65 +215,23 @@ def _question(
     assert report is not None
     return QuestionPage(
         run=found.run,
-        line=_line(query),
+        line=constraint_figures.line(query),
         rules=constraint_words.asked(query.question.constraints),
         is_manual=query.question.manual,
         expected_data=query.question.expected is Expected.HAS_DATA,
-        threshold=_threshold(report.threshold),
+        threshold=constraint_figures.threshold(report.threshold),
         cards=tuple(
-            _card(found, index, shown, evaluated)
-            for index, (shown, evaluated) in enumerate(zip(found.cards, query.cards, strict=True))
+            constraint_cards.card_shown(index, card) for index, card in enumerate(found.cards)
         ),
-        summary=_summary(report),
-        subjects={name: gettext(label) for name, label in CONSTRAINT_LABELS.items()},
-        signs={str(outcome): sign for outcome, sign in SIGNS.items()},
-        words={str(outcome): gettext(word) for outcome, word in OUTCOMES.items()},
+        summary=constraint_figures.summary(report),
+        words=constraint_cards.words(),
         before=found.before,
         after=found.after,
         can_decide=found.can_decide,
-        most_reason=MOST_REASON,
         measures=tuple(CONSTRAINT_MEASURES.values()),
         mistake=mistake,
         clicked=clicked,
     )
-
-
-def _card(found: CheckedQuery, index: int, shown: ShownCard, card: CardEvaluation) -> CardShown:
-    number = found.evaluation.question.query_id
-    stands = found.run.stands or {}
-    badges = tuple(
-        Badge(
-            name=check.constraint,
-            label=gettext(CONSTRAINT_LABELS[check.constraint]),
-            outcome=str(check.outcome),
-            sign=SIGNS[check.outcome],
-            word=gettext(OUTCOMES[check.outcome]),
-            rule=constraint_words.rule_words(check.constraint, check.rule),
-            value=constraint_words.value_words(check),
-            full_value=constraint_words.full_value(check),
-            why=constraint_words.why(check),
-            distance=constraint_words.distance(check),
-            step=stands.get((number, index, check.constraint)),
-        )
-        for check in card.checks
-    )
-    asked = tuple(badge for badge in badges if badge.rule or badge.step)
-    return CardShown(
-        number=index + 1,
-        index=index,
-        shown=shown,
-        cpr=four(card.cpr),
-        passed=card.passed,
-        pending=card.pending,
-        verdict=stands.get((number, index, CARD)),
-        badges=asked,
-        not_asked=tuple(badge.label for badge in badges if badge not in asked),
-        steps=tuple(step for step in reversed(found.steps) if step.card == index),
-    )
-
-
-def _threshold(value: Fraction) -> str:
-    return formatting.number(float(value))
 
 
 def _missing() -> Missing:

@@ -166,6 +166,12 @@ class DecisionForm(Form):
     reason = StringField(filters=[_clean], validators=[at_most(MOST_REASON)])
 
 
+class BlindDecisionForm(DecisionForm):
+    """The same of a card that a blind rater's page calls by a name."""
+
+    card = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
+
+
 class CardsForm(Form):
     """Cards written by hand, as the chatbot would have listed them."""
 

@@ -6,7 +6,7 @@ card. Both read the page anew after the commit, so what is shown is what is stor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, redirect, request, url_for
@@ -17,7 +17,8 @@ from webapp.metrics.registry import Measure
 from webapp.records import QueryState
 from webapp.services import judgments, rating_page, runs, studies
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
-from webapp.web import access, figures, htmx
+from webapp.web import access, card_badges, figures, htmx
+from webapp.web.card_badges import Badges
 from webapp.web.figures import Reason, Row
 from webapp.web.forms import CardsForm, EventForm, RatingForm, VerdictForm, checked
 
@@ -45,6 +46,7 @@ class Rating:
     query: dict[str, Any]
     whole: bool
     changed: tuple[JudgedCard, ...] = ()
+    badges: Badges | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,14 @@ class Notice:
 @blueprint.get(ADDRESS)
 def show(run_id: str, query_id: int) -> Response:
     """Show one question of a run, to be rated; where the study is blind, what is next."""
-    page = _page(run_id, query_id)
+    page = page_of(run_id, query_id)
     if _is_blind() and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
         if htmx.wants_part():
             raise RatedBlind
         return redirect(url_for("rate.next_one", because="blind"), 303)  # type: ignore[return-value]
     if (elsewhere := _first_in_category(page)) is not None:
         return _to(run_id, elsewhere)
-    return htmx.respond("judgments/page.html", "judgments/_shown.html", _rating(page))
+    return with_badges(page, card_badges.on_answer(page))
 
 
 @blueprint.post(ADDRESS + "/results/<int:rank>/judgment")
@@ -74,7 +76,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     with access.writing() as (session, rater):
         judgments.judge(session, rater, run_id, query_id, rank, form.verdict, form.click())
         session.commit()
-    page = _page(run_id, query_id)
+    page = page_of(run_id, query_id)
     if not htmx.wants_part():
         return _back(page, f"rank-{rank}")
     return _clicked(page, _versions(page, rank))
@@ -87,11 +89,11 @@ def rate(run_id: str, query_id: int) -> Response:
     with access.writing() as (session, rater):
         judgments.rate(session, rater, run_id, query_id, form.rating, form.click())
         session.commit()
-    page = _page(run_id, query_id)
+    page = page_of(run_id, query_id)
     if not htmx.wants_part():
         return _back(page, "rating")
     if form.onward.data and page.place.next_open is not None:
-        page = _page(run_id, page.place.next_open)
+        page = page_of(run_id, page.place.next_open)
     return _clicked(page, ())
 
 
@@ -134,7 +136,14 @@ def add_cards(run_id: str, query_id: int) -> Response:
     return _to(run_id, query_id, None if found else "by-hand")
 
 
-def _page(run_id: str, query_id: int) -> RatingPage:
+def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> Response:
+    """Return one question with the badges of its cards, as a page or in place of another."""
+    rating = replace(_rating(page), badges=badges)
+    return htmx.respond("judgments/page.html", "judgments/_shown.html", rating, status)
+
+
+def page_of(run_id: str, query_id: int) -> RatingPage:
+    """Return what the rating page says about one query of a run."""
     with access.reading() as (session, rater):
         page = rating_page.rating_page(session, rater, run_id, query_id, _wanted())
     g.pictures = page.show_pictures

@@ -7,7 +7,7 @@ done and the rater goes on; a form sent without a script is sent back to its car
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, redirect, request, url_for
@@ -20,7 +20,8 @@ from webapp.services import blind_page, item_rating, progress, tasks
 from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Stage
 from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
-from webapp.web import access, htmx
+from webapp.web import access, card_badges, htmx
+from webapp.web.card_badges import Badges
 from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked
 from webapp.web.judgments import Notice
 
@@ -43,6 +44,7 @@ class Rated:
     is_owner: bool
     changed: tuple[BlindCard, ...] = ()
     rated: BlindAnswer | None = None
+    badges: Badges | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,12 @@ def next_one() -> Response:
 def show(task_id: str) -> Response:
     """Show one question to its rater, as far as it is asked for now."""
     return htmx.respond("rate/page.html", "rate/_shown.html", _rated(task_id))
+
+
+def with_badges(task_id: str, badges: Badges, status: int) -> Response:
+    """Return one question with these badges below its cards."""
+    rated = replace(_rated(task_id), badges=badges)
+    return htmx.respond("rate/page.html", "rate/_shown.html", rated, status)
 
 
 @blueprint.post("/<task_id>/judgment")
@@ -152,6 +160,7 @@ def _rated(task_id: str, card: str | None = None, answer: str | None = None) -> 
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id)
         is_owner = rater.is_owner
+        badges = None if card or answer else card_badges.on_task(session, rater, page)
     g.pictures = page.show_pictures
     return Rated(
         page=page,
@@ -161,6 +170,7 @@ def _rated(task_id: str, card: str | None = None, answer: str | None = None) -> 
         is_owner=is_owner,
         changed=_versions(page, card),
         rated=next((shown for shown in page.answers if shown.key == answer), None),
+        badges=badges,
     )
 
 
