@@ -67,7 +67,8 @@ function saying(line, query) {
 // ---- what the rating page asks of its outbox ------------------------------------------------
 
 export const pending = () => [];
-export const drained = () => Promise.resolve();
+export const settled = () => Promise.resolve(true);
+export const resume = () => {};
 
 /** Return the question at an address of this page. */
 export async function load(address) {

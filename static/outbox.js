@@ -1,85 +1,268 @@
 // Clicks on their way to the server: one at a time, in order, each until it is answered.
 //
-// An event is {url, fields, ...}; it keeps its id through every attempt, so that the same
-// click twice changes nothing. What else it carries is for whoever shows its state.
+// An event is {url, fields, ...}; it keeps its id through every attempt, so that the same click
+// twice changes nothing. It is kept by the browser before it is sent, with the rater it belongs
+// to: nobody else's page sends it. Of several tabs one sends, whoever made the event, and tells
+// the others. What else an event carries is for whoever shows its state.
 
-import { keep, kept } from "./memory.js";
+import { fresh, openQueue, Passing } from "./queue.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15_000;
+const LONGEST_ANSWER = 30_000;
+const LONGEST_FAULT = 600_000; // an event that breaks the server holds up the others no longer
 const PARTIAL = { "HX-Request": "true", "HX-Request-Type": "partial" };
-const waiting = [];
+const BUSY = [408, 425, 429];
+const KEPT_OUT = { 401: "signed-out", 403: "kept-out", 412: "another" };
+
+const rater = document.documentElement.dataset.rater;
+const told = new Set(); // who hears that something about the queue has changed
+const waiting = []; // this page's events, and what it found waiting, oldest first
 const idle = [];
-let sending = false;
+const faulty = new Map();
+const channel = globalThis.BroadcastChannel && new BroadcastChannel("relevansi outbox");
+let opening = openQueue();
+let trouble = null; // why nothing can be sent for now: {why, wait, text}
+let calls = 0;
+let working = false;
+let isLeft = false;
 let wake = () => {};
 
 addEventListener("online", () => wake());
+addEventListener("focus", () => wake());
+addEventListener("pageshow", () => wake());
+document.addEventListener("visibilitychange", () => document.hidden || wake());
 
-/** Put an event in line; `told` hears "saving", "unsaved", "refused" or "saved" with the answer. */
-export function send(event, told) {
-  Object.assign(event, { told, body: new URLSearchParams({ ...event.fields, ...stamp() }) });
+/** Put an event in line; `hear` is told "saving", "unsaved", "refused" or "saved" with the answer. */
+export function send(event, hear) {
+  Object.assign(event, { rater, hear, event_id: fresh(), client_time: Date.now(), made: true });
   waiting.push(event);
-  told(event, "saving");
-  if (!sending) work();
+  hear(event, "saving");
+  store(event).then(work);
 }
 
-/** Return the events that the server has not answered yet, oldest first. */
+/** Let `hear` have what waits from earlier pages; `overlay` is told all that the page cannot know. */
+export async function resume(hear, overlay) {
+  const found = (await remembered()).filter((event) => !waiting.some(isSame(event)));
+  const late = found.filter((event) => event.state === "waiting");
+  waiting.unshift(...late.map((event) => Object.assign(event, { hear })));
+  for (const event of found) {
+    // A page that came from the server shows what was saved, and perhaps something newer.
+    if (event.state === "saved" && !("offline" in document.documentElement.dataset)) continue;
+    overlay(event, event.state === "waiting" ? "unsaved" : event.state);
+  }
+  if (late.length) work();
+}
+
+/** Return the events of this page that the server has not answered yet, oldest first. */
 export function pending() {
   return [...waiting];
 }
 
-/** Resolve once nothing is on its way. */
-export function drained() {
-  return waiting.length ? new Promise((resolve) => idle.push(resolve)) : Promise.resolve();
+/** Resolve once nothing is on its way: true when all is answered, false when it cannot be sent. */
+export function settled() {
+  if (!waiting.length || trouble) return Promise.resolve(!waiting.length);
+  return new Promise((resolve) => idle.push(resolve));
 }
 
-/** Return the part of a page that stands at `address`; null if there is none to be had. */
+/** Resolve once everything is answered, however long that takes. */
+export async function drained() {
+  while (!(await settled())) await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT));
+}
+
+/** Return the part of a page that stands at `address`, of a kept copy if need be; else null. */
 export async function load(address) {
+  const signal = AbortSignal.timeout?.(LONGEST_ANSWER);
   try {
-    const response = await fetch(address, { headers: PARTIAL });
+    const response = await fetch(address, { headers: PARTIAL, signal });
     const text = await response.text();
     return response.ok && isPart(text) ? text : null;
   } catch {
-    return null;
+    return copied(address).catch(() => null);
   }
 }
 
-async function work() {
-  sending = true;
-  while (waiting.length) {
-    const event = waiting[0];
-    const { state, text } = await deliver(event);
-    waiting.shift();
-    await event.told(event, state, text);
-  }
-  sending = false;
-  idle.splice(0).forEach((resolve) => resolve());
+/** Return the parts of the whole page that this browser kept of `address`. */
+async function copied(address) {
+  const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+  if (!page.querySelector("#question")) return null;
+  document.documentElement.dataset.offline = page.documentElement.dataset.offline ?? "";
+  const parts = ["question", "walk", "figures"].map((id) => page.getElementById(id)).filter(Boolean);
+  return parts.map(partial).join("");
 }
 
-async function deliver(event) {
-  for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, LONGEST_WAIT)) {
-    const answer = await attempt(event);
-    if (answer) return answer;
-    event.told(event, "unsaved");
-    await pause(wait);
-  }
+const partial = ({ id, outerHTML }) =>
+  `<hx-partial hx-target="#${id}" hx-swap="outerHTML">${outerHTML}</hx-partial>`;
+
+// ---- what waits, for whoever shows it ---------------------------------------------------
+
+/** Call `hear` whenever something about the queue has changed. */
+export function watch(hear) {
+  told.add(hear);
+  hear();
 }
 
-/** Return the server's answer; null when there was none and it is worth another try. */
-async function attempt({ url, body }) {
+/** Return how many events wait, which were refused, how many are another rater's, and why. */
+export async function standing() {
+  const queue = await opening;
+  const events = await queue.all();
+  const own = events.filter((event) => event.rater === rater);
+  return {
+    waiting: own.filter(({ state }) => state === "waiting").length,
+    refused: own.filter(({ state }) => state === "refused"),
+    others: events.filter((event) => event.rater !== rater && event.state === "waiting").length,
+    lasts: queue.lasts,
+    trouble,
+  };
+}
+
+/** Send a refused event once more, with the same id. */
+export async function retry(event) {
+  await (await opening).put({ ...event, state: "waiting", reason: "" });
+  work();
+}
+
+/** Forget an event: its rater gave it up, or the page that is kept shows what it said. */
+export async function discard(event) {
+  await (await opening).remove(event);
+  changed();
+}
+
+/** Return the rater's events that this browser still has. */
+export async function remembered() {
+  const events = await (await opening).all();
+  return events.filter((event) => event.rater === rater);
+}
+
+function changed() {
+  for (const hear of told) hear();
+}
+
+// ---- sending ----------------------------------------------------------------------------
+
+/** Keep an event; if this browser no longer can, in the page, with all that waits. */
+async function store(event) {
+  const { hear, made, ...record } = event;
+  Object.assign(record, { url: new URL(event.url, location).pathname, state: "waiting" });
   try {
-    const response = await fetch(url, { method: "POST", body, headers: PARTIAL });
+    Object.assign(event, await (await opening).add(record));
+  } catch {
+    if ((await opening).lasts) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
+    Object.assign(event, await (await opening).add(record));
+  }
+}
+
+/** Send what waits, however often that is asked for at once. */
+export async function work() {
+  calls += 1;
+  if (working || !rater) return changed();
+  working = true;
+  for (let wait = FIRST_WAIT, seen = 0; seen !== calls; ) {
+    seen = calls;
+    trouble = await alone(sendAll).catch(() => ({ why: "unreachable" }));
+    if (!trouble) {
+      await reconcile();
+      wait = FIRST_WAIT;
+      continue;
+    }
+    say();
+    await pause(trouble.wait ?? wait);
+    wait = Math.min(wait * 2, LONGEST_WAIT);
+    calls += 1;
+  }
+  working = false;
+  rest();
+}
+
+/** Send the events of the rater until none is left; return why one could not be sent. */
+async function sendAll() {
+  const queue = await opening;
+  for (let event; (event = await queue.oldest(rater)); ) {
+    const answer = await attempt(event);
+    if (answer.why) return answer;
+    trouble = null;
+    const { state, text } = answer;
+    const settling = state === "saved" && !outlasts(event)
+      ? queue.remove(event)
+      : queue.put({ ...event, state, saved_at: Date.now(), reason: state === "refused" ? text : "" });
+    channel?.postMessage({ event_id: event.event_id, state, text });
+    await Promise.all([settling, finish(event.event_id, state, text)]);
+    changed();
+  }
+  return null;
+}
+
+/** Return the server's answer, or why there is none yet and it is worth another try. */
+async function attempt(event) {
+  const { url, fields, event_id, client_time, device, sequence } = event;
+  const body = new URLSearchParams({ ...fields, event_id, client_time, device, sequence });
+  const headers = { ...PARTIAL, "Relevansi-Rater": event.rater };
+  const signal = AbortSignal.timeout?.(LONGEST_ANSWER);
+  try {
+    const response = await fetch(url, { method: "POST", body, headers, signal });
     const text = await response.text();
-    if (response.status >= 500 || [408, 429].includes(response.status) || !isPart(text)) return null;
+    const { status } = response;
+    if (!isPart(text)) return { why: "unreachable" }; // somebody's page in front of the server
+    if (KEPT_OUT[status]) return { why: KEPT_OUT[status], wait: LONGEST_WAIT, text };
+    if (BUSY.includes(status) || (status >= 500 && !isFaulty(event))) return { why: "unreachable" };
     return { state: response.ok ? "saved" : "refused", text };
   } catch {
-    return null;
+    return { why: "unreachable" };
   }
 }
 
-function isPart(text) {
-  return text.includes("<hx-partial");
+/** Whether a page may be kept for offline that does not show yet what was saved. */
+function outlasts({ page }) {
+  return page && "serviceWorker" in navigator;
 }
+
+function isFaulty({ event_id }) {
+  if (!faulty.has(event_id)) faulty.set(event_id, Date.now());
+  return Date.now() - faulty.get(event_id) > LONGEST_FAULT;
+}
+
+/** Tell the one who made an event what has become of it. */
+async function finish(event_id, state, text) {
+  const at = waiting.findIndex((event) => event.event_id === event_id);
+  if (at < 0) return;
+  const [event] = waiting.splice(at, 1);
+  await event.hear(event, state, text);
+  if (!waiting.length) rest();
+}
+
+/** Count as answered what another tab sent without living to tell. */
+async function reconcile() {
+  const events = await remembered();
+  for (const event of waiting.filter(isNumbered)) {
+    const found = events.find(isSame(event));
+    if (found?.state !== "waiting") await finish(event.event_id, found?.state ?? "saved");
+  }
+}
+
+/** Say of everything that waits that it is not saved yet, and why. */
+function say() {
+  for (const event of waiting) event.hear(event, "unsaved");
+  idle.splice(0).forEach((resolve) => resolve(!waiting.length));
+  changed();
+}
+
+function rest() {
+  if (!waiting.length) idle.splice(0).forEach((resolve) => resolve(true));
+  changed();
+}
+
+/** Run `act` in one tab at a time; where tabs cannot agree, equal ids keep it harmless. */
+function alone(act) {
+  return navigator.locks ? navigator.locks.request("relevansi outbox", act) : act();
+}
+
+channel?.addEventListener("message", ({ data }) => {
+  finish(data.event_id, data.state, data.text).then(changed);
+});
+
+const isNumbered = (event) => event.sequence !== undefined;
+const isSame = (event) => (other) => other.event_id === event.event_id;
+const isPart = (text) => text.includes("<hx-partial");
 
 function pause(wait) {
   return new Promise((resolve) => {
@@ -88,20 +271,13 @@ function pause(wait) {
   });
 }
 
-/** Return what tells this event from every other, and its place among this browser's events. */
-function stamp() {
-  const sequence = Number(kept("sequence") ?? 0) + 1;
-  keep("sequence", sequence);
-  return { event_id: fresh(), client_time: Date.now(), device: device(), sequence };
+// ---- leaving ----------------------------------------------------------------------------
+
+/** Ask no more before the page is left: its reader was asked, or what waits goes along. */
+export function letGo() {
+  isLeft = true;
 }
 
-function device() {
-  if (!kept("device")) keep("device", fresh());
-  return kept("device");
-}
-
-function fresh() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+addEventListener("beforeunload", (event) => {
+  if (!isLeft && waiting.some(({ made }) => made)) event.preventDefault();
+});

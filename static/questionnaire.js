@@ -23,7 +23,3 @@ form.addEventListener("submit", async (event) => {
   await drained();
   form.requestSubmit(event.submitter);
 });
-
-addEventListener("beforeunload", (event) => {
-  if (pending().length) event.preventDefault();
-});

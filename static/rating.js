@@ -6,7 +6,7 @@
 // the answer to it.
 
 import { keep, kept } from "./memory.js";
-import { drained, load, pending, send } from "./outbox.js";
+import { load, pending, resume, send, settled } from "./outbox.js";
 
 const { htmx } = window;
 const one = (selector, within = document) => within.querySelector(selector);
@@ -23,6 +23,8 @@ const KINDS = { empty_outcome: "outcome", quality: "quality", notes: "notes" };
 let moving = false; // from the key that leaves a question until the next one has focus
 let typed = []; // what was typed in between
 let ahead = null; // {address, text: Promise} of the next open question
+let isStale = false; // an answer came for a question that is no longer shown
+const passed = new Set(); // questions left while nothing could be sent
 
 // ---- saying -----------------------------------------------------------------------------
 
@@ -31,7 +33,20 @@ function say(form, field, value, { places = [lineOf(form, field)], onward = fals
   const fields = { [field]: value };
   for (const { name, value } of all("input[type=hidden]", form)) fields[name] = value;
   if (onward) fields.onward = 1;
-  send({ url: form.action, query: question().dataset.query, field, value, places, fields }, told);
+  const was = standingAt(field, placeOf(places[0]));
+  const about = { ...shown(), label: labelOf(placeOf(places[0]) ?? form) };
+  send({ url: form.action, ...about, field, value, was, places, fields }, told);
+}
+
+/** Return which question is shown: its number or task, and its page. */
+function shown() {
+  const { query, address } = question().dataset;
+  return { query, page: new URL(address, location).pathname };
+}
+
+function labelOf(place) {
+  const texts = [one("#asked"), one("h2, legend, label", place)].map((part) => part?.textContent ?? "");
+  return texts.map((text) => text.replace(/\s+/g, " ").trim()).filter(Boolean).join(" · ");
 }
 
 /** Return the name of the line that tells what has become of `field`. */
@@ -47,33 +62,81 @@ function judge(card, value, options) {
 
 async function undo() {
   if (moving) return;
+  const last = pending().findLast((event) => !event.isUndone && !event.undoes);
+  if (last?.shown === "unsaved" && isHere(last)) return takeBack(last);
   moving = true;
   send({ url: words.undo, places: [], fields: {} }, told);
-  await drained();
+  await settled();
   arrive();
+}
+
+/** Undo here what the server has not heard of: it will hear both, in their order. */
+function takeBack(event) {
+  const { url, query, page, label, field, was: value = "", places } = event;
+  const { onward, ...fields } = { ...event.fields, [field]: value };
+  event.isUndone = true;
+  send({ url, query, page, label, field, value, places, fields, undoes: event.event_id }, told);
+  apply({ query, page, field, value, places, isOld: true });
 }
 
 /** Show what has become of an event, and what its answer changes on the page. */
 async function told(event, state, text) {
-  if (text) {
+  const here = isHere(event) && !(event.isOld && isQuestion(text ?? ""));
+  if (text && (here || state === "refused" || !event.places.length)) {
     await show(text);
     if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
-  }
-  event.state = state;
+  } else if (text) isStale = true;
+  event.shown = state;
   mark(event, state);
-  for (const other of pending()) (apply(other), mark(other, other.state));
+  for (const other of pending()) (apply(other), mark(other, other.shown));
   if (state === "unsaved") announce(words.unsaved);
   if (state === "saved" && !pending().length) announce(words.saved);
+  if (isStale && !pending().length) catchUp();
 }
 
+/** Bring walk and figures up to what was answered for questions that are no longer shown. */
+async function catchUp() {
+  isStale = false;
+  const text = await load(question().dataset.address);
+  const page = new DOMParser().parseFromString(text ?? "", "text/html");
+  const parts = all('hx-partial:not([hx-target="#question"])', page).map((part) => part.outerHTML);
+  if (!pending().length) await show(parts.join(""));
+}
+
+/** Show on the question what an earlier page said of it and what became of that. */
+function overlay(event, state) {
+  Object.assign(event, { shown: state, isOld: true });
+  if (state !== "refused") apply(event);
+  mark(event, state);
+}
+
+const isHere = ({ query, page }) => query === shown().query && page === shown().page;
+
 /** Make the page say what an event says, before the server does. */
-function apply({ query, field, value, places }) {
-  if (query !== question().dataset.query || field === "notes") return;
+function apply(event) {
+  const { field, value, places } = event;
+  if (!isHere(event)) return;
+  if (field === "notes") return event.isOld && stateOf(places[0]) && write(places[0], value);
   for (const place of places.map(placeOf)) {
     if (!place) continue; // hidden again, since a card above is open
-    if (field === "quality") one(`[value="${value}"]`, place).checked = true;
+    if (field === "quality") grades(place, value);
     else press(place, value);
   }
+}
+
+function write(name, text) {
+  const notes = one(`#${name}`);
+  if (notes !== document.activeElement) notes.value = text;
+}
+
+function grades(place, value) {
+  for (const input of all("input", place)) input.checked = input.value === value;
+}
+
+/** Return what stands at a place of the question before it is said anew. */
+function standingAt(field, place) {
+  if (field === "notes") return undefined;
+  return field === "quality" ? (one(":checked", place)?.value ?? "") : place?.dataset.verdict;
 }
 
 const stateOf = (name) => one(`[data-state-of="${name}"]`);
@@ -86,9 +149,9 @@ function press(place, value) {
   }
 }
 
-function mark({ query, places }, state) {
-  if (query !== question().dataset.query) return;
-  for (const place of places) {
+function mark(event, state) {
+  if (!isHere(event)) return;
+  for (const place of event.places) {
     const line = stateOf(place);
     if (!line) continue;
     line.textContent = words[state];
@@ -108,7 +171,7 @@ function announce(text) {
 async function onward() {
   moving = true;
   const left = question().dataset.query;
-  await drained();
+  if (!(await settled())) return onwardUnsaved();
   const { finished, query, address } = walk().dataset;
   if (finished) return location.assign(words.finish);
   if (question().dataset.query !== left) return arrive();
@@ -116,14 +179,24 @@ async function onward() {
   await go(address);
 }
 
+/** Go on while nothing can be sent: to the next question that this browser has. */
+async function onwardUnsaved() {
+  passed.add(shown().page);
+  const kept = (words.ahead ?? "").split(" ").find((address) => address && !passed.has(address));
+  const address = one("a[data-ahead]")?.getAttribute("href") ?? kept;
+  if (address) await go(address);
+  else arrive({ tell: false });
+}
+
 /** Show the question at `address` in place of this one; as a whole page if need be. */
 async function go(address, { push = true } = {}) {
   moving = true;
-  await drained();
+  await settled();
   const standing = [walk(), one("#figures")].filter(Boolean).map((part) => part.outerHTML);
   const isNext = new URL(address, location).href === ahead?.address;
   const known = isNext && walk().dataset.address === address;
   const text = (isNext && (await ahead.text)) || (await load(address));
+  if (!text && pending().length) return arrive({ tell: false }); // better here than nowhere
   if (!text || !isQuestion(text)) return location.assign(address);
   await show(text);
   // What the last answer said of this question is newer than what was fetched ahead of it.
@@ -162,6 +235,9 @@ function arrive({ tell = true } = {}) {
   if (tell) announce(one("#walk strong").textContent);
   const next = one("a[data-ahead]")?.href;
   ahead = next ? { address: next, text: load(next) } : null;
+  resume(told, overlay);
+  for (const event of pending()) (apply(event), mark(event, event.shown));
+  document.dispatchEvent(new CustomEvent("question", { detail: { ...shown(), ahead: next } }));
   while (typed.length && !moving) act(...typed.shift());
 }
 
@@ -174,10 +250,16 @@ function foldAside() {
 
 const cards = () => all(".card", question());
 const places = () => all(PLACES, question());
-const within = (selector) => document.activeElement?.closest?.(selector);
+const within = (selector) => focused()?.closest?.(selector);
 const isGrades = (place) => place.matches(".grades");
 const isOpen = (place) => (isGrades(place) ? !one(":checked", place) : !place.dataset.verdict);
 const isAsked = (place) => isOpen(place) && !("optional" in place.dataset);
+
+/** Return what has focus; what stands below a card is the card itself to every key. */
+function focused() {
+  const element = document.activeElement;
+  return element?.closest?.(".checks")?.previousElementSibling ?? element;
+}
 
 function focus(element) {
   element.focus({ preventScroll: true });
@@ -337,10 +419,6 @@ one("#keys-on").addEventListener("change", ({ target }) => {
 });
 one("#show-keys").hidden = false;
 one("#show-keys").addEventListener("click", () => one("#keys").showModal());
-
-addEventListener("beforeunload", (event) => {
-  if (pending().length) event.preventDefault();
-});
 
 document.addEventListener("htmx:before:history:restore", (event) => {
   event.preventDefault();

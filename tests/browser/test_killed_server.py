@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.plans import Planned, plan, stored
 from tests.browser.rating import RatingPage
@@ -46,10 +46,10 @@ def test_every_saved_judgment_survives_a_kill_and_the_others_are_sent_after_it(
     assert stored(own_server, run_id)[0].quality == first.quality
 
 
-def test_leaving_a_question_waits_for_a_server_that_is_gone(
+def test_a_question_is_left_while_the_server_is_gone_and_nothing_of_it_is_lost(
     own_server: Server, run_id: str, page: Page
 ) -> None:
-    """Quality typed on a dead server: the page stays, then goes on by itself, all stored."""
+    """Quality typed on a dead server leads to the next question; all is stored later, in order."""
     first, second = plan(own_server, run_id)[:2]
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(first.query_id)
@@ -58,18 +58,22 @@ def test_leaving_a_question_waits_for_a_server_that_is_gone(
 
     own_server.kill()
     rating.press(first.keys[-1][0], *(key for key, _ in second.keys[:2]))
-    rating.expect_state("quality", "unsaved")
-    assert rating.question == first.query_id
+    rating.expect_question(second.query_id)
+    rating.expect_state(1, "unsaved")
+    rating.expect_state(2, "unsaved")
+    expect(page.locator("#outbox")).to_contain_text("3 menunggu")
 
     own_server.start()
-    rating.expect_question(second.query_id)
     rating.expect_state(1, "saved")
     rating.expect_state(2, "saved")
+    expect(page.locator("#outbox")).to_be_hidden()
     found = stored(own_server, run_id)
     assert found[0].quality == first.quality
     assert found[0].relevance == first.relevance
     assert found[1].relevance[:3] == (*second.relevance[:2], None)
     _expect_no_doubles(own_server, len(first.keys) + 2)
+    sequences = [event["sequence"] for event in own_server.events()]
+    assert sequences == sorted(sequences)
 
 
 def _expect_kept(server: Server, run_id: str, question: Planned, ranks: set[int]) -> None:

@@ -25,7 +25,7 @@ from webapp.services import sign_in
 from webapp.web import doors
 from webapp.web.doors import Door
 
-FOR_ANYBODY = {"static", "health", "language", "sign_in", "participants"}
+FOR_ANYBODY = {"static", "health", "shell", "language", "sign_in", "participants"}
 FOR_RATERS = {"home.show", "rate", "history", "measures", "item_rating"}
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}

@@ -8,6 +8,7 @@ pages made (``Sec-Fetch-Site``, else ``Origin``).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ FORWARDING = (
     *("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For"),
     *("X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server"),
 )
+RATER = "Relevansi-Rater"
+"""The header by which page and server tell each other whose page and whose click it is."""
 FACELESS = {"static", "health.healthz"}
 """What answers without asking the database who is there."""
 YEAR = 365 * 24 * 3600
@@ -75,12 +78,17 @@ class NotTakingPart(Exception):
     """The address is a participant's, and somebody else is asking."""
 
 
+class AnotherRater(Exception):
+    """The click was made by somebody else than who is at work in this browser now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """Who makes a request. ``rater_id`` is null for a stranger and for a participant.
 
     ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
-    ``is_shut_out``: no other machine is answered yet, and this is one.
+    ``is_shut_out``: no other machine is answered yet, and this is one. ``key`` is what the
+    browser keeps somebody's things apart by: empty for a stranger, ``None`` where nobody asked.
     """
 
     rater_id: int | None = None
@@ -88,6 +96,7 @@ class Visitor:
     is_local: bool = False
     is_shut_out: bool = False
     participant_id: int | None = None
+    key: str | None = None
 
 
 def guard(app: Flask) -> None:
@@ -172,6 +181,8 @@ def set_headers(response: Response) -> Response:
     )
     response.headers.update(HEADERS)
     response.headers["Cache-Control"] = _caching()
+    if visitor().key:
+        response.headers[RATER] = visitor().key
     return response
 
 
@@ -222,6 +233,8 @@ def _check() -> None:
     g.visitor = _visitor()
     if request.method not in SAFE_METHODS and not _is_from_our_pages():
         raise FromElsewhere
+    if visitor().key and request.headers.get(RATER, visitor().key) != visitor().key:
+        raise AnotherRater
     if wanted != Door.ANYBODY:
         _admit(visitor(), wanted)
 
@@ -248,18 +261,28 @@ def _visitor() -> Visitor:
         assert current is not None
         if taking_part is not None:
             known = participants.recognise(session, current, taking_part, now())
-            return Visitor(participant_id=known.id if known else None)
+            if known is None:
+                return Visitor(key="")
+            return Visitor(participant_id=known.id, key=_key(current, "participant", known.id))
         is_open = sign_in.is_open_house(session, current)
         if is_open and not is_from_here():
-            return Visitor(is_shut_out=True)
+            return Visitor(is_shut_out=True, key="")
         found = None
         if is_open:
             found = sign_in.local_rater(session, current, badge)
         elif badge is not None:
             found = sign_in.recognise(session, current, badge, now())
         if found is None:
-            return Visitor()
-        return Visitor(found.id, found.is_owner, is_local=is_open)
+            return Visitor(key="")
+        key = _key(current, "rater", found.id)
+        return Visitor(found.id, found.is_owner, is_local=is_open, key=key)
+
+
+def _key(study: Study, kind: str, number: int) -> str:
+    """Return a name that is one person's in one study, wherever its database moves."""
+    made = study.created_at.astimezone(UTC).isoformat()
+    said = f"{study.id}/{made}/{kind}/{number}"
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def _is_from_our_pages() -> bool:

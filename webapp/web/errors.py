@@ -45,6 +45,7 @@ from webapp.services.uploads import UnknownUpload
 from webapp.services.user_studies import NotSetUp
 from webapp.web import htmx
 from webapp.web.access import (
+    AnotherRater,
     FromElsewhere,
     NotFromHere,
     NotSignedIn,
@@ -201,6 +202,11 @@ BY_KIND: dict[type[Exception], Said] = {
         401,
         mark("You are not signed in"),
         mark("Nothing was changed. Sign in or open your invite link again, then repeat it."),
+    ),
+    AnotherRater: Said(
+        412,
+        mark("Somebody else is at work in this browser now"),
+        mark("Nothing was stored in their name: it waits here for the rater who made it."),
     ),
     NotYours: Said(
         403,

@@ -16,6 +16,7 @@ from webapp.web import (
     asking,
     assignments,
     badges,
+    card_decisions,
     comparisons,
     compression,
     conflicts,
@@ -44,6 +45,7 @@ from webapp.web import (
     rate,
     raters,
     runs,
+    shell,
     sign_in,
     site,
     study,
@@ -52,6 +54,7 @@ from webapp.web import (
 
 PAGES = (
     health,
+    shell,
     language,
     home,
     imports,
@@ -68,6 +71,7 @@ PAGES = (
     conflicts,
     constraint_agreement,
     constraints,
+    card_decisions,
     gold,
     comparisons,
     evaluations,

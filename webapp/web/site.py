@@ -24,8 +24,9 @@ class Site:
     """The frame of a page; the names are empty for a stranger.
 
     ``is_owner`` opens the owner's sections, ``is_local`` says that nobody signs in here.
-    ``participant`` is the pseudonym of somebody who takes part in phase 3. ``has_items`` says
-    that raters have items of evaluations to judge.
+    ``participant`` is the pseudonym of somebody who takes part in phase 3, ``key`` whose things
+    the browser keeps (see ``access.Visitor``). ``has_items`` says that raters have items of
+    evaluations to judge.
     """
 
     study: str
@@ -38,6 +39,7 @@ class Site:
     version: str
     section: str
     participant: str
+    key: str | None
     has_items: bool
 
 
@@ -55,6 +57,7 @@ def site() -> Site:
         version=_version(),
         section=request.blueprint or "",
         participant=_participant(),
+        key=access.visitor().key,
         has_items=has_items,
     )
 

@@ -1,0 +1,142 @@
+// Copies of the rater's own questions for when the server cannot be reached: which are to be
+// kept, and that nobody finds another's. The service worker keeps and shows them.
+
+import { discard, remembered, watch } from "./outbox.js";
+
+const { rater, worker } = document.documentElement.dataset;
+const HERE = "relevansi here";
+const PAGES = "relevansi pages ";
+const AHEAD = 3; // questions
+const QUIET = 1_500; // after the last click
+const isCopy = "offline" in document.documentElement.dataset;
+const canKeep = Boolean(navigator.serviceWorker && globalThis.caches);
+let shown = null; // the question on the page
+let planned = null; // the one whose followers are kept
+let timer = 0;
+
+if (canKeep && rater !== undefined) begin();
+if (canKeep) document.addEventListener("question", ({ detail }) => later(detail));
+if (document.querySelector("#kept")) list(document.querySelector("#kept"));
+
+/** Say who is at work, forget what is kept of others, and have the worker in place. */
+async function begin() {
+  const old = await here();
+  const { ahead = [] } = old.rater === rater ? old : {};
+  await say({ rater, language: document.documentElement.lang, ahead });
+  const others = (await caches.keys()).filter((name) => name.startsWith(PAGES) && name !== PAGES + rater);
+  await Promise.all(others.map((name) => caches.delete(name)));
+  if (!isCopy) navigator.serviceWorker.register(worker).catch(() => {}); // else all goes on without
+}
+
+async function here() {
+  const said = await (await caches.open(HERE)).match("here");
+  return said ? said.json() : {};
+}
+
+async function say(what) {
+  const cache = await caches.open(HERE);
+  await cache.put("here", new Response(JSON.stringify(what)));
+}
+
+// ---- what is to be kept -----------------------------------------------------------------
+
+function later({ page, ahead }) {
+  shown = { page, ahead };
+  wait();
+}
+
+watch(wait);
+
+function wait() {
+  clearTimeout(timer);
+  if (shown && canKeep) timer = setTimeout(keep, QUIET);
+}
+
+/** Keep anew what was changed since it was kept, the question that is shown and the next ones. */
+async function keep() {
+  if (!(await isMine()) || !navigator.onLine) return;
+  if (!navigator.serviceWorker.controller) await controlled();
+  try {
+    await renew();
+    if (planned !== shown.page) await plan(shown.page);
+  } catch {
+    // the server is away: what is kept by now is what there is
+  }
+}
+
+async function isMine() {
+  return (await here()).rater === rater;
+}
+
+function controlled() {
+  return new Promise((resolve) => {
+    navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true });
+  });
+}
+
+/** Ask again for the questions on which something was saved since they were kept. */
+async function renew() {
+  const saved = (await remembered()).filter(({ state }) => state === "saved");
+  for (const page of new Set(saved.map((event) => event.page))) {
+    await copy(page === shown.page ? location.pathname + location.search : page);
+    for (const event of saved.filter((one) => one.page === page)) await discard(event);
+  }
+}
+
+/** Keep the question that is shown and those that follow, and note where they are. */
+async function plan(page) {
+  const next = [location.pathname + location.search, ...(await givenAhead())];
+  for (let at = 0; at < next.length && at <= AHEAD; at += 1) {
+    const text = await textOf(next[at]);
+    const link = new DOMParser().parseFromString(text, "text/html").querySelector("a[data-ahead]");
+    const follows = link?.getAttribute("href");
+    if (follows && !next.includes(follows)) next.push(follows);
+  }
+  if (!(await isMine())) return;
+  const ahead = next.slice(0, AHEAD + 1);
+  await say({ ...(await here()), ahead });
+  document.querySelector("#rating").dataset.ahead = ahead.join(" ");
+  planned = page;
+}
+
+/** Return the addresses of the questions that a blind rater is given next. */
+async function givenAhead() {
+  const address = document.querySelector("#rating").dataset.give;
+  if (!address) return [];
+  const response = await fetch(address, { method: "POST", headers: { "Relevansi-Rater": rater } });
+  return response.ok ? (await response.json()).addresses : [];
+}
+
+/** Return the text of a page that is kept from now on, if it was not already. */
+async function textOf(address) {
+  const pages = await caches.open(PAGES + rater);
+  const known = await pages.match(address, { ignoreVary: true });
+  return known ? known.text() : copy(address);
+}
+
+async function copy(address) {
+  const response = await fetch(address, { headers: { "Relevansi-Keep": "1" } });
+  if (!response.ok) throw new Error(address);
+  return response.text();
+}
+
+// ---- the page that stands for one that is not kept --------------------------------------
+
+/** List the questions that are kept of whoever was at work last. */
+async function list(place) {
+  const last = (await here()).rater;
+  const pages = await caches.open(PAGES + last);
+  for (const { url } of last ? await pages.keys() : []) {
+    const text = await (await pages.match(url, { ignoreVary: true })).text();
+    const title = new DOMParser().parseFromString(text, "text/html").title;
+    place.append(entry(url, title.replace(/ · Relevansi$/, "")));
+  }
+  place.parentElement.hidden = !place.children.length;
+}
+
+function entry(url, title) {
+  const link = Object.assign(document.createElement("a"), { href: url, textContent: title });
+  const made = document.createElement("li");
+  made.append(link);
+  return made;
+}

@@ -1,0 +1,110 @@
+// Clicks that the server has not answered yet, in this browser's own database: they outlive the
+// page, the tab and the power. A browser that keeps nothing has them while the page is open.
+
+import { keep, kept } from "./memory.js";
+
+const STORE = "events";
+const ABOUT = "about";
+const BY_STATE = "by rater and state";
+const PATIENCE = 3_000; // a database that does not open by then is done without
+
+const answered = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = request.onblocked = () => reject(request.error);
+  });
+
+/** Return the queue of this browser, else one that lives as long as the page. */
+export async function openQueue() {
+  try {
+    const late = new Promise((_, reject) => setTimeout(reject, PATIENCE));
+    return await Promise.race([Lasting.open(), late]);
+  } catch {
+    return new Passing();
+  }
+}
+
+class Lasting {
+  lasts = true;
+
+  static async open() {
+    const wanted = indexedDB.open("relevansi", 1);
+    wanted.onupgradeneeded = () => {
+      const events = wanted.result.createObjectStore(STORE, { keyPath: "sequence", autoIncrement: true });
+      events.createIndex(BY_STATE, ["rater", "state"]);
+      wanted.result.createObjectStore(ABOUT).add(fresh(), "device");
+    };
+    const database = await answered(wanted);
+    database.onversionchange = () => database.close();
+    const about = database.transaction(ABOUT).objectStore(ABOUT);
+    return Object.assign(new Lasting(), { database, device: await answered(about.get("device")) });
+  }
+
+  /** Keep an event; its sequence counts on from all events of this browser. */
+  async add(event) {
+    const made = { ...event, device: this.device };
+    return { ...made, sequence: await answered(this.store("readwrite").add(made)) };
+  }
+
+  put(event) {
+    return answered(this.store("readwrite").put(event));
+  }
+
+  remove({ sequence }) {
+    return answered(this.store("readwrite").delete(sequence));
+  }
+
+  /** Return the rater's event that waits longest; undefined without one. */
+  oldest(rater) {
+    return answered(this.store().index(BY_STATE).get([rater, "waiting"]));
+  }
+
+  /** Return all events, in the order in which they were made. */
+  all() {
+    return answered(this.store().getAll());
+  }
+
+  store(mode = "readonly") {
+    return this.database.transaction(STORE, mode).objectStore(STORE);
+  }
+}
+
+export class Passing {
+  lasts = false;
+
+  /** Begin with the events that could not be kept any more. */
+  constructor(events = []) {
+    this.events = [...events];
+    if (!kept("device")) keep("device", fresh());
+  }
+
+  async add(event) {
+    const sequence = Number(kept("sequence") ?? 0) + 1;
+    keep("sequence", sequence);
+    this.events.push({ ...event, device: kept("device"), sequence });
+    return this.events.at(-1);
+  }
+
+  async put(event) {
+    this.events = this.events.map((other) => (other.event_id === event.event_id ? event : other));
+  }
+
+  async remove({ event_id }) {
+    this.events = this.events.filter((other) => other.event_id !== event_id);
+  }
+
+  async oldest(rater) {
+    return this.events.find((event) => event.rater === rater && event.state === "waiting");
+  }
+
+  async all() {
+    return this.events;
+  }
+}
+
+/** Return a name that nothing else has. */
+export function fresh() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

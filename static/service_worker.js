@@ -1,0 +1,163 @@
+// Between the pages and the network: the app's own files, and copies of the rating pages that
+// somebody opened or is about to, for when the server cannot be reached.
+//
+// The server puts SHELL before this: {base, version, files, offline}. Another version of the app
+// is another worker, with a store of its own for files. Copies belong to one rater: those of
+// whoever is at work, by the name that comes with every answer; nobody else's are kept or shown.
+// What is sent to the server never passes here.
+
+const FILES = `relevansi files ${SHELL.version}`;
+const HERE = "relevansi here"; // who is at work, as the last page said
+const PAGES = "relevansi pages ";
+const KEEPABLE = /^(?:runs\/[^/]+\/queries\/\d+|rate\/[\w-]{6,}|ask\/\d+)$/;
+const RATER = "Relevansi-Rater";
+const KEEP = "Relevansi-Keep"; // a page that is asked for only to be kept
+const MOST = 60; // copies
+const PATIENCE = 6_000; // with a network that neither works nor fails
+const AWAY = [502, 503, 504]; // said by a proxy in place of the server
+
+addEventListener("install", (event) => {
+  // A click does not wait for this worker to start.
+  const clicks = { condition: { requestMethod: "POST", requestMode: "cors" }, source: "network" };
+  event.addRoutes?.(clicks).catch(() => {});
+  event.waitUntil(fill().then(() => skipWaiting()));
+});
+
+async function fill() {
+  const files = await caches.open(FILES);
+  await Promise.all(SHELL.files.map(async (file) => files.put(file, await fetched(file))));
+}
+
+async function fetched(file) {
+  const response = await fetch(file, { credentials: "omit" });
+  if (!response.ok) throw new Error(file);
+  return response;
+}
+
+addEventListener("activate", (event) => {
+  event.waitUntil(Promise.all([forget(), registration.navigationPreload?.enable(), clients.claim()]));
+});
+
+async function forget() {
+  const old = (await caches.keys()).filter((name) => name.startsWith("relevansi files ") && name !== FILES);
+  await Promise.all(old.map((name) => caches.delete(name)));
+}
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (url.origin !== location.origin) return;
+  if (request.mode === "navigate") return event.respondWith(page(event, url));
+  if (request.method !== "GET") return;
+  if (pathIn(url).startsWith("static/")) return event.respondWith(file(request, url));
+  if (!isKeepable(url) || request.headers.get("HX-Request-Type") === "partial") return;
+  event.respondWith(request.headers.has(KEEP) ? kept(event, url) : page(event, url));
+});
+
+const pathIn = ({ pathname }) =>
+  pathname.startsWith(SHELL.base) ? pathname.slice(SHELL.base.length) : "";
+const isKeepable = (url) => KEEPABLE.test(pathIn(url));
+
+// ---- files ------------------------------------------------------------------------------
+
+/** Return a file: a version of it never changes, any other is asked for as long as that works. */
+async function file(request, url) {
+  const files = await caches.open(FILES);
+  const known = await files.match(request, { ignoreVary: true });
+  if (known && url.searchParams.has("v")) return known;
+  try {
+    return await fetch(request);
+  } catch (gone) {
+    const other = known ?? (await files.match(request, { ignoreSearch: true, ignoreVary: true }));
+    if (other) return other;
+    throw gone;
+  }
+}
+
+// ---- pages ------------------------------------------------------------------------------
+
+/** Return a page from the server; without one the copy of it, else what can be done. */
+async function page(event, url) {
+  const copy = await find(event.request, url);
+  try {
+    const response = await (copy ? patient(asked(event)) : asked(event));
+    if (AWAY.includes(response.status)) return copy ? told(copy) : response;
+    if (response.ok && isKeepable(url)) event.waitUntil(keep(url, response.clone()));
+    return response;
+  } catch (gone) {
+    if (copy) return told(copy);
+    if (event.request.mode !== "navigate") throw gone;
+    return (await onward(event.request, url)) ?? written();
+  }
+}
+
+/** Return a page from the server, once it is kept. */
+async function kept(event, url) {
+  const response = await fetch(event.request);
+  if (response.ok) await keep(url, response.clone());
+  return response;
+}
+
+async function asked(event) {
+  return (await event.preloadResponse) ?? fetch(event.request);
+}
+
+function patient(asked) {
+  return Promise.race([asked, new Promise((_, reject) => setTimeout(reject, PATIENCE))]);
+}
+
+/** Keep a copy of a page, if it is the page of whoever is at work here. */
+async function keep(url, response) {
+  const rater = response.headers.get(RATER);
+  if (response.redirected || !rater || rater !== (await here()).rater) return;
+  const pages = await caches.open(PAGES + rater);
+  await pages.delete(url.href, { ignoreVary: true });
+  await pages.put(url.href, response);
+  const kept = await pages.keys();
+  await Promise.all(kept.slice(0, Math.max(0, kept.length - MOST)).map((old) => pages.delete(old)));
+}
+
+/** Return the rater's copy of a page; undefined without one. */
+async function find(request, url) {
+  const { rater } = await here();
+  if (!rater || request.method !== "GET" || !isKeepable(url)) return undefined;
+  const pages = await caches.open(PAGES + rater);
+  return (
+    (await pages.match(url.href, { ignoreVary: true })) ??
+    (await pages.match(url.href, { ignoreVary: true, ignoreSearch: true }))
+  );
+}
+
+/** Return a copy that says that it is one, and since when. */
+async function told(copy) {
+  const headers = new Headers(copy.headers);
+  headers.delete("Content-Encoding");
+  headers.delete("Content-Length");
+  const since = Date.parse(headers.get("Date")) || "";
+  const text = await copy.text();
+  return new Response(text.replace("<html ", `<html data-offline="${since}" `), { headers });
+}
+
+/** Lead from where a rater begins to the first question that is kept; undefined without one. */
+async function onward(request, url) {
+  if (request.method !== "GET" || !["", "rate/"].includes(pathIn(url))) return undefined;
+  const { rater, ahead = [] } = await here();
+  if (!rater) return undefined;
+  const pages = await caches.open(PAGES + rater);
+  for (const address of ahead) {
+    if (await pages.match(address, { ignoreVary: true })) return Response.redirect(address);
+  }
+  return undefined;
+}
+
+/** Return the page that says that the server is away, in the language of whoever is at work. */
+async function written() {
+  const { language } = await here();
+  const address = SHELL.offline[language] ?? Object.values(SHELL.offline)[0];
+  return (await (await caches.open(FILES)).match(address, { ignoreVary: true })) ?? Response.error();
+}
+
+async function here() {
+  const said = await (await caches.open(HERE)).match("here");
+  return said ? said.json() : {};
+}

@@ -1,0 +1,96 @@
+// What is not sent yet, said on every page: how much waits and why, what was refused and may be
+// given up. Every page sends what it finds waiting for its rater, whichever page it is from.
+
+import { discard, letGo, retry, settled, standing, watch, work } from "./outbox.js";
+
+const bar = document.querySelector("#outbox");
+const words = bar.dataset;
+const part = (name) => bar.querySelector(`[data-part="${name}"]`);
+const REASONS = { "signed-out": "signedOut", "kept-out": "keptOut", another: "anotherRater" };
+const LATE = 1_000; // what is sent by then was never worth a word
+const PATIENCE = 3_000;
+const root = document.documentElement;
+let seen = null;
+let since = 0;
+
+function filled(pattern, value) {
+  return pattern.replace("{}", value);
+}
+
+function counted(name, n) {
+  return filled(n === 1 ? words[name] : words[`${name}s`], n);
+}
+
+async function show() {
+  seen = await standing();
+  const { waiting, refused, others, lasts, trouble } = seen;
+  since = waiting ? since || Date.now() : 0;
+  if (waiting && !trouble) setTimeout(show, LATE);
+  if (!waiting && !trouble) delete root.dataset.offline;
+  const late = trouble || Date.now() - since >= LATE;
+  const counts = [
+    waiting && late && counted("waiting", waiting),
+    refused.length && counted("refused", refused.length),
+    !root.dataset.rater && others && counted("other", others),
+    root.dataset.rater && others && counted("another", others),
+  ].filter(Boolean);
+  const why = [
+    waiting && late && words[REASONS[trouble?.why] ?? "unreachable"],
+    waiting && late && !lasts && words.passing,
+    !waiting && root.dataset.offline && words.copy,
+  ].filter(Boolean);
+  put(part("count"), counts.join(" · "));
+  put(part("why"), why.join(" "));
+  part("sign-in").hidden = trouble?.why !== "signed-out";
+  if (part("refused").dataset.shown !== ids(refused)) list(refused);
+  bar.hidden = !counts.length && !why.length;
+}
+
+/** Say something only where it is news: the bar is read aloud when it changes. */
+function put(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+const ids = (events) => events.map(({ event_id }) => event_id).join(" ");
+
+function list(events) {
+  part("refused").dataset.shown = ids(events);
+  part("refused").replaceChildren(...events.map(line));
+}
+
+/** Return the line of one refused event: what it said, why it was refused, and what can be done. */
+function line(event) {
+  const made = part("line").content.cloneNode(true);
+  const reason = new DOMParser().parseFromString(event.reason ?? "", "text/html");
+  made.querySelector("b").textContent = event.label ?? Object.values(event.fields)[0];
+  made.querySelector("span").textContent = reason.querySelector("p")?.textContent.trim() ?? "";
+  const [again, drop] = made.querySelectorAll("button");
+  again.addEventListener("click", () => retry(event));
+  drop.addEventListener("click", async () => {
+    await discard(event);
+    if (event.page === location.pathname) location.reload(); // shows again what is stored
+  });
+  return made;
+}
+
+// ---- leaving, with clicks that are not sent yet -----------------------------------------
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches("[data-leaves]") || !seen?.waiting) return;
+  event.preventDefault();
+  await Promise.race([settled(), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+  const { waiting } = await standing();
+  if (waiting && !confirm(filled(words.leaving, waiting))) return;
+  if (event.submitter?.name) addSaid(form, event.submitter);
+  letGo();
+  form.submit();
+});
+
+function addSaid(form, { name, value }) {
+  const said = Object.assign(document.createElement("input"), { type: "hidden", name, value });
+  form.append(said);
+}
+
+watch(show);
+work();
