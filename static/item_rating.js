@@ -62,14 +62,11 @@ async function show(text) {
 }
 
 async function undo() {
-  if (moving) return;
-  moving = true;
   send({ url: words.undo, fields: {} }, told);
   await drained();
   const { address, title } = item().dataset;
   if (address !== location.pathname) history.replaceState(null, "", address);
   document.title = title;
-  moving = false;
 }
 
 function announce(text) {

@@ -49,6 +49,12 @@ def test_every_page_of_an_evaluation_is_for_everybody(
             page.goto(base + path)
             assert violations(page) == [], path
             assert wide(page) == [], path
+        let_raters(page, base)
+        theirs = base.replace("/evaluations/", "/items/")
+        for path in (base, f"{theirs}/1", f"{server.url}/items/"):
+            page.goto(path)
+            assert violations(page) == [], path
+            assert wide(page) == [], path
         page.goto(f"{base}/items/1")
         page.locator(f"#say-{part}-1").click()  # taken back, so that both looks find the same
         expect(page.locator(f"#say-{part}-1")).to_have_attribute("aria-pressed", "false")
@@ -74,6 +80,48 @@ def test_judging_keeps_focus_and_place_and_fits_a_thumb(
     expect(page.locator("#grade-4")).to_be_focused()
     page.locator("#undo").click()
     expect(page.locator("#grade-4")).to_have_attribute("aria-pressed", "false")
+
+
+def test_items_are_judged_by_keyboard_and_every_word_is_kept(
+    server: Server, open_tab: Callable[..., Page]
+) -> None:
+    """Two sentences and "I don't know", a grade, on to the next item; undo leads back."""
+    page = open_tab(viewport={"width": 1280, "height": 800})
+    base = upload(page, server, "answers")
+    let_raters(page, base)
+    theirs = base.replace("/evaluations/", "/items/")
+    page.goto(f"{theirs}/1")
+    expect(page.locator("#part-0")).to_be_focused()
+    for key in "yty":
+        page.keyboard.press(key)
+    expect(page.locator("#grade-0")).to_be_focused()
+    page.keyboard.press("4")
+    page.wait_for_url("**/2")
+
+    expect(page.locator("#left")).to_contain_text("1")
+    expect(page.locator("#part-0")).to_be_focused()
+    page.keyboard.press("u")
+    page.wait_for_url("**/1")
+    expect(page.locator("#grade-4")).to_have_attribute("aria-pressed", "false")
+    page.reload()
+    found = [
+        page.locator(f"#say-{part}-{value}").get_attribute("aria-pressed")
+        for part, value in ((0, 1), (1, 0), (2, 1))
+    ]
+    assert found == ["true"] * 3
+    page.keyboard.press("k")  # up from the grade, which alone is open
+    for _ in "abc":
+        page.keyboard.press("u")
+    expect(page.locator('[aria-pressed="true"]')).to_have_count(0)
+
+
+def let_raters(page: Page, base: str) -> None:
+    """Open the evaluation to raters, unless it is open."""
+    page.goto(base)
+    button = page.locator('#raters button[value="1"]')
+    if button.count():
+        button.click()
+        expect(page.locator('#raters button[value="0"]')).to_be_visible()
 
 
 def wide(page: Page) -> Any:
