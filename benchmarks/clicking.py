@@ -34,18 +34,18 @@ def fragment(size: int) -> list[Client]:
     return [Client([Place(f"/fragment/{size}")])]
 
 
-def open_clients(size: Size, number: int = 1) -> list[Client]:
+def open_clients(size: Size, questions: range, number: int = 1) -> list[Client]:
     """So many windows of the owner on one run, each with cards of its own."""
     places = [
         Place(f"/runs/{size.run_ids[0]}/queries/{question}/results/{rank}/judgment")
         for rank in range(1, size.results)
-        for question in range(1, min(size.questions, GIVEN * 3) + 1)
+        for question in questions
     ]
     return [Client(places[one::number]) for one in range(number)]
 
 
 def blind_client(database: Database, rater_id: int, questions: range, seen: str = "") -> Client:
-    """The browser of a blind rater at some of their tasks; `seen` is its cookie."""
+    """The browser of a blind rater at their tasks on some questions; `seen` is its cookie."""
     given = card_keys(database, rater_id, questions)
     fewest = min(len(keys) for _, keys in given)
     places = [
@@ -61,7 +61,7 @@ def invited(server: Server, database: Database, number: int, questions: int) -> 
     given = min(questions, GIVEN)
     made = [add_rater(database, f"Rater {one}", given=given) for one in range(number)]
     return [
-        blind_client(database, one, range(given), cookie(server, invite(database, one)))
+        blind_client(database, one, range(1, given + 1), cookie(server, invite(database, one)))
         for one in made
     ]
 

@@ -44,7 +44,9 @@ def crowds(effort: Effort, folder: Path) -> Section:
     with bare(folder) as port:
         made_up(folder / "windows", size).close()
         with relevansi(folder / "windows") as server:
-            found = beside_bare(server.port, open_clients(size, few), port, effort)
+            found = beside_bare(
+                server.port, open_clients(size, range(1, effort.questions + 1), few), port, effort
+            )
         rows += pair(f"{few} windows, {OPEN}", found)
         targets += _few(f"{few} clients, {OPEN}", found)
         for number_of, pause, found in _blind(effort, folder, port, few):

@@ -12,6 +12,7 @@ import asyncio
 import gzip
 import json
 import random
+import secrets
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -119,7 +120,7 @@ class _Browser:
 
     def __init__(self, contestant: Contestant, client: Client, number: int) -> None:
         self.contestant, self.client = contestant, client
-        self.device = f"bench-{contestant.name}-{number}"
+        self.device = f"bench-{secrets.token_hex(6)}"
         self.clicks = 0
         self._last = (b"", False)
         self._chance = random.Random(number)  # noqa: S311

@@ -51,7 +51,9 @@ def _open(effort: Effort, folder: Path, port: int) -> Beside:
     size = Size(effort.questions)
     made_up(folder / "open", size).close()
     with relevansi(folder / "open") as server:
-        return beside_bare(server.port, open_clients(size), port, effort)
+        return beside_bare(
+            server.port, open_clients(size, range(1, effort.questions + 1)), port, effort
+        )
 
 
 def _blind(effort: Effort, folder: Path, port: int) -> Beside:

@@ -7,8 +7,8 @@ What the product derives (summaries) it derives here as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice, product
 from pathlib import Path
@@ -47,7 +47,9 @@ METHODS = ("api_only", "hybrid", "vector_only")
 CATEGORIES = 12
 STEP = 4
 """So many places down the list of one run begins the next one's."""
-PORTION = 10_000
+OWNER = 1
+"""The id of the first rater."""
+PORTION = 5_000
 GRADE = 4
 
 
@@ -86,7 +88,7 @@ def made_up(folder: Path, size: Size, *, blind: bool = False) -> Database:
         _show(session, size)
         for place, run_id in enumerate(size.run_ids):
             _run(session, study, size, place)
-            live_metrics.refresh(session, [1], Query.run_id == run_id)
+            live_metrics.refresh(session, [OWNER], Query.run_id == run_id)
         session.commit()
     return database
 
@@ -107,7 +109,7 @@ def add_rater(database: Database, name: str, *, judged: int = 0, given: int = 0)
 def let_owner_judge(database: Database, *, judged: int = 0, given: int = 0) -> None:
     """Let the owner have judged so many things, and have so many questions as tasks."""
     with database.writing() as session:
-        _judge(session, session.get_one(Rater, 1), judged, given)
+        _judge(session, session.get_one(Rater, OWNER), judged, given)
         session.commit()
 
 
@@ -126,34 +128,36 @@ def make_blind(database: Database, *, blind: bool) -> None:
         session.commit()
 
 
-def card_keys(database: Database, rater_id: int, places: range) -> list[tuple[str, list[str]]]:
-    """Return the rater's tasks at some `places`, each with the names of its cards in order."""
+def card_keys(
+    database: Database, rater_id: int, questions: Iterable[int]
+) -> list[tuple[str, list[str]]]:
+    """Return the rater's tasks on some questions, each with the names of its cards in order."""
+    wanted = Task.rater_id == rater_id, Task.question_id.in_(list(questions))
     with database.reading() as session:
-        ids = tasks.given_to(session, session.get_one(Rater, rater_id))
-        found = [session.get_one(Task, ids[place]) for place in places]
+        found = session.scalars(select(Task).where(*wanted).order_by(Task.question_id))
         return [
             (task.id, [tasks.key(task, thing.id) for thing in tasks.things(session, task)])
             for task in found
         ]
 
 
-def card(question: int, place: int) -> Card:
-    """Return the property at a place of a question's pool: a card as chatbots make them."""
-    number = f"{question}-{place}"
-    return Card(
-        title=f"Rumah Cemara Asri {number}",
-        url=f"https://example.org/listing/rumah-cemara-asri-{number}",
-        slug=f"rumah-cemara-asri-{number}",
-        price=1_670_000_000,
-        price_note="sale",
-        location="Cemara, Medan",
-        bedrooms=4,
-        bathrooms=3,
-        land_area=105.0,
-        building_area=150.0,
-        certificate="SHM",
-        source="listing",
-    )
+def card(question: int, place: int) -> dict[str, Any]:
+    """Return the card at a place of a question's pool as it is stored: what chatbots state."""
+    name = f"rumah-cemara-asri-{question}-{place}"
+    return {
+        "title": f"Rumah Cemara Asri {question}-{place}",
+        "url": f"https://example.org/listing/{name}",
+        "slug": name,
+        "price": 1_670_000_000,
+        "price_note": "sale",
+        "location": "Cemara, Medan",
+        "bedrooms": 4,
+        "bathrooms": 3,
+        "land_area": 105.0,
+        "building_area": 150.0,
+        "certificate": "SHM",
+        "source": "listing",
+    }
 
 
 def answer(question: int, places: range) -> str:
@@ -202,27 +206,30 @@ def _ask(session: Session, study: Study, size: Size) -> None:
 
 def _show(session: Session, size: Size) -> None:
     """Write each question's pool of properties, whose places follow each other in the ids."""
-    pools = product(range(1, size.questions + 1), range(size.pooled))
-    shown = [(number, card(*at), at[0]) for number, at in enumerate(pools, start=1)]
-    _insert(
-        session,
-        Property,
-        ({"id": number, "identity": identity(one)} for number, one, _ in shown),
-    )
-    _insert(
-        session,
-        JudgedThing,
-        (
-            {
-                "id": number,
-                "question_id": question,
-                "property_id": number,
-                "content": 1,
-                "card": _stated(one),
-            }
-            for number, one, question in shown
-        ),
-    )
+    for question in range(1, size.questions + 1, PORTION):
+        last = min(question + PORTION, size.questions + 1)
+        pools = list(product(range(question, last), range(size.pooled)))
+        first = (question - 1) * size.pooled + 1
+        shown = [(number, at[0], card(*at)) for number, at in enumerate(pools, start=first)]
+        _insert(
+            session,
+            Property,
+            ({"id": number, "identity": identity(Card(**one))} for number, _, one in shown),
+        )
+        _insert(
+            session,
+            JudgedThing,
+            (
+                {
+                    "id": number,
+                    "question_id": asked,
+                    "property_id": number,
+                    "content": 1,
+                    "card": one,
+                }
+                for number, asked, one in shown
+            ),
+        )
 
 
 def _run(session: Session, study: Study, size: Size, place: int) -> None:
@@ -326,14 +333,11 @@ def _wholly_judged(session: Session, judged: int) -> int:
     return session.scalar(select(func.count()).select_from(whole)) or 0
 
 
-def _stated(one: Card) -> dict[str, object]:
-    """Return what a card states, as it is stored."""
-    return {name: value for name, value in asdict(one).items() if value is not None}
-
-
-def _insert(session: Session, table: type[Base], rows: Iterator[dict[str, object]]) -> None:
-    while portion := list(islice(rows, PORTION)):
-        session.execute(insert(table), portion)
+def _insert(session: Session, table: type[Base], rows: Iterable[dict[str, object]]) -> None:
+    left = iter(rows)
+    while portion := list(islice(left, PORTION)):
+        # The ORM's own insert takes twice as long.
+        session.connection().execute(insert(table), portion)
 
 
 def _fill(
