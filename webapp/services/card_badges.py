@@ -207,12 +207,17 @@ def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> Che
     every = sorted((step for _, one in same for step in one.steps), key=lambda step: step.id)
     once = {(step.at, step.rater_id, step.subject, step.outcome): step for step in every}
     steps = tuple(
-        replace(step, card=0, query_id=question.query_id)
+        replace(step, card=0, query_id=question.query_id, reason=_told(step))
         for step in sorted(once.values(), key=lambda step: step.id)
         if not _is_of_first_time(task, step)
     )
     evaluation = _evaluated(question, [card.evaluation.card], steps)
     return CheckedCard(evaluation.cards[0], card.shown, steps)
+
+
+def _told(step: Step) -> str:
+    """Return the reason of a step to a blind rater: one not given blind may name a run or file."""
+    return step.reason if step.cause == POOLED else ""
 
 
 def _ignorance(card: CheckedCard) -> tuple[int, tuple[str, ...]]:
