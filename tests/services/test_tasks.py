@@ -134,6 +134,31 @@ def test_a_question_goes_to_no_more_raters_than_the_overlap(
     assert [count for _, _, count in given] == [2] * 6
 
 
+@pytest.mark.usefixtures("runs")
+def test_where_every_rater_gets_everything_the_next_questions_are_given_ahead(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """At most three open at once, in the order of giving, the same when asked for again."""
+    set_study(session, study, repeat_percent=0)
+    first = tasks.next_task(session, rater, NOW)
+    ahead = tasks.ahead(session, rater, NOW, 3)
+
+    assert ahead[0] is first
+    assert len(ahead) == 3
+    assert tasks.ahead(session, rater, NOW, 3) == ahead
+    assert tasks.given_to(session, rater) == [task.id for task in ahead]
+
+
+@pytest.mark.usefixtures("runs")
+def test_nothing_that_others_could_be_given_is_taken_ahead(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    set_study(session, study, overlap=1, repeat_percent=0)
+    first = tasks.next_task(session, rater, NOW)
+
+    assert tasks.ahead(session, rater, NOW, 3) == [first]
+
+
 def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Database) -> None:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)

@@ -84,10 +84,15 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
 
 def due(session: Session, rater: Rater, share: Share, now: datetime) -> Task | None:
     """Give the rater what is to be asked again by now; ``None`` if it is not time."""
-    plan = planned(rater, share)
-    if not plan or plan[0].after > len(share.first_time):
+    if not is_due(rater, share):
         return None
-    return _give(session, rater, plan[0].unit, now)
+    return _give(session, rater, planned(rater, share)[0].unit, now)
+
+
+def is_due(rater: Rater, share: Share) -> bool:
+    """Whether it is time to ask the rater something again."""
+    plan = planned(rater, share)
+    return bool(plan) and plan[0].after <= len(share.first_time)
 
 
 def is_open() -> ColumnElement[bool]:

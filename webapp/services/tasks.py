@@ -6,7 +6,7 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from sqlalchemy import ColumnElement, and_, exists, or_, select
@@ -53,6 +53,24 @@ def next_task(session: Session, rater: Rater, now: datetime) -> Task | None:
     if again is not None or not share.free:
         return again
     return pool.give(session, rater, share.free[0], POOL, now)
+
+
+def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task]:
+    """Return what the rater is to do now and next, at most so many, each given to them by now.
+
+    Nothing is taken from others ahead of time: more than what was begun is given only where
+    every rater gets every question. A repetition is given once it is due, not before.
+    """
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+    mine = select(Task).where(Task.rater_id == rater.id, is_open(rater.study))
+    found = list(session.scalars(mine.order_by(Task.claimed_at, Task.id).limit(most)))
+    while len(found) < most and rater.study.overlap is None:
+        share = pool.share(session, rater)
+        if not share.free or repeats.is_due(rater, share):
+            break
+        given_at = now + timedelta(microseconds=len(found))  # they are told in this order
+        found.append(pool.give(session, rater, share.free[0], POOL, given_at))
+    return found
 
 
 def find(session: Session, rater: Rater, task_id: str) -> Task:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import Blueprint, Response, g, redirect, request, url_for
+from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Rater
@@ -26,6 +26,9 @@ from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, check
 from webapp.web.judgments import Notice
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
+
+AHEAD = 3
+"""How many questions a browser keeps for a time without a network, the present one included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,16 @@ def rate(task_id: str) -> Response:
         onward = _onward(session, rater, task_id) if form.onward.data else None
         session.commit()
     return onward or _clicked(task_id, answer=answer)
+
+
+@blueprint.post("/ahead")
+def ahead() -> Response:
+    """Return where the rater's next questions are, given to them before a network is missing."""
+    with access.writing() as (session, rater):
+        found = tasks.ahead(session, rater, access.now(), AHEAD)
+        session.commit()
+        addresses = [url_for("rate.show", task_id=task.id) for task in found]
+    return jsonify(addresses=addresses)
 
 
 @blueprint.post("/undo")
