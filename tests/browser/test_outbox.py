@@ -1,0 +1,166 @@
+"""What was clicked outlives the page: it is kept with its rater and sent once, in order."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import BrowserContext, Dialog, Page, expect
+
+from tests.browser.plans import stored
+from tests.browser.rating import SAVED, UNSAVED, RatingPage
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+NewContext = Callable[..., BrowserContext]
+POLLS = 150
+WAITING = """() => new Promise((resolve) => {
+  indexedDB.open("relevansi").onsuccess = ({ target: { result } }) => {
+    const all = result.transaction("events").objectStore("events").getAll();
+    all.onsuccess = () => {
+      result.close();
+      resolve(all.result.filter(({ state }) => state === "waiting").length);
+    };
+  };
+})"""
+
+
+def bar(page: Page) -> str:
+    """What the page says of what is not sent yet."""
+    expect(page.locator("#outbox")).to_be_visible()
+    return page.locator("#outbox p").inner_text()
+
+
+def kept(page: Page, events: int) -> None:
+    """Wait until the browser keeps so many events that wait."""
+    for _ in range(POLLS):
+        if page.evaluate(WAITING) == events:
+            return
+        page.wait_for_timeout(100)
+    assert page.evaluate(WAITING) == events
+
+
+def test_a_killed_tab_s_clicks_are_sent_by_the_next_page_that_is_opened(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """Three clicks without a network, the tab gone; any page sends them, once, in order."""
+    context = context_of()
+    rating = RatingPage(context.new_page(), own_server.url, run_id)
+    rating.open(1)
+    context.set_offline(True)
+    rating.press("y", "t", "r")
+    rating.expect_state(3, "unsaved")
+    assert "3 menunggu" in bar(rating.page)
+    kept(rating.page, 3)
+    rating.page.close()
+    assert own_server.events() == []
+
+    context.set_offline(False)
+    page = context.new_page()
+    page.goto(f"{own_server.url}/history/")
+    kept(page, 0)
+    events = own_server.events()
+    assert [event["new"] for event in events] == ["1", "0", "unsure"]
+    assert [event["sequence"] for event in events] == [1, 2, 3]
+    assert stored(own_server, run_id)[0].relevance[:3] == (1, 0, "unsure")
+
+
+def test_of_two_tabs_one_sends_and_both_show_what_became_of_it(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """Clicks in both tabs without a network: numbered as one device's, each sent once."""
+    context = context_of()
+    sent: list[str] = []
+    context.on(
+        "request",
+        lambda one: sent.append(one.post_data or "") if one.url.endswith("/judgment") else None,
+    )
+    tabs = [RatingPage(context.new_page(), own_server.url, run_id) for _ in range(2)]
+    for tab in tabs:
+        tab.open(1)
+    context.set_offline(True)
+    tabs[0].press("y")
+    tabs[0].expect_state(1, "unsaved")
+    tabs[1].page.locator("#rank-2").focus()
+    tabs[1].press("t")
+    tabs[1].expect_state(2, "unsaved")
+    tabs[0].press("r")
+    kept(tabs[0].page, 3)
+    sent.clear()
+    context.set_offline(False)
+
+    tabs[0].expect_state(1, "saved")
+    tabs[1].expect_state(2, "saved")
+    kept(tabs[0].page, 0)
+    events = own_server.events()
+    assert [(event["new"], event["sequence"]) for event in events] == [
+        ("1", 1), ("0", 2), ("unsure", 3),
+    ]  # fmt: skip
+    assert len({event["device"] for event in events}) == 1
+    numbers = [re.search(r"sequence=(\d+)", body) for body in sent]
+    assert {int(found[1]) for found in numbers if found} == {1, 2, 3}
+
+
+def test_a_click_is_never_sent_as_somebody_else(own_server: Server, context_of: NewContext) -> None:
+    """Ani's click waits while Budi is at work on the same laptop, and goes out as hers."""
+    _add_raters(own_server, "Ani", "Budi")
+    context = context_of()
+    page = context.new_page()
+    _be(page, own_server, "Ani")
+    _open_task(page, own_server)
+    page.route("**/judgment", lambda route: route.abort())
+    page.keyboard.press("y")
+    expect(page.locator("#card-1 .state")).to_have_text(UNSAVED)
+
+    other = context.new_page()
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.accept()
+
+    other.on("dialog", leave)
+    other.route("**/judgment", lambda route: route.abort())
+    _be(other, own_server, "Budi")
+    assert "Belum terkirim: 1" in asked[0]
+    other.unroute("**/judgment")
+    _open_task(other, own_server)
+    assert "1 milik penilai lain" in bar(other)
+    other.keyboard.press("t")
+    expect(other.locator("#card-1 .state")).to_have_text(SAVED)
+    page.unroute("**/judgment")
+    page.bring_to_front()
+    expect(page.locator("#outbox")).to_contain_text("orang lain yang menilai")
+    assert [_name(own_server, event) for event in own_server.events()] == ["Budi"]
+
+    _be(other, own_server, "Ani")
+    kept(other, 0)
+    assert [_name(own_server, event) for event in own_server.events()] == ["Budi", "Ani"]
+
+
+def _add_raters(server: Server, *names: str) -> None:
+    """Add people who rate on this computer, without signing in."""
+    for name in names:
+        server.post("/raters/", {"name": name})
+
+
+def _be(page: Page, server: Server, name: str) -> None:
+    """Say on the page of raters who is at work."""
+    page.goto(f"{server.url}/sign-in")
+    with page.expect_navigation(url=re.compile(r"/(rate/.*)?$")):
+        page.get_by_role("button", name=name).click()
+
+
+def _open_task(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/rate/")
+    expect(page.locator("html")).to_have_class("scripted")
+
+
+def _name(server: Server, event: sqlite3.Row) -> str:
+    with closing(server.database()) as connection:
+        wanted = "SELECT name FROM raters WHERE id = ?"
+        return str(connection.execute(wanted, [event["rater_id"]]).fetchone()[0])
