@@ -23,6 +23,7 @@ from webapp.db.models import (
     Study,
 )
 from webapp.exporters import score_files
+from webapp.exporters.waiting_rows import WaitingRows
 from webapp.importers.problems import ImportRefused
 from webapp.metrics.intervals import Bootstrap
 from webapp.records import Click
@@ -34,7 +35,7 @@ from webapp.services import (
     raters,
     studies,
 )
-from webapp.services.evaluation_files import NothingScored, Rows, Settings, TooManyRows
+from webapp.services.evaluation_files import NothingScored, Settings, TooManyRows
 from webapp.services.evaluation_rows import COLUMNS, Kind
 from webapp.services.evaluations import Show, UnknownEvaluation, UnknownItem
 from webapp.services.events import EventIdTaken
@@ -51,7 +52,7 @@ FEW = Bootstrap(resamples=50)
 
 def kept(session: Session, study: Study, kind: Kind, *files: File) -> Evaluation:
     """Return the files, else those of the kind above, scored and stored."""
-    with Rows() as rows:
+    with WaitingRows() as rows:
         scored = evaluation_files.score(Settings(kind), files or [FILES[kind]], rows)
         stored = evaluations.store(session, study, scored, rows, NOW)
     return evaluations.find(session, study, stored)
@@ -61,16 +62,39 @@ def click(number: int) -> Click:
     return Click(f"e{number}", NOW + timedelta(seconds=number))
 
 
-@pytest.mark.parametrize("kind", Kind)
+DEV = File("dev.json", document(["j2"]))
+
+
 @pytest.mark.parametrize("ending", ["json", "csv"])
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        *((Settings(kind), ()) for kind in Kind),
+        (Settings(Kind.ANSWERS, first=2), ("--n", "2")),
+        (Settings(Kind.CHUNKS, first=1), ("--n", "1")),
+        (Settings(Kind.JSON, subset=DEV), ("--subset", "dev.json")),
+    ],
+)
 def test_a_download_is_what_the_command_line_writes_bit_for_bit(
-    sqlite_session: tuple[Session, Study], tmp_path: Path, kind: Kind, ending: str
+    sqlite_session: tuple[Session, Study],
+    tmp_path: Path,
+    settings: Settings,
+    options: tuple[str, ...],
+    ending: str,
 ) -> None:
     session, study = sqlite_session
+    kind = settings.kind
     file = FILES[kind]
-    (tmp_path / file.name).write_bytes(file.data)
-    theirs = relevansi(tmp_path, "score", kind, str(tmp_path / file.name), "--format", ending)
-    ours = kept(session, study, kind)
+    for one in (file, DEV):
+        (tmp_path / one.name).write_bytes(one.data)
+    options = tuple(str(tmp_path / word) if word == DEV.name else word for word in options)
+    theirs = relevansi(
+        tmp_path, "score", kind, str(tmp_path / file.name), "--format", ending, *options
+    )
+    with WaitingRows() as rows:
+        scored = evaluation_files.score(settings, [file], rows)
+        stored = evaluations.store(session, study, scored, rows, NOW)
+    ours = evaluations.find(session, study, stored)
     results = evaluations.results(session, ours)
     if ending == "json":
         pieces = score_files.json_file(ours.head, results)
@@ -175,7 +199,7 @@ def test_more_rows_than_are_kept_are_refused_and_nothing_is_stored(
 def test_another_file_is_refused_saying_what_it_looks_like(
     kind: Kind, data: bytes, code: str
 ) -> None:
-    with Rows() as rows, pytest.raises(ImportRefused) as refused:
+    with WaitingRows() as rows, pytest.raises(ImportRefused) as refused:
         evaluation_files.score(Settings(kind), [File("x", data)], rows)
 
     assert refused.value.problem.code == code

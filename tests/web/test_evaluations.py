@@ -89,6 +89,49 @@ def test_the_gate_the_provenance_and_why_outputs_failed_are_shown(client: FlaskC
     assert re.search(r"Mean score 45 2 ", page)  # (90 + 0) / 2
 
 
+def test_only_the_first_rows_are_scored_and_the_page_says_of_how_many(client: FlaskClient) -> None:
+    """As with --n; without it every row is scored and nothing is said."""
+    three = DATA["answers"] + b"\n{bad\n"  # a blank line is no row, a broken one is
+    address = send(client, "answers", three, first="2").headers["Location"]
+    page = text(client.get(address).text)
+
+    assert "Only the first 2 of 4 rows were scored." in page
+    assert "2 items" in page
+    assert "is not complete JSON" not in page  # nobody looked there
+    assert client.get(f"{address}/scores.json").get_json()["first_n"] == 2
+    assert "Only the first" not in client.get(scored(client, "answers")).text
+    enough = client.get(send(client, "answers", three, first="4").headers["Location"]).text
+    assert "Only the first" not in enough
+    assert send(client, "answers", three, first="2").headers["Location"] == f"{address}?again=1"
+
+
+def test_a_dev_set_is_scored_first_and_decides(client: FlaskClient) -> None:
+    """As with --subset: j1 scores 90 and is well-formed, j2 fails."""
+    limits = {"min_average": "80", "min_pass_rate": "0.9"}
+
+    def sent(ids: list[str], **more: str) -> str:
+        dev = {"subset": (io.BytesIO(document(ids)), "dev.json")}
+        answer = send(client, "json-v2", DATA["json-v2"], **limits, **more, **dev)
+        address: str = answer.headers["Location"]
+        return address
+
+    passed = text(client.get(sent(["j1"])).text)
+    assert "✓ Gate passed" in passed
+    assert (
+        "The dev set decides: 1 of 2 questions, mean score 90.00, schema pass rate 1.00. "
+        "All questions: Gate not passed." in passed
+    )
+    assert "dev.json" in passed
+    stopped = sent(["j2"], stop_at_gate="1")
+    page = text(client.get(stopped).text)
+    assert "✗ Gate not passed" in page
+    assert "the rest was not scored: all figures are those of the dev set" in page
+    assert "1 item " in page
+    assert client.get(f"{stopped}/scores.json").get_json()["subset"]["count"] == 1
+    unknown = text(client.get(sent(["j1", "j9"])).text)
+    assert "dev.json names questions that are not in the set: j9" in unknown
+
+
 def test_a_file_without_provenance_is_refused_with_what_is_missing(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -128,15 +171,29 @@ def test_a_wrong_file_says_what_it_is_and_nothing_is_stored(
         ({"tau_sim": "2"}, "Threshold (tau_sim): a number from -1 to 1."),
         ({"embedder": "endpoint"}, "No embeddings endpoint is configured."),
         ({"outputs": (io.BytesIO(b"{}"), "o.jsonl")}, "Only JSON answers come in two files."),
+        ({"subset": (io.BytesIO(b"[]"), "dev.json")}, "Only JSON answers have a dev set."),
+        ({"first": "0"}, "Only the first rows: a whole number from 1."),
+        ({"first": "-3"}, "Only the first rows: a whole number from 1."),
+        ({"first": "many"}, "Only the first rows: a whole number from 1."),
+        ({"kind": "json-v2", "first": "3"}, "give a dev set instead"),
     ],
 )
 def test_settings_that_cannot_be_are_told(
     client: FlaskClient, more: dict[str, Any], said: str
 ) -> None:
-    answer = send(client, "answers", DATA["answers"], **more)
+    answer = send(client, more.pop("kind", "answers"), DATA["answers"], **more)
 
     assert answer.status_code == 422
     assert said in answer.text
+
+
+def test_a_dev_set_that_is_none_is_refused(client: FlaskClient, web_database: Database) -> None:
+    dev = {"subset": (io.BytesIO(b"<html>"), "dev.json")}
+    answer = send(client, "json-v2", DATA["json-v2"], **dev)
+
+    assert answer.status_code == 422
+    assert "dev.json" in answer.text
+    assert rows(web_database, Evaluation) == 0
 
 
 def test_no_file_or_outputs_without_questions_are_told(client: FlaskClient) -> None:

@@ -13,8 +13,9 @@ import click
 from webapp.cli import score_tables
 from webapp.cli.output import write
 from webapp.cli.score_options import FILE, Share, formats
-from webapp.cli.score_output import Items, failure_of, reading, tell
+from webapp.cli.score_output import failure_of, reading, tell, write_items
 from webapp.exporters import score_documents as documents
+from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers import expected_json
 from webapp.importers.expected_json import JsonAnswerSet
@@ -129,10 +130,10 @@ def _write(asked: _Asked, answered: JsonAnswerSet, found: JsonScoring) -> None:
         write(score_tables.json_table(found.summary, found.subset, notes).encode(), asked.output)
         return
     head = documents.json_head(answered.provenance, found.summary, found.subset)
-    with Items(asked.file_format, documents.JSON_ITEM) as items:
+    with WaitingRows() as rows:
         for score in found.scores:
-            items.add(documents.json_item(score))
-        items.write(head, asked.output)
+            rows.add(documents.json_item(score))
+        write_items(rows, head, documents.JSON_ITEM, asked.file_format, asked.output)
 
 
 def _too_long(name: str, n: int) -> str:

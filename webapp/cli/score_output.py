@@ -1,24 +1,17 @@
-"""How the results of ``relevansi score`` are written: a summary, and items of any number.
-
-Items are kept in a temporary file until all are scored, so that the summary can stand first,
-nothing half is ever printed, and no number of rows fills the memory.
-"""
+"""How the results of ``relevansi score`` are written: a summary, and items of any number."""
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, BinaryIO, Self
+from typing import IO, Any, BinaryIO
 
 import click
 
-from webapp.exporters.csv_cells import csv_bytes
-from webapp.exporters.score_files import csv_line, json_end, json_entry, json_start
+from webapp.exporters.score_files import csv_file, json_file
+from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers import problems
 from webapp.importers.problems import ImportRefused
@@ -28,45 +21,17 @@ _SHOWN_FROM_BYTES = 2 * 2**20
 """From this size of a file on, its reading is shown on a terminal."""
 
 
-class Items:
-    """Items on their way out, as JSON or CSV; a table shows none."""
-
-    def __init__(self, file_format: str, columns: Sequence[str]) -> None:
-        self.file_format = file_format
-        self.columns = columns
-        self.n = 0
-        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
-
-    def add(self, item: Mapping[str, Any]) -> None:
-        """Take one item in."""
-        if self.file_format == "json":
-            self._file.write(json_entry(item, is_first=not self.n))
-        elif self.file_format == "csv":
-            self._file.write(csv_line(item, self.columns))
-        self.n += 1
-
-    def write(self, head: Mapping[str, Any], output: Path | None) -> None:
-        """Write all items: JSON behind the keys of `head`, CSV under its columns."""
-        with _opened(output) as out:
-            self._file.seek(0)
-            if self.file_format == "csv":
-                out.write(csv_bytes([self.columns]))
-                shutil.copyfileobj(self._file, out)
-                return
-            out.write(json_start(head))
-            shutil.copyfileobj(self._file, out)
-            out.write(json_end(self.n))
+def write_items(
+    rows: WaitingRows,
+    head: Mapping[str, Any],
+    columns: Sequence[str],
+    file_format: str,
+    output: Path | None,
+) -> None:
+    """Write all items: JSON behind the keys of `head`, CSV under its columns."""
+    pieces = csv_file(columns, rows) if file_format == "csv" else json_file(head, rows)
+    with _opened(output) as out:
+        out.writelines(pieces)
 
 
 def tell(found: Problem) -> None:

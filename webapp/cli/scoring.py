@@ -13,8 +13,9 @@ from webapp.cli import score_tables
 from webapp.cli.output import write
 from webapp.cli.score_json import json_v2_command
 from webapp.cli.score_options import FILE, Share, first_rows, formats
-from webapp.cli.score_output import Items, failure_of, reading, tell
+from webapp.cli.score_output import failure_of, reading, tell, write_items
 from webapp.exporters import score_documents as documents
+from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers.problems import ImportRefused
 from webapp.metrics.answer_summary import AnswerSummary
@@ -139,7 +140,7 @@ def answers_command(
     tau_sim = default if tau_sim is None else tau_sim
     scale = AnswerScale(chosen, tau_sim, without_citations)
     summary, told = AnswerSummary(), _Told()
-    with Items(file_format, documents.ANSWER_ITEM) as items:
+    with WaitingRows() as rows:
         try:
             with reading(file) as stream:
                 for found in scoring.answer_scores(file.name, stream, scale, first=first):
@@ -147,10 +148,10 @@ def answers_command(
                         told.add(found)
                         continue
                     summary.add(found)
-                    items.add(documents.answer_item(found))
+                    rows.add(documents.answer_item(found))
         except EmbedderUnusable as unusable:
             raise click.ClickException(str(unusable)) from unusable
-        told.or_nothing(file, items.n)
+        told.or_nothing(file, rows.n)
         if file_format == "table":
             notes = [
                 gettext(
@@ -163,7 +164,7 @@ def answers_command(
             write(score_tables.answers_table(summary, notes).encode(), output)
             return
         head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
-        items.write(head, output)
+        write_items(rows, head, documents.ANSWER_ITEM, file_format, output)
 
 
 @score_command.command("chunks")
@@ -180,20 +181,20 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
     no strategy stand under "" where others do.
     """  # noqa: D301
     summary, told = ChunkSummary(), _Told()
-    with Items(file_format, documents.CHUNK_ITEM) as items:
+    with WaitingRows() as rows:
         with reading(file) as stream:
             for found in scoring.chunk_scores(file.name, stream, first=first):
                 if isinstance(found, Problem):
                     told.add(found)
                     continue
                 summary.add(found)
-                items.add(documents.chunk_item(found))
-        told.or_nothing(file, items.n)
+                rows.add(documents.chunk_item(found))
+        told.or_nothing(file, rows.n)
         if file_format == "table":
             write(score_tables.chunks_table(summary, told.notes(first)).encode(), output)
             return
         head = documents.chunks_head(summary, first=first, left_out=told.n_lines)
-        items.write(head, output)
+        write_items(rows, head, documents.CHUNK_ITEM, file_format, output)
 
 
 class _Told:

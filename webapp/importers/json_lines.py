@@ -16,6 +16,7 @@ from webapp.records import Problem
 
 MAX_LINE_BYTES = 16 * 2**20
 
+_BLANKS = b"\xef\xbb\xbf \t\r\n"
 _OF_A_LINE = {"value_missing": "line_value_missing", "value_wrong": "line_value_wrong"}
 Model = TypeVar("Model", bound=FromFile)
 
@@ -38,8 +39,18 @@ def read(name: str, file: BinaryIO) -> Iterator[Line | Problem]:
         if data is None:
             limit = MAX_LINE_BYTES // 2**20
             yield error("line_too_long", name, {"limit": limit}, line=number)
-        elif data.strip(b"\xef\xbb\xbf \t\r\n"):
+        elif data.strip(_BLANKS):
             yield _line(name, number, data.rstrip(b"\r\n"))
+
+
+def count(file: BinaryIO) -> int:
+    r"""How many lines ``read`` would tell of.
+
+    >>> import io
+    >>> count(io.BytesIO(b"{}\n\n{bad"))
+    2
+    """
+    return sum(data is None or bool(data.strip(_BLANKS)) for data in _raw_lines(file))
 
 
 def read_row(

@@ -1,22 +1,19 @@
-"""Uploaded files scored into rows to keep: nothing is stored before all is scored.
-
-Rows wait in a temporary file, so that no number of them fills the memory.
-"""
+"""Uploaded files scored into rows to keep: nothing is stored before all is scored."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
 from webapp.exporters import score_documents as documents
-from webapp.importers import expected_json
+from webapp.exporters.waiting_rows import WaitingRows
+from webapp.importers import expected_json, json_lines
+from webapp.importers.expected_json import JsonAnswerSet
 from webapp.importers.json_documents import load
 from webapp.importers.problems import ImportRefused, UnreadableFile, error
 from webapp.importers.questions import looks_like
@@ -49,13 +46,20 @@ class TooManyRows(ImportRefused):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a file is to be scored; what belongs to another kind is not looked at."""
+    """How a file is to be scored; what belongs to another kind is not looked at.
+
+    ``first`` is the number of rows after which to stop. ``subset`` is a dev set of JSON
+    answers, scored first; with ``stop_at_gate`` the rest is scored only if it passes.
+    """
 
     kind: Kind
     embedder: Embedder | None = None
     tau_sim: float | None = None
     without_citations: bool = False
     gate: Gate = field(default_factory=Gate)
+    first: int | None = None
+    subset: File | None = None
+    stop_at_gate: bool = False
 
     @property
     def scale(self) -> AnswerScale:
@@ -65,48 +69,22 @@ class Settings:
         return AnswerScale(self.embedder, tau_sim, self.without_citations)
 
     def stated(self) -> dict[str, Any]:
-        """What was set, as it is kept."""
-        if self.kind is Kind.ANSWERS:
-            name = self.embedder.name if self.embedder else None
-            scale = self.scale
-            return {
-                "tau_sim": scale.tau_sim,
-                "embedder": name,
-                "without_citations": scale.without_citations,
-            }
+        """What was set, as it is kept; what was not asked for is not there."""
         if self.kind is Kind.JSON:
             average, rate = self.gate.min_average, self.gate.min_pass_rate
-            return {"min_average": float(average), "min_pass_rate": float(rate)}
-        return {}
-
-
-class Rows:
-    """Scored rows on their way into the database, kept in a temporary file."""
-
-    def __init__(self) -> None:
-        self.n = 0
-        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        wrong: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
-
-    def add(self, row: Row) -> None:
-        """Take one row in."""
-        kept = {name: getattr(row, name) for name in _KEPT}  # asdict would copy every text
-        self._file.write(json.dumps(kept).encode() + b"\n")
-        self.n += 1
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        self._file.seek(0)
-        return (json.loads(line) for line in self._file)
+            gate = {"min_average": float(average), "min_pass_rate": float(rate)}
+            if self.subset is None:
+                return gate
+            return gate | {"subset": self.subset.name, "stop_at_gate": self.stop_at_gate}
+        first = {} if self.first is None else {"first": self.first}
+        if self.kind is Kind.CHUNKS:
+            return first
+        scale = self.scale
+        return first | {
+            "tau_sim": scale.tau_sim,
+            "embedder": self.embedder.name if self.embedder else None,
+            "without_citations": scale.without_citations,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +92,7 @@ class Scored:
     """Files scored, with what is wrong with them; the rows themselves are elsewhere.
 
     ``figures`` are name, value, n and why there is no value, in the order to show them.
+    ``n_rows`` counts the rows that the file has, scored or not.
     """
 
     settings: Settings
@@ -125,6 +104,14 @@ class Scored:
     problems: tuple[Problem, ...]
     n_problems: int
     n_items: int
+    n_rows: int
+
+    def stated(self) -> dict[str, Any]:
+        """What was set, as it is kept, with what it left out."""
+        stated = self.settings.stated()
+        if "first" in stated or "subset" in stated:
+            stated["rows"] = self.n_rows
+        return stated
 
 
 @dataclass(slots=True)
@@ -144,7 +131,7 @@ class _Told:
             self.kept.append(found)
 
 
-def score(settings: Settings, files: Sequence[File], rows: Rows) -> Scored:
+def score(settings: Settings, files: Sequence[File], rows: WaitingRows) -> Scored:
     """The summary of `files`, scored; their rows go into `rows`.
 
     JSON answers are one file, or questions and outputs. Raises an ``ImportRefused`` when
@@ -153,12 +140,14 @@ def score(settings: Settings, files: Sequence[File], rows: Rows) -> Scored:
     told = _Told()
     provenance: Mapping[str, str] = {}
     if settings.kind is Kind.JSON:
-        head, figures, provenance = _json(settings, files, rows, told)
-    elif settings.kind is Kind.ANSWERS:
-        head, figures = _answers(settings, files[0], rows, told)
+        head, figures, answered = _json(settings, files, rows, told)
+        provenance, n_rows = answered.provenance, len(answered.questions)
     else:
-        head, figures = _chunks(settings, files[0], rows, told)
-    listed = tuple({"name": f.name, "sha256": _sha256(f.data)} for f in files)
+        made = _answers if settings.kind is Kind.ANSWERS else _chunks
+        head, figures = made(settings, files[0], rows, told)
+        n_rows = json_lines.count(io.BytesIO(files[0].data))
+    all_files = [*files, settings.subset] if settings.subset else files
+    listed = tuple({"name": f.name, "sha256": _sha256(f.data)} for f in all_files)
     stated = json.dumps([settings.kind, settings.stated(), [one["sha256"] for one in listed]])
     return Scored(
         settings=settings,
@@ -170,21 +159,23 @@ def score(settings: Settings, files: Sequence[File], rows: Rows) -> Scored:
         problems=tuple(told.kept),
         n_problems=told.n,
         n_items=rows.n,
+        n_rows=n_rows,
     )
 
 
 def _answers(
-    settings: Settings, file: File, rows: Rows, told: _Told
+    settings: Settings, file: File, rows: WaitingRows, told: _Told
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     scale, summary = settings.scale, AnswerSummary()
-    for found in scoring.answer_scores(file.name, io.BytesIO(file.data), scale):
+    data, first = io.BytesIO(file.data), settings.first
+    for found in scoring.answer_scores(file.name, data, scale, first=first):
         if isinstance(found, Problem):
             told.add(found)
             continue
         summary.add(found)
         _take(file, rows, evaluation_rows.of_answer(found))
     _or_refuse(settings.kind, file, rows, told)
-    head = documents.answers_head(summary, scale, first=None, left_out=told.n_lines)
+    head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
     figures = [
         _figure(name, one.value, one.n, one.why_undefined)
         for name, one in summary.figures().items()
@@ -196,24 +187,25 @@ def _answers(
 
 
 def _chunks(
-    settings: Settings, file: File, rows: Rows, told: _Told
+    settings: Settings, file: File, rows: WaitingRows, told: _Told
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     summary = ChunkSummary()
-    for found in scoring.chunk_scores(file.name, io.BytesIO(file.data)):
+    data, first = io.BytesIO(file.data), settings.first
+    for found in scoring.chunk_scores(file.name, data, first=first):
         if isinstance(found, Problem):
             told.add(found)
             continue
         summary.add(found)
         _take(file, rows, evaluation_rows.of_chunks(found))
     _or_refuse(settings.kind, file, rows, told)
-    head = documents.chunks_head(summary, first=None, left_out=told.n_lines)
+    head = documents.chunks_head(summary, first=first, left_out=told.n_lines)
     means = summary.overall
     return head, [_figure(name, value, means.count) for name, value in means.figures().items()]
 
 
 def _json(
-    settings: Settings, files: Sequence[File], rows: Rows, told: _Told
-) -> tuple[dict[str, Any], list[dict[str, Any]], Mapping[str, str]]:
+    settings: Settings, files: Sequence[File], rows: WaitingRows, told: _Told
+) -> tuple[dict[str, Any], list[dict[str, Any]], JsonAnswerSet]:
     if len(files) == 1:
         answered = expected_json.read(files[0].name, files[0].data)
     else:
@@ -223,7 +215,10 @@ def _json(
         )
     for problem in answered.problems:
         told.add(problem)
-    found = scoring.json_scoring(answered, gate=settings.gate)
+    ids = _dev_set(settings.subset, answered, told)
+    found = scoring.json_scoring(
+        answered, gate=settings.gate, subset=ids, stop_at_gate=settings.stop_at_gate
+    )
     for one in found.scores:
         _take(files[-1], rows, evaluation_rows.of_json(one))
     summary = found.summary
@@ -233,20 +228,30 @@ def _json(
         **summary.part_means,
     }
     figures = [_figure(n, documents.number(v), summary.count) for n, v in values.items()]
-    return documents.json_head(answered.provenance, summary), figures, answered.provenance
+    head = documents.json_head(answered.provenance, summary, found.subset)
+    return head, figures, answered
+
+
+def _dev_set(file: File | None, answered: JsonAnswerSet, told: _Told) -> tuple[str, ...] | None:
+    if file is None:
+        return None
+    ids = expected_json.read_subset(file.name, file.data)
+    for problem in scoring.subset_problems(file.name, ids, answered):
+        told.add(problem)
+    return ids
 
 
 def _figure(name: str, value: float | None, n: int, why: object = None) -> dict[str, Any]:
     return {"name": name, "value": value, "n": n, "why": str(why) if why else None}
 
 
-def _take(file: File, rows: Rows, row: Row) -> None:
+def _take(file: File, rows: WaitingRows, row: Row) -> None:
     if rows.n >= MOST_ROWS:
         raise TooManyRows(error("too_many_rows", file.name, {"limit": MOST_ROWS}))
-    rows.add(row)
+    rows.add({name: getattr(row, name) for name in _KEPT})  # asdict would copy every text
 
 
-def _or_refuse(kind: Kind, file: File, rows: Rows, told: _Told) -> None:
+def _or_refuse(kind: Kind, file: File, rows: WaitingRows, told: _Told) -> None:
     """Refuse a file of which no row was scored: say what it looks like, then why."""
     if rows.n:
         return

@@ -14,8 +14,9 @@ from sqlalchemy import ColumnElement, delete, exists, func, insert, select, upda
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Evaluation, EvaluationItem, ItemEvent, ItemJudgment, Rater, Study
+from webapp.exporters.waiting_rows import WaitingRows
 from webapp.services import studies
-from webapp.services.evaluation_files import Rows, Scored
+from webapp.services.evaluation_files import Scored
 from webapp.services.evaluation_rows import GRADE, Kind
 
 ID_BYTES = 4
@@ -103,7 +104,7 @@ class DeletionCost:
     events: int
 
 
-def store(session: Session, study: Study, scored: Scored, rows: Rows, now: datetime) -> str:
+def store(session: Session, study: Study, scored: Scored, rows: WaitingRows, now: datetime) -> str:
     """Return the id of the evaluation, stored with its rows; of an equal one that is here."""
     # The same file twice at once: the second waits and finds the first.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
@@ -121,7 +122,7 @@ def store(session: Session, study: Study, scored: Scored, rows: Rows, now: datet
         name=" + ".join(file["name"] for file in scored.files),
         files=list(scored.files),
         sha256=scored.sha256,
-        settings=scored.settings.stated(),
+        settings=scored.stated(),
         provenance=dict(scored.provenance),
         head=dict(scored.head),
         figures=list(scored.figures),

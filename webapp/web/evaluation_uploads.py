@@ -37,6 +37,8 @@ class Asked:
     without_citations: bool = False
     min_average: str = "95"
     min_pass_rate: str = "0.98"  # noqa: S105 - no password
+    first: str = ""
+    stop_at_gate: bool = False
 
 
 def typed() -> Asked:
@@ -49,6 +51,8 @@ def typed() -> Asked:
         without_citations="without_citations" in said,
         min_average=said.get("min_average", "").strip()[:_LONGEST_NUMBER] or "95",
         min_pass_rate=said.get("min_pass_rate", "").strip()[:_LONGEST_NUMBER] or "0.98",
+        first=said.get("first", "").strip()[:_LONGEST_NUMBER],
+        stop_at_gate="stop_at_gate" in said,
     )
 
 
@@ -68,6 +72,9 @@ def settings(asked: Asked) -> Settings:
         tau_sim=None if tau_sim is None else float(tau_sim),
         without_citations=asked.without_citations,
         gate=gate,
+        first=_first(asked, kind),
+        subset=_subset(kind),
+        stop_at_gate=asked.stop_at_gate,
     )
 
 
@@ -117,6 +124,27 @@ def _number(text: str, low: int, high: int, name: str) -> Fraction | None:
             gettext("%(name)s: a number from %(low)s to %(high)s.", name=name, low=low, high=high)
         )
     return number
+
+
+def _first(asked: Asked, kind: Kind) -> int | None:
+    """Return how many rows are to be scored; ``None`` for all."""
+    if not asked.first:
+        return None
+    if kind is Kind.JSON:
+        raise NotUploaded(gettext("JSON answers have no first rows: give a dev set instead."))
+    if not (asked.first.isascii() and asked.first.isdecimal() and int(asked.first)):
+        raise NotUploaded(gettext("Only the first rows: a whole number from 1."))
+    return int(asked.first)
+
+
+def _subset(kind: Kind) -> File | None:
+    """Return the dev set, if one was chosen."""
+    chosen = request.files.get("subset")
+    if chosen is None or not chosen.filename:
+        return None
+    if kind is not Kind.JSON:
+        raise NotUploaded(gettext("Only JSON answers have a dev set."))
+    return File(_name(chosen.filename), chosen.read())
 
 
 def _name(filename: str | None) -> str:

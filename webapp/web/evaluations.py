@@ -13,6 +13,7 @@ from wtforms.validators import AnyOf, Length
 
 from webapp.db.models import Evaluation
 from webapp.exporters import score_files
+from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers.problems import ImportRefused, message
 from webapp.metrics.automatic_registry import EVALUATIONS
@@ -20,7 +21,7 @@ from webapp.metrics.registry import Measure
 from webapp.records import Problem, Severity
 from webapp.services import evaluation_files, evaluations, item_judgments, item_rating
 from webapp.services.embedders import EmbedderUnusable
-from webapp.services.evaluation_files import MOST_ROWS, Rows
+from webapp.services.evaluation_files import MOST_ROWS
 from webapp.services.evaluation_rows import COLUMNS, GRADE, Kind
 from webapp.services.evaluations import DeletionCost, Item, Overview, Page, Show
 from webapp.services.item_rating import RaterStanding
@@ -153,7 +154,7 @@ def upload() -> Response:
     try:
         settings = evaluation_uploads.settings(asked)
         files = evaluation_uploads.files(settings.kind)
-        with Rows() as rows:
+        with WaitingRows() as rows:
             scored = evaluation_files.score(settings, files, rows)
             with access.writing() as (session, rater):
                 before = {one.evaluation.id for one in evaluations.overviews(session, rater.study)}
