@@ -1,35 +1,100 @@
-"""Make the faults: ``python -m faults [--kills N] [--seed S]``; ends with 1 if anything is lost."""
+"""Make the faults: ``python -m faults [--kills N] [--seed S] [--only NAME] [-o FILE]``.
+
+Ends with 1 if anything that was acknowledged is lost, stored twice or wrong.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from faults.killing import kill_again_and_again
+from faults import clock, failover, full_disk, killing, locked, network, power_cut
+from faults.rows import CannotBeMade, Row
+from faults.table import show, written
 
-KILLS = 10
+KILLS = 200
+SEED = 1
+CLICKS = 600
+SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
+
+Fault = tuple[str, str, Callable[[Path], Row]]
+"""What it is called where it cannot be made, its database, and how to make it in a folder."""
+
+
+def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
+    """Return every fault by the name that ``--only`` takes; `kills` sets how often each is made."""
+    few, some = max(2, kills // 20), max(2, kills // 10)
+    return {
+        "kill": (
+            (killing.FAULT, SQLITE, lambda at: killing.kill_on_sqlite(at, kills, seed)),
+            (killing.FAULT, POSTGRESQL, lambda at: killing.kill_on_postgres(at, kills, seed)),
+            (killing.CRASH, POSTGRESQL, lambda at: killing.kill_postgres(at, some, seed)),
+        ),
+        "power": (
+            (power_cut.FAULT, SQLITE, lambda at: power_cut.cut_sqlite(at, kills, seed)),
+            (power_cut.FAULT, POSTGRESQL, lambda at: power_cut.cut_postgres(at, some, seed)),
+        ),
+        "disk": (
+            (full_disk.FAULT, SQLITE, lambda at: full_disk.fill_sqlite(at, few)),
+            (full_disk.FAULT, POSTGRESQL, lambda at: full_disk.fill_postgres(at, few)),
+        ),
+        "lock": (
+            (locked.FAULT, SQLITE, lambda at: locked.lock_sqlite(at, 2)),
+            (locked.FAULT, POSTGRESQL, lambda at: locked.lock_postgres(at, 2)),
+        ),
+        "clock": (
+            (clock.FAULT, SQLITE, lambda at: clock.move_on_sqlite(at, few)),
+            (clock.FAULT, POSTGRESQL, lambda at: clock.move_on_postgres(at, few)),
+        ),
+        "network": (
+            (network.FAULT, SQLITE, lambda at: network.spoil_on_sqlite(at, CLICKS, seed)),
+            (network.FAULT, POSTGRESQL, lambda at: network.spoil_on_postgres(at, CLICKS, seed)),
+        ),
+        "failover": ((failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),),
+    }
 
 
 def main() -> None:
     """Print what was acknowledged and what was found."""
+    names = list(faults(KILLS, SEED))
     parser = argparse.ArgumentParser(prog="faults", description=__doc__)
-    parser.add_argument("--kills", type=int, default=KILLS)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=KILLS, help="how often, at the most")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--only", choices=names, action="append", help="one fault; may be repeated")
+    parser.add_argument("-o", "--output", type=Path, help="a Markdown file for the table")
     said = parser.parse_args()
     if sys.platform == "win32":
         sys.exit("SIGKILL and SIGSTOP are signals of POSIX systems.")
-    with tempfile.TemporaryDirectory() as folder:
-        report = kill_again_and_again(Path(folder), said.kills, said.seed)
+    began = time.monotonic()
+    chosen = faults(said.kills, said.seed)
+    rows = [made(fault) for name in said.only or names for fault in chosen[name]]
+    show(rows)
+    if said.output:
+        command = " ".join(("nox -s faults --", *sys.argv[1:]))
+        page = written(rows, command, time.monotonic() - began, Path(tempfile.gettempdir()))
+        said.output.write_text(page, "utf-8")
+    sys.exit(not all(row.is_good for row in rows))
+
+
+def made(fault: Fault) -> Row:
+    """Make one fault in a folder of its own, and tell as soon as it is done."""
+    name, database, make = fault
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)  # PostgreSQL may run as another user
+        try:
+            row = make(Path(folder))
+        except CannotBeMade as lacking:
+            row = Row(name, database, reason=str(lacking))
     print(
-        f"SIGKILL under load, SQLite: {report.kills} kills, {report.copies} copies of frozen "
-        f"files; acknowledged {report.acknowledged}, found {report.found}, "
-        f"stored twice {report.doubled}"
+        f"{row.fault}, {row.database}: {row.made or row.reason}; acknowledged "
+        f"{row.acknowledged}, found {row.found}{'' if row.is_good else ' FAILED'}",
+        flush=True,
     )
-    for line in (*report.missing, *report.damage):
-        print(line)
-    sys.exit(not report.is_good)
+    return row
 
 
 if __name__ == "__main__":

@@ -176,6 +176,14 @@ def test_after_five_failures_a_source_waits_a_quarter_of_an_hour(
     knock(session, study, 5, minute=15)
 
 
+def test_nobody_waits_for_a_clock_that_was_put_back(session: Session, study: Study) -> None:
+    knock(session, study, 5, minute=60)
+
+    knock(session, study, 5)
+    with pytest.raises(TooManyTries):
+        knock(session, study, 1)
+
+
 def test_many_sources_together_wait_too(session: Session, study: Study) -> None:
     for number in range(10):
         knock(session, study, 5, f"10.0.0.{number}")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from flask import Flask, request, session
 from flask.sessions import SecureCookieSessionInterface
+from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
 
 from webapp.services import participants
 from webapp.services.sign_in import Badge
@@ -19,8 +21,30 @@ from webapp.services.sign_in import Badge
 LIFETIME = timedelta(days=30)
 
 
+class _Signer(TimestampSigner):
+    """A signature that may be of a later time than now: the clock was put back since.
+
+    Its own way takes such a one for outdated, and would sign everybody out.
+    """
+
+    def unsign(  # type: ignore[override]
+        self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False
+    ) -> bytes | tuple[bytes, datetime]:
+        value, made = super().unsign(signed_value, return_timestamp=True)
+        age = self.get_timestamp() - int(made.timestamp())
+        if max_age is not None and age > max_age:
+            raise SignatureExpired(f"older than {max_age} s", payload=value, date_signed=made)
+        return (value, made) if return_timestamp else value
+
+
 class _Sessions(SecureCookieSessionInterface):
     """Flask's signed cookie, marked Secure where the browser came by https."""
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        found: Any = super().get_signing_serializer(app)
+        if found is not None:
+            found.signer = _Signer
+        return found  # type: ignore[no-any-return]
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         return scheme() == "https"
