@@ -11,19 +11,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sqlite3
 from pathlib import Path
-from threading import Lock, local
-from time import perf_counter
 
 from flask import Flask, render_template, request
 from jinja2 import DictLoader
 from waitress.server import create_server
 
+from benchmarks.commits import Rows
 from webapp.cli.serving import CONNECTIONS, IDLE_SECONDS, LOOPBACK, THREADS, listen
 
-TABLE = "CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, event TEXT, said TEXT, at TEXT)"
-INSERT = "INSERT INTO rows (event, said, at) VALUES (?, ?, ?)"
 FRAGMENT = """\
 <article id="card" class="card" aria-labelledby="title">
 {% for line in lines %}<p class="line"><b>{{ loop.index }}</b> {{ line }}</p>
@@ -31,44 +27,6 @@ FRAGMENT = """\
 LINE = "Rumah Cemara Asri di Cemara, Medan, 4 Kamar Tidur, LT 105.0, LB 150"
 BODY = b"x" * 8_000
 CANNED = b"HTTP/1.1 200 OK\r\nContent-Length: 8000\r\n\r\n" + BODY
-
-
-class Rows:
-    """A table on disk; every thread has a connection of its own."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._own = local()
-        self._writer = Lock()
-        connection = self._connection()
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(TABLE)
-
-    def add(self, event: str, said: str, at: str) -> None:
-        """Store a row; returns once it is on the disk."""
-        connection = self._connection()
-        with self._writer:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(INSERT, (event, said, at))
-            connection.execute("COMMIT")
-
-    def _connection(self) -> sqlite3.Connection:
-        if not hasattr(self._own, "connection"):
-            self._own.connection = sqlite3.connect(self.path, isolation_level=None, timeout=10)
-            self._own.connection.execute("PRAGMA synchronous = FULL")
-        found: sqlite3.Connection = self._own.connection
-        return found
-
-
-def commits(folder: Path, number: int) -> list[float]:
-    """Return how long each of so many raw commits took, in milliseconds."""
-    rows = Rows(folder / "commits.sqlite")
-    taken = []
-    for place in range(number):
-        began = perf_counter()
-        rows.add(str(place), "1", "2026-03-01")
-        taken.append((perf_counter() - began) * 1000)
-    return taken
 
 
 def create_app(folder: Path) -> Flask:

@@ -21,7 +21,7 @@ from pathlib import Path
 from time import perf_counter, time
 from urllib.parse import urlencode
 
-from benchmarks.bare import commits
+from benchmarks.commits import commits
 from benchmarks.results import Times
 
 ROOT = Path(__file__).parents[1]

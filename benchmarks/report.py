@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchmarks.results import Measurement, Section, Target
+from benchmarks.results import Measurement, Section, Target, Times
 
 Row = Sequence[str]
 
@@ -45,19 +45,23 @@ def _measured(rows: Sequence[Measurement]) -> str:
 
 
 def _cells(row: Measurement) -> Row:
-    times = row.times
-    alone = times.n == 1
     return (
         row.what,
-        str(times.n),
-        number(times.p50),
-        "-" if alone else number(times.p95),
-        "-" if alone else number(times.p99),
+        *_of_times(row.times),
         number(row.per_second),
         number(row.memory),
         row.yardstick or "-",
         number(row.ratio),
     )
+
+
+def _of_times(times: Times | None) -> Row:
+    """Return how often and how long; what was done once has no percentiles."""
+    if times is None:
+        return "-", "-", "-", "-"
+    if times.n == 1:
+        return "1", number(times.p50), "-", "-"
+    return str(times.n), number(times.p50), number(times.p95), number(times.p99)
 
 
 def number(value: float | None) -> str:

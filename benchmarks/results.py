@@ -36,13 +36,14 @@ class Times:
 class Measurement:
     """One row of a table: what was measured, and what it is to be seen beside.
 
+    Without ``times`` it is the memory that was measured, and nothing else.
     ``per_second`` is there where requests were answered at once, ``memory`` (MB, at its
     highest) where a whole process was measured. ``ratio`` is ours / yardstick in time unless
     the yardstick says otherwise.
     """
 
     what: str
-    times: Times
+    times: Times | None
     per_second: float | None = None
     memory: float | None = None
     yardstick: str = ""
