@@ -138,6 +138,23 @@ def test_a_wrong_override_says_what_is_allowed(override: Any, words: list[str]) 
     assert [word for word in words if word not in message] == []
 
 
+def test_reasons_come_with_their_overrides_and_a_wrong_one_costs_itself_alone() -> None:
+    manual = read(
+        {
+            "constraint_overrides": {"1": {"0": {"price": "pass", "floors": "na"}}},
+            "override_reasons": {"1": {"0": {"price": " a typing error ", "floors": 7}}},
+        }
+    )
+
+    assert [(one.constraint, one.reason) for one in manual.overrides] == [
+        ("price", "a typing error"),
+        ("floors", ""),
+    ]
+    assert [problem.details["place"] for problem in manual.problems] == [
+        "override_reasons.1.0.floors"
+    ]
+
+
 def test_a_part_that_is_no_object_is_ignored_and_named() -> None:
     found = read({"manual_evaluations": [], "constraint_overrides": {}})
 

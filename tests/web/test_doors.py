@@ -26,7 +26,14 @@ from webapp.web import doors
 from webapp.web.doors import Door
 
 FOR_ANYBODY = {"static", "health", "shell", "language", "sign_in", "participants"}
-FOR_RATERS = {"home.show", "rate", "history", "measures", "item_rating"}
+FOR_RATERS = {
+    "home.show",
+    "rate",
+    "history",
+    "measures",
+    "item_rating",
+    "card_decisions.decide_blind",
+}
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
 ROLES = ("owner", "rater", "participant", "stranger")
