@@ -64,11 +64,12 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Time the product beside other tools and print the ratios."""
+    """Measure the product beside yardsticks; ``-- -o docs/benchmarks.md`` writes the page."""
     install(session)
     # Apart from what the tests need: one of the yardsticks brings a compiler along.
     session.install("--require-hashes", "--no-deps", "-r", "requirements-bench.txt")
-    session.run("python", "-m", "benchmarks", *session.posargs)
+    found = {"RELEVANSI_CHROMIUM": chromium(session)}
+    session.run("python", "-m", "benchmarks", *session.posargs, env=found)
 
 
 @nox.session(default=False)

@@ -1,0 +1,131 @@
+"""The benchmarks still work, and what they measure is what the product makes: not the figures."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from benchmarks import report, results
+from benchmarks.effort import QUICK
+from benchmarks.load import Client, Contestant, Place, Refused, take_turns
+from benchmarks.machine import machine
+from benchmarks.posts import posts
+from benchmarks.results import Measurement, Section, Target, Times
+from benchmarks.serving import bare
+from benchmarks.studies import OWNER, Size, add_rater, card_keys, let_owner_judge, made_up
+from webapp.db.engine import Database
+from webapp.db.models import Event, JudgedThing, Rater, Result
+from webapp.services import live_metrics, progress, tasks
+
+SIZE = Size(questions=4, runs=3)
+
+
+@pytest.fixture(name="study")
+def _study(tmp_path: Path) -> Database:
+    return made_up(tmp_path, SIZE, blind=True)
+
+
+def test_a_made_up_study_is_one_that_the_product_could_have_made(study: Database) -> None:
+    """Every stored figure is what the judgments make it, of somebody who stopped in between."""
+    let_owner_judge(study, judged=2 * 18 + 5, given=4)
+    add_rater(study, "Ani", judged=18, given=2)
+    with study.reading() as session:
+        assert live_metrics.check(session) == []
+        shown, things = (
+            session.scalar(select(func.count()).select_from(table))
+            for table in (Result, JudgedThing)
+        )
+        owner = session.get_one(Rater, OWNER)
+        standing = progress.progress(session, owner)
+        events = session.scalar(select(func.count()).where(Event.rater_id == OWNER))
+    assert (shown, things) == (3 * 4 * 10, 4 * 18)  # 10 + 4 + 4 distinct ones a question
+    assert events == 41
+    assert (standing.done, standing.open_judgments) == (2, 4 * 18 - 41)
+
+
+def test_the_names_of_cards_are_those_that_a_rater_clicks_on(study: Database) -> None:
+    let_owner_judge(study, given=1)
+    ((task_id, keys),) = card_keys(study, OWNER, [1])
+    with study.reading() as session:
+        owner = session.get_one(Rater, OWNER)
+        found = tasks.things(session, tasks.find(session, owner, task_id))
+        assert len(keys) == len(found) == SIZE.pooled
+
+
+def test_contestants_take_turns_and_every_answer_counts(tmp_path: Path) -> None:
+    """Two clients with three clicks each, in two rounds, and a page of as many bytes as asked."""
+    with bare(tmp_path) as port:
+        clients = [Client([Place("/fragment/2000")])] * 2
+        clicks = Contestant("clicks", port, clients, requests=3)
+        pages = replace(clicks, name="pages", method="GET", requests=1)
+        commits = Contestant("commits", str(tmp_path), method="COMMIT", requests=2)
+        found = take_turns([clicks, pages, commits], rounds=2)
+    assert [one.times.n for one in found] == [12, 4, 4]
+    assert [one.size for one in found] == [2000, 2000, 0]
+
+
+def test_an_answer_that_is_no_success_ends_the_benchmark(tmp_path: Path) -> None:
+    """A refusal is quick; it must not be taken for a fast answer."""
+    with bare(tmp_path) as port, pytest.raises(Refused, match="404"):
+        take_turns([Contestant("lost", port, [Client([Place("/nowhere")])], requests=1)], 1)
+
+
+def test_one_judgment_is_measured_beside_the_bare_application_on_both_pages(
+    tmp_path: Path,
+) -> None:
+    section = posts(replace(QUICK, clicks=2), tmp_path)
+    assert [row.what for row in section.rows][::2] == [
+        "judgment, open page",
+        "judgment, blind page",
+        "- one raw SQLite commit",
+    ]
+    assert len(section.targets) == 2
+
+
+def test_the_page_says_what_was_asked_and_leaves_out_empty_columns() -> None:
+    section = Section(
+        "a. Waiting",
+        "With a watch.",
+        [
+            Measurement("ours", Times.of([1.0, 2.0, 3.0]), yardstick="theirs", ratio=2.0),
+            Measurement("- theirs", Times.of([1.0])),
+        ],
+        [Target("under 5 ms", "3 ms", met=True), Target("under 1 MB", "-", met=None)],
+    )
+    page = report.markdown([("processor", "one")], [section])
+    assert "| under 5 ms | 3 ms | yes |\n| under 1 MB | - | not measured |\n" in page
+    assert page.endswith(
+        "## a. Waiting\n\nWith a watch.\n\n"
+        "| what | n | p50 ms | p95 ms | p99 ms | yardstick | ratio |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n"
+        "| ours | 3 | 2 | 2.9 | 2.98 | theirs | 2 |\n"
+        "| - theirs | 1 | 1 | - | - | - | - |\n"
+    )
+
+
+def test_the_machine_is_told_without_its_name_or_a_path(tmp_path: Path) -> None:
+    told = " ".join(value for _, value in machine(tmp_path))
+    assert str(tmp_path) not in told
+    assert "/" not in told.replace("logical", "")
+
+
+def test_the_examples_in_the_docstrings_hold() -> None:
+    assert [doctest.testmod(module).failed for module in (report, results)] == [0, 0]
+
+
+def test_an_unknown_benchmark_is_refused_by_name() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--only", "posts,nothing"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[1],
+    )
+    assert done.returncode == 2
+    assert "unknown: nothing" in done.stderr
