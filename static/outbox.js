@@ -12,7 +12,7 @@ const LONGEST_WAIT = 15_000;
 const LONGEST_ANSWER = 30_000;
 const LONGEST_FAULT = 600_000; // an event that breaks the server holds up the others no longer
 const PARTIAL = { "HX-Request": "true", "HX-Request-Type": "partial" };
-const BUSY = [408, 425, 429];
+const BUSY = [408, 425, 429, 502, 503, 504, 507]; // the whole server's trouble, no event's
 const KEPT_OUT = { 401: "signed-out", 403: "kept-out", 412: "another" };
 
 const rater = document.documentElement.dataset.rater;
