@@ -5,6 +5,7 @@ import { discard, remembered, watch } from "./outbox.js";
 
 const { rater, worker } = document.documentElement.dataset;
 const HERE = "relevansi here";
+const NOTE = "/relevansi-here";
 const PAGES = "relevansi pages ";
 const AHEAD = 3; // questions
 const QUIET = 1_500; // after the last click
@@ -29,13 +30,13 @@ async function begin() {
 }
 
 async function here() {
-  const said = await (await caches.open(HERE)).match("here");
+  const said = await (await caches.open(HERE)).match(NOTE);
   return said ? said.json() : {};
 }
 
 async function say(what) {
   const cache = await caches.open(HERE);
-  await cache.put("here", new Response(JSON.stringify(what)));
+  await cache.put(NOTE, new Response(JSON.stringify(what)));
 }
 
 // ---- what is to be kept -----------------------------------------------------------------
@@ -132,6 +133,7 @@ async function list(place) {
     place.append(entry(url, title.replace(/ · Relevansi$/, "")));
   }
   place.parentElement.hidden = !place.children.length;
+  addEventListener("online", () => location.reload());
 }
 
 function entry(url, title) {

@@ -8,6 +8,7 @@
 
 const FILES = `relevansi files ${SHELL.version}`;
 const HERE = "relevansi here"; // who is at work, as the last page said
+const NOTE = "/relevansi-here";
 const PAGES = "relevansi pages ";
 const KEEPABLE = /^(?:runs\/[^/]+\/queries\/\d+|rate\/[\w-]{6,}|ask\/\d+)$/;
 const RATER = "Relevansi-Rater";
@@ -18,7 +19,7 @@ const AWAY = [502, 503, 504]; // said by a proxy in place of the server
 
 addEventListener("install", (event) => {
   // A click does not wait for this worker to start.
-  const clicks = { condition: { requestMethod: "POST", requestMode: "cors" }, source: "network" };
+  const clicks = { condition: { requestMethod: "POST" }, source: "network" };
   event.addRoutes?.(clicks).catch(() => {});
   event.waitUntil(fill().then(() => skipWaiting()));
 });
@@ -46,9 +47,9 @@ async function forget() {
 addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
-  if (url.origin !== location.origin) return;
+  // What changes anything is left alone: sent from here, another site's form would look like ours.
+  if (url.origin !== location.origin || request.method !== "GET") return;
   if (request.mode === "navigate") return event.respondWith(page(event, url));
-  if (request.method !== "GET") return;
   if (pathIn(url).startsWith("static/")) return event.respondWith(file(request, url));
   if (!isKeepable(url) || request.headers.get("HX-Request-Type") === "partial") return;
   event.respondWith(request.headers.has(KEEP) ? kept(event, url) : page(event, url));
@@ -78,7 +79,7 @@ async function file(request, url) {
 
 /** Return a page from the server; without one the copy of it, else what can be done. */
 async function page(event, url) {
-  const copy = await find(event.request, url);
+  const copy = await find(url);
   try {
     const response = await (copy ? patient(asked(event)) : asked(event));
     if (AWAY.includes(response.status)) return copy ? told(copy) : response;
@@ -87,7 +88,7 @@ async function page(event, url) {
   } catch (gone) {
     if (copy) return told(copy);
     if (event.request.mode !== "navigate") throw gone;
-    return (await onward(event.request, url)) ?? written();
+    return (await onward(url)) ?? written();
   }
 }
 
@@ -118,9 +119,9 @@ async function keep(url, response) {
 }
 
 /** Return the rater's copy of a page; undefined without one. */
-async function find(request, url) {
+async function find(url) {
   const { rater } = await here();
-  if (!rater || request.method !== "GET" || !isKeepable(url)) return undefined;
+  if (!rater || !isKeepable(url)) return undefined;
   const pages = await caches.open(PAGES + rater);
   return (
     (await pages.match(url.href, { ignoreVary: true })) ??
@@ -129,18 +130,22 @@ async function find(request, url) {
 }
 
 /** Return a copy that says that it is one, and since when. */
-async function told(copy) {
-  const headers = new Headers(copy.headers);
+function told(copy) {
+  return marked(copy, `data-offline="${Date.parse(copy.headers.get("Date")) || ""}"`);
+}
+
+/** Return a page of ours with one thing more said of it. */
+async function marked(page, attribute) {
+  const headers = new Headers(page.headers);
   headers.delete("Content-Encoding");
   headers.delete("Content-Length");
-  const since = Date.parse(headers.get("Date")) || "";
-  const text = await copy.text();
-  return new Response(text.replace("<html ", `<html data-offline="${since}" `), { headers });
+  const text = await page.text();
+  return new Response(text.replace("<html ", `<html ${attribute} `), { headers });
 }
 
 /** Lead from where a rater begins to the first question that is kept; undefined without one. */
-async function onward(request, url) {
-  if (request.method !== "GET" || !["", "rate/"].includes(pathIn(url))) return undefined;
+async function onward(url) {
+  if (!["", "rate/"].includes(pathIn(url))) return undefined;
   const { rater, ahead = [] } = await here();
   if (!rater) return undefined;
   const pages = await caches.open(PAGES + rater);
@@ -152,12 +157,14 @@ async function onward(request, url) {
 
 /** Return the page that says that the server is away, in the language of whoever is at work. */
 async function written() {
-  const { language } = await here();
+  const { language, rater } = await here();
   const address = SHELL.offline[language] ?? Object.values(SHELL.offline)[0];
-  return (await (await caches.open(FILES)).match(address, { ignoreVary: true })) ?? Response.error();
+  const page = await (await caches.open(FILES)).match(address, { ignoreVary: true });
+  if (!page) return Response.error();
+  return rater ? marked(page, `data-rater="${rater}"`) : page;
 }
 
 async function here() {
-  const said = await (await caches.open(HERE)).match("here");
+  const said = await (await caches.open(HERE)).match(NOTE);
   return said ? said.json() : {};
 }

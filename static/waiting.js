@@ -12,9 +12,14 @@ const PATIENCE = 3_000;
 const root = document.documentElement;
 let seen = null;
 let since = 0;
+let wasStuck = false;
 
 function filled(pattern, value) {
   return pattern.replace("{}", value);
+}
+
+function time(moment) {
+  return new Date(Number(moment)).toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit" });
 }
 
 function counted(name, n) {
@@ -26,7 +31,8 @@ async function show() {
   const { waiting, refused, others, lasts, trouble } = seen;
   since = waiting ? since || Date.now() : 0;
   if (waiting && !trouble) setTimeout(show, LATE);
-  if (!waiting && !trouble) delete root.dataset.offline;
+  if (wasStuck && !waiting && !trouble) delete root.dataset.offline; // it was all answered
+  wasStuck = Boolean(trouble) || (wasStuck && waiting > 0);
   const late = trouble || Date.now() - since >= LATE;
   const counts = [
     waiting && late && counted("waiting", waiting),
@@ -37,7 +43,7 @@ async function show() {
   const why = [
     waiting && late && words[REASONS[trouble?.why] ?? "unreachable"],
     waiting && late && !lasts && words.passing,
-    !waiting && root.dataset.offline && words.copy,
+    !waiting && root.dataset.offline && filled(words.copy, time(root.dataset.offline)),
   ].filter(Boolean);
   put(part("count"), counts.join(" · "));
   put(part("why"), why.join(" "));
@@ -92,5 +98,8 @@ function addSaid(form, { name, value }) {
   form.append(said);
 }
 
+const here = new URLSearchParams({ next: location.pathname + location.search });
+part("sign-in").href += `?${here}`;
+addEventListener("online", () => (delete root.dataset.offline, show()));
 watch(show);
 work();

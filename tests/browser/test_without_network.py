@@ -1,0 +1,130 @@
+"""The app opens without a network: the rater's own next questions, and nothing of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.blind import import_study, invite, join
+from tests.browser.plans import stored
+from tests.browser.rating import RatingPage
+from tests.browser.server import Server
+from tests.browser.test_outbox import kept
+
+pytestmark = pytest.mark.browser
+
+NewContext = Callable[..., BrowserContext]
+POLLS = 150
+COPIES = """async () => {
+  const names = (await caches.keys()).filter((name) => name.startsWith("relevansi pages "));
+  const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
+  return found.flat().map(({ url }) => new URL(url).pathname);
+}"""
+SAVED_AND_KEPT = """() => new Promise((resolve) => {
+  indexedDB.open("relevansi").onsuccess = ({ target: { result } }) => {
+    const all = result.transaction("events").objectStore("events").count();
+    all.onsuccess = () => (result.close(), resolve(all.result));
+  };
+})"""
+
+
+def wait_for(page: Page, script: str, wanted: Callable[[Any], bool]) -> Any:
+    """Wait until the page answers the script as wanted; returns the answer."""
+    for _ in range(POLLS):
+        if wanted(found := page.evaluate(script)):
+            return found
+        page.wait_for_timeout(100)
+    raise AssertionError(page.evaluate(script))
+
+
+def test_the_next_questions_are_rated_without_a_network_and_stored_once_on_return(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """Opened, left, reloaded offline: cards say what is true, before and after the return."""
+    context = context_of()
+    rating = RatingPage(context.new_page(), own_server.url, run_id)
+    rating.open(1)
+    page = rating.page
+    wait_for(page, COPIES, lambda found: len(found) == 4)
+    rating.press("y")
+    rating.expect_state(1, "saved")
+    wait_for(page, SAVED_AND_KEPT, lambda events: events == 0)  # the copy shows it by now
+    rating.press("r")
+    rating.expect_state(2, "saved")
+    context.set_offline(True)
+    rating.press("t")
+    rating.expect_state(3, "unsaved")
+    kept(page, 1)
+    page.close()
+
+    rating = RatingPage(context.new_page(), own_server.url, run_id)
+    page = rating.page
+    rating.open(1)
+    rating.expect_state(1, "saved")
+    rating.expect_state(2, "saved")  # saved after the copy was made
+    rating.expect_state(3, "unsaved")
+    rating.expect_pressed(1, "1")
+    rating.expect_pressed(2, "unsure")
+    rating.expect_pressed(3, "0")
+    expect(page.locator("#outbox")).to_contain_text("1 menunggu Luring")
+    page.locator('a[rel="next"]').click()
+    rating.expect_question(2)
+    rating.press("y")
+    rating.expect_state(1, "unsaved")
+    page.goto(f"{own_server.url}/runs/{run_id}")
+    expect(page.locator("h1")).to_have_text("Server tidak dapat dihubungi")
+    page.get_by_role("link", name="3. ").click()
+    rating.expect_question(3)
+    expect(page.locator("#outbox")).to_contain_text("2 menunggu Luring")
+
+    context.set_offline(False)
+    kept(page, 0)
+    expect(page.locator("#outbox")).to_be_hidden()
+    found = stored(own_server, run_id)
+    assert found[0].relevance[:4] == (1, "unsure", 0, None)
+    assert found[1].relevance[:2] == (1, None)
+    assert [event["sequence"] for event in own_server.events()] == [1, 2, 3, 4]
+
+
+def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
+    empty_server: Server, context_of: NewContext, tmp_path: Path
+) -> None:
+    """Three questions are at hand; after the sign-out no copy is, and the next rater sees none."""
+    import_study(empty_server, tmp_path)
+    context = context_of()
+    page = context.new_page()
+    join(page, invite(empty_server, "Ani"))
+    first = page.url
+    own = wait_for(page, COPIES, lambda found: len(found) == 3)
+    context.set_offline(True)
+    page.keyboard.type("yyyyy")
+    expect(page).not_to_have_url(first)  # whole answers come with the network
+    page.keyboard.press("t")
+    expect(page.locator("#card-1 .state")).to_have_text("Belum tersimpan, akan dicoba lagi")
+    kept(page, 6)
+    context.set_offline(False)
+    kept(page, 0)
+    assert [event["new"] for event in empty_server.events()] == [*"111110"]
+
+    page.get_by_role("button", name="Keluar").click()
+    expect(page.locator("html")).to_have_attribute("data-rater", "")
+    wait_for(page, COPIES, lambda found: found == [])
+    context.set_offline(True)
+    page.goto(empty_server.url + own[0])
+    expect(page.locator("h1")).to_have_text("Server tidak dapat dihubungi")
+    expect(page.locator("#kept li")).to_have_count(0)
+
+
+def test_pages_of_the_owner_are_not_kept(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """Figures, studies and the history are there with the server, and only with it."""
+    page = context_of().new_page()
+    for path in ("/", f"/runs/{run_id}", "/study/", "/history/", f"/runs/{run_id}/queries/1"):
+        page.goto(own_server.url + path)
+    found = wait_for(page, COPIES, lambda copies: len(copies) == 4)
+    assert {path.rpartition("/")[0] for path in found} == {f"/runs/{run_id}/queries"}
