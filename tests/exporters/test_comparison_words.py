@@ -185,6 +185,15 @@ def test_unblinding_is_said() -> None:
     assert words.blindness(replace(report, unblinded=(), blind=False)).startswith("Not blind")
 
 
+def test_badges_shown_to_blind_raters_are_said() -> None:
+    report = replace(three_runs(), badged=(datetime(2026, 1, 5, 7, 0, tzinfo=UTC),))
+
+    said = words.blindness(report)
+    assert said.startswith("Blind: raters saw neither run nor method. Constraint badges")
+    assert "for blind raters on 5 Jan 2026" in said
+    assert "badges" not in words.blindness(three_runs())
+
+
 @pytest.mark.parametrize(
     ("p_holm", "significant"), [(None, False), (0.05, True), (0.0501, False), (0.0, True)]
 )

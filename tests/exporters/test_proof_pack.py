@@ -18,7 +18,7 @@ from webapp.metrics.proof_files import EVENT_KEYS
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CONTENTS = Contents(
     scope="run", study="S", rule="majority", version="1", database="0001", made_at=AT,
-    raters=("Ani",), runs=(), drawn=(), blind=True, unblinded=((AT, None),),
+    raters=("Ani",), runs=(), drawn=(), blind=True, unblinded=((AT, None),), badged=((AT, AT),),
 )  # fmt: skip
 
 
@@ -55,6 +55,7 @@ def test_the_manifest_has_the_hash_of_every_member_but_itself() -> None:
 
     assert listed == found
     assert manifest["unblinded"] == [{"since": AT.isoformat(), "until": None}]
+    assert manifest["badged"] == [{"since": AT.isoformat(), "until": AT.isoformat()}]
     assert manifest["created_at"] == AT.isoformat()
 
 

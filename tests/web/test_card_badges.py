@@ -23,7 +23,7 @@ from tests.web.test_hostile_texts import HOSTILE, check
 from webapp.db.engine import Database
 from webapp.db.models import CardDecision, Run
 from webapp.importers import json_runs
-from webapp.services import gold, imports, studies
+from webapp.services import blinding, gold, imports, studies
 from webapp.services.imports import Labels
 
 SECRETS = ("hybrid", "api_only", "results.json", "of_hybrid.json", "misreads")
@@ -92,7 +92,7 @@ def key_of(html: str, title: str) -> str:
     """Return the name of a card in a blind task by its title."""
     articles = re.findall(r"<article.*?</article>", html, re.DOTALL)
     found = next(article for article in articles if title in article)
-    return re.findall(r'name="card" value="(\w+)"', found)[0]
+    return str(re.findall(r'name="card" value="(\w+)"', found)[0])
 
 
 def number_of(html: str, title: str) -> int:
@@ -297,6 +297,22 @@ def test_the_switch_is_off_at_first_and_logged(client: FlaskClient, web_database
         study = studies.current(session)
         assert study is not None
         assert study.badges_while_blind
+
+
+def test_a_run_s_page_says_when_blind_raters_saw_badges(
+    client: FlaskClient, web_database: Database, run_id: str
+) -> None:
+    assert "constraint badges" not in client.get(f"/runs/{run_id}").text
+    switch(web_database, badges_while_blind=True)
+    assert "blind raters see constraint badges" in client.get(f"/runs/{run_id}").text
+    switch(web_database, badges_while_blind=False)
+
+    assert "blind raters saw constraint badges" in client.get(f"/runs/{run_id}").text
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        assert [(p.since, p.until) for p in blinding.badged(session, study)] == [(NOW, NOW)]
+        assert blinding.unblinded(session, study) == ()
 
 
 @pytest.mark.parametrize("headers", WAYS)

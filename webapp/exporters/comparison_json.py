@@ -25,10 +25,10 @@ def comparison_bytes(report: ComparisonReport, on: date) -> bytes:  # noqa: ARG0
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
-    ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, version,
-    settings, composite, runs: [...], differences: [...], stability, questions: [...]}``. A run
-    is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name: {value, n,
-    interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
+    ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
+    version, settings, composite, runs: [...], differences: [...], stability, questions: [...]}``.
+    A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
+    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
     {figure, false_negatives_at_zero, first, second, n, mean, interval, headline, test, exact, p,
     p_holm, wins, ties, losses, small}. The answers of a question are by run id, null where it
@@ -43,6 +43,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "judged_until": _time(report.judged_until),
         "blind": report.blind,
         "unblinded": [_time(when) for when in report.unblinded],
+        "badged": [_time(when) for when in report.badged],
         "version": report.version,
         "settings": _settings(comparison),
         "composite": {

@@ -7,6 +7,7 @@ chance, and a run that lacks something is said to lack it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from webapp import notation
 from webapp.i18n import gettext, mark, ngettext
@@ -100,13 +101,20 @@ def provenance(report: ComparisonReport) -> str:
 
 
 def blindness(report: ComparisonReport) -> str:
-    """Return whether raters saw neither run nor method, and when that was given up."""
+    """Return what raters saw beyond the cards, and since when."""
     if report.unblinded:
-        times = ", ".join(notation.zoned_moment(when) for when in report.unblinded)
-        return gettext("Blind; unblinded on %(times)s.", times=times)
-    if report.blind:
-        return gettext("Blind: raters saw neither run nor method.")
-    return gettext("Not blind: raters could see run and method.")
+        said = gettext("Blind; unblinded on %(times)s.", times=_times(report.unblinded))
+    elif report.blind:
+        said = gettext("Blind: raters saw neither run nor method.")
+    else:
+        said = gettext("Not blind: raters could see run and method.")
+    if not report.badged:
+        return said
+    badged = gettext(
+        "Constraint badges on the cards were switched on for blind raters on %(times)s.",
+        times=_times(report.badged),
+    )
+    return f"{said} {badged}"
 
 
 def settings(resampling: Resampling) -> str:
@@ -346,3 +354,7 @@ def _partial(comparison: Comparison, difference: Difference) -> bool:
         for contender in comparison.contenders
         if contender.run.run in {difference.first, difference.second}
     )
+
+
+def _times(moments: Sequence[datetime]) -> str:
+    return ", ".join(notation.zoned_moment(when) for when in moments)

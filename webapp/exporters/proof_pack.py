@@ -89,7 +89,8 @@ class Contents:
 
     ``made_at`` is the time of the last thing that happened to what is inside. ``raters``
     stand in the order in which the rules go through them. ``unblinded`` are the times from
-    when until when the study was not blind, the end ``None`` while it is not.
+    when until when the study was not blind, the end ``None`` while it is not, ``badged``
+    those in which blind raters saw constraint badges.
     """
 
     scope: str
@@ -103,6 +104,7 @@ class Contents:
     drawn: tuple[Drawn, ...]
     blind: bool
     unblinded: tuple[tuple[datetime, datetime | None], ...] = ()
+    badged: tuple[tuple[datetime, datetime | None], ...] = ()
 
 
 def pack(contents: Contents, files: Mapping[str, bytes]) -> bytes:
@@ -130,9 +132,8 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonVa
         "rule": contents.rule,
         "raters": list(contents.raters),
         "blind": contents.blind,
-        "unblinded": [
-            {"since": _time(since), "until": _time(until)} for since, until in contents.unblinded
-        ],
+        "unblinded": _periods(contents.unblinded),
+        "badged": _periods(contents.badged),
         "seeds": [_drawn(one) for one in contents.drawn],
         "runs": [_run(run) for run in contents.runs],
         "definitions": [_definition(measure) for measure in MEASURES.values()],
@@ -141,6 +142,10 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonVa
             for name, data in sorted(files.items())
         ],
     }
+
+
+def _periods(times: Iterable[tuple[datetime, datetime | None]]) -> list[JsonValue]:
+    return [{"since": _time(since), "until": _time(until)} for since, until in times]
 
 
 def lists_csv(run: ShownRun) -> bytes:

@@ -24,7 +24,8 @@ class ComparisonReport:
     ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``judged_until`` is when the last
     verdict under the rule was given, ``None`` before the first. ``blind`` says whether raters
     saw neither run nor method; ``unblinded`` when that was given up, empty if never.
-    ``version`` is the product's.
+    ``version`` is the product's. ``badged`` is when blind raters began to see what the
+    constraints came to on each card, empty if never.
     """
 
     study: str
@@ -36,3 +37,4 @@ class ComparisonReport:
     blind: bool
     unblinded: tuple[datetime, ...]
     version: str
+    badged: tuple[datetime, ...] = ()

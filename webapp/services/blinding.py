@@ -1,4 +1,4 @@
-"""When a study's raters could see run and method, by its owner's word: reports say so."""
+"""When a study's raters saw more than a blind rater does, by its owner's word: reports say so."""
 
 from __future__ import annotations
 
@@ -10,29 +10,39 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import LogEntry, Study
 
-OPEN = str(False)
-"""How the log writes that blindness was switched off; see ``studies.set_switches``."""
+UNBLINDED = ("set blind", str(False))
+BADGED = ("set badges_while_blind", str(True))
+"""What the log calls a switch and what it was set to; see ``studies.set_switches``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unblinded:
-    """A time in which the study was unblinded; ``until`` is ``None`` while it still is."""
+class Period:
+    """A time in which something was so; ``until`` is ``None`` while it still is."""
 
     since: datetime
     until: datetime | None = None
 
 
-def unblinded(session: Session, study: Study) -> tuple[Unblinded, ...]:
-    """Return every time in which the study was unblinded, the earliest first."""
+def unblinded(session: Session, study: Study) -> tuple[Period, ...]:
+    """Return every time in which raters could see run and method, the earliest first."""
+    return _periods(session, study, *UNBLINDED)
+
+
+def badged(session: Session, study: Study) -> tuple[Period, ...]:
+    """Return every time in which blind raters saw constraint badges, the earliest first."""
+    return _periods(session, study, *BADGED)
+
+
+def _periods(session: Session, study: Study, action: str, wanted: str) -> tuple[Period, ...]:
     changes = session.execute(
         select(LogEntry.at, LogEntry.new)
-        .where(LogEntry.study_id == study.id, LogEntry.action == "set blind")
+        .where(LogEntry.study_id == study.id, LogEntry.action == action)
         .order_by(LogEntry.id)
     )
-    found: list[Unblinded] = []
+    found: list[Period] = []
     for at, new in changes:
-        if new == OPEN:
-            found.append(Unblinded(at))
+        if new == wanted:
+            found.append(Period(at))
         elif found and found[-1].until is None:
-            found[-1] = Unblinded(found[-1].since, at)
+            found[-1] = Period(found[-1].since, at)
     return tuple(found)

@@ -176,6 +176,7 @@ def report(
         blind=studies.is_blind(session, study),
         unblinded=tuple(time.since for time in blinding.unblinded(session, study)),
         version=version("relevansi"),
+        badged=tuple(time.since for time in blinding.badged(session, study)),
     )
 
 

@@ -18,7 +18,7 @@ from webapp.metrics.summaries import totals as totals_of
 from webapp.metrics.totals import Totals
 from webapp.records import Problem, Severity
 from webapp.services import blinding, progress, reports, runs, studies
-from webapp.services.blinding import Unblinded
+from webapp.services.blinding import Period
 from webapp.services.progress import Progress
 from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.web import access, figures, htmx, rules
@@ -88,14 +88,16 @@ class RunShown:
 
     ``totals`` are those the figures are made of; ``next_run`` is another run with open work,
     once this one is finished; ``times`` are ``None`` where no answer states its own;
-    ``unblinded`` are the times in which raters could see it.
+    ``unblinded`` are the times in which raters could see it, ``badged`` those in which blind
+    raters saw constraint badges.
     ``columns`` explain those of the rated CSV, by name.
     """
 
     run: RunPage
     rule: RuleChoice
     rules: tuple[RuleChoice, ...]
-    unblinded: tuple[Unblinded, ...]
+    unblinded: tuple[Period, ...]
+    badged: tuple[Period, ...]
     totals: Totals
     rows: tuple[Row, ...]
     measures: tuple[Measure, ...]
@@ -137,8 +139,9 @@ def show(run_id: str) -> str:
         report = reports.report(session, rater.study, run_id, rule)
         offered = rules.choices(session, rater.study)
         unblinded = blinding.unblinded(session, rater.study)
+        badged = blinding.badged(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
-    page = _shown(run, others, report, offered, unblinded, is_blind=is_blind)
+    page = _shown(run, others, report, offered, unblinded, badged, is_blind=is_blind)
     return render_template("runs/page.html", **htmx.names(page))
 
 
@@ -203,7 +206,8 @@ def _shown(
     others: list[RunOverview],
     report: RunReport,
     offered: tuple[RuleChoice, ...],
-    unblinded: tuple[Unblinded, ...],
+    unblinded: tuple[Period, ...],
+    badged: tuple[Period, ...],
     *,
     is_blind: bool,
 ) -> RunShown:
@@ -214,6 +218,7 @@ def _shown(
         rule=next(rule for rule in offered if rule.name == report.rule),
         rules=offered,
         unblinded=unblinded,
+        badged=badged,
         totals=whole,
         rows=figures.rows(figures.of_totals(whole)),
         measures=figures.measures(),

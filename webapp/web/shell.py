@@ -25,6 +25,7 @@ FILES = (
     *("icon.svg", "clear.svg", "theme.js", "vendor/modern-normalize.css", "app.css"),
     *("vendor/htmx.min.js", "page.js", "memory.js", "queue.js", "outbox.js", "waiting.js"),
     *("kept_pages.js", "rating.css", "rating.js", "taking_part.css", "taking_part.js"),
+    *("card_badges.css", "card_badges.js"),
 )
 """What the rating pages are made of."""
 
