@@ -156,6 +156,14 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
+class Who:
+    """A rater as far as a click needs one: by id, and the id of their study."""
+
+    id: int
+    study_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class CollectedAnswer:
     """One question put to a chatbot and what came back, as a run file keeps it.
 

@@ -43,6 +43,7 @@ class Database:
         # Pinged first, a connection of a primary that is gone is replaced, not handed out.
         postgres = None if self.is_sqlite else create_engine(url, pool_pre_ping=True)
         self.engine = postgres or _sqlite_engine(url)
+        self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._writer = Lock() if self.is_sqlite else None
 
     @property
@@ -63,6 +64,12 @@ class Database:
             yield session
 
     @contextmanager
+    def asking(self) -> Iterator[Connection]:
+        """Yield a connection for one question that every request waits for."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
     def writing(self) -> Iterator[Session]:
         """Yield a session whose caller commits; not committed means rolled back.
 
@@ -75,8 +82,7 @@ class Database:
                 session.execute(text(f"SET LOCAL lock_timeout = {BUSY_TIMEOUT_MS}"))
                 yield session
             return
-        engine = self.engine.execution_options(begin="IMMEDIATE")
-        with _held(self._writer), Session(engine) as session:
+        with _held(self._writer), Session(self._to_write) as session:
             yield session
 
     def prepare(self) -> None:
@@ -191,6 +197,6 @@ def _sqlite_engine(url: str) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         mode = connection.get_execution_options().get("begin", "DEFERRED")
-        connection.execute(text(f"BEGIN {mode}"))
+        connection.exec_driver_sql(f"BEGIN {mode}")
 
     return engine

@@ -18,6 +18,7 @@ QUERY_FIGURES = (
     "response_quality",
 )
 """The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
+_FROM_VERDICTS = tuple(name for name in QUERY_FIGURES if name != "response_quality")
 
 _LIST_FIGURES: Mapping[str, Callable[[Sequence[Relevance | None]], float | Undefined]] = {
     "precision_at_5": ranking.precision_at,
@@ -135,6 +136,16 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
     """The counts and figures of one query from what was said about it."""
     verdicts = judgments.verdicts
     empty = judgments.state is QueryState.EMPTY
+    worst, best = _filled(judgments, *_WORST), _filled(judgments, *_BEST)
+    complete = _complete(judgments)
+    spans = {
+        name: Span(
+            value=_number(name, judgments) if complete else None,
+            lower=_number(name, worst),
+            upper=_number(name, best),
+        )
+        for name in _FROM_VERDICTS
+    }
     return QuerySummary(
         state=judgments.state,
         results_count=len(verdicts),
@@ -143,10 +154,11 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
         not_relevant_count=verdicts.count(Relevance.NOT_RELEVANT),
         unsure_count=verdicts.count(Relevance.UNSURE),
         first_relevant_rank=ranking.first_relevant_rank(verdicts),
-        complete=_complete(judgments),
+        complete=complete,
         empty_outcome=judgments.empty_outcome if empty else None,
         quality=judgments.quality,
-        **{name: _span(name, judgments) for name in QUERY_FIGURES},
+        **spans,
+        response_quality=_quality_span(judgments),
     )
 
 
@@ -180,16 +192,6 @@ def _complete(judgments: QueryJudgments) -> bool:
             return True
         case QueryState.UNREADABLE:
             return False
-
-
-def _span(figure: str, judgments: QueryJudgments) -> Span:
-    if figure == "response_quality":
-        return _quality_span(judgments)
-    return Span(
-        value=_number(figure, judgments) if _complete(judgments) else None,
-        lower=_number(figure, _filled(judgments, *_WORST)),
-        upper=_number(figure, _filled(judgments, *_BEST)),
-    )
 
 
 def _quality_span(judgments: QueryJudgments) -> Span:

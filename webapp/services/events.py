@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from datetime import datetime
+from functools import cache
+from typing import Any, Protocol, Self
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, insert, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import (
@@ -18,11 +20,11 @@ from webapp.db.models import (
     Rater,
     Repeat,
     RepeatRating,
-    Result,
 )
-from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.db.upserts import upsert
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
 from webapp.services import live_metrics
-from webapp.services.event_order import standing
+from webapp.services.event_order import Placed, standing
 
 AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
 """How an event calls what is said once more in a hidden repeat; it is never the verdict."""
@@ -32,6 +34,24 @@ _QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 
 class EventIdTaken(Exception):
     """An event id was used before for something else."""
+
+
+class Made(Placed, Protocol):
+    """An event as far as it settles something: what it says, and its place in the order."""
+
+    @property
+    def new(self) -> str | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """The event that is being recorded."""
+
+    new: str | None
+    device: str
+    sequence: int
+    client_time: datetime | None
+    received_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +70,9 @@ class Target:
     task_id: str | None = None
 
     @classmethod
-    def verdict(cls, thing_id: int | None, *, query: Query) -> Self:
-        """Return the verdict on a judged thing, given on the page of `query`."""
-        return cls("verdict", thing_id=thing_id, query_key=query.id)
+    def verdict(cls, thing_id: int | None, query_key: int) -> Self:
+        """Return the verdict on a judged thing, given on the page of a query."""
+        return cls("verdict", thing_id=thing_id, query_key=query_key)
 
     @classmethod
     def rating(cls, query: Query, field: str, task_id: str | None = None) -> Self:
@@ -69,17 +89,7 @@ class Target:
         """Whether this was said once more, in a task of its own."""
         return self.field in _REPEATS
 
-    @property
-    def condition(self) -> ColumnElement[bool]:
-        """The condition on ``Event`` that it changed this."""
-        same = [Event.field == self.field]
-        if self.is_repeat:
-            same.append(Event.task_id == self.task_id)
-        if self.thing_id is not None:
-            return and_(*same, Event.judged_thing_id == self.thing_id)
-        return and_(*same, Event.query_key == self.query_key)
-
-    def has(self, event: Event) -> bool:
+    def has(self, event: Event | Row[Any]) -> bool:
         """Whether `event` changed this."""
         if event.field != self.field or event.judged_thing_id != self.thing_id:
             return False
@@ -88,77 +98,73 @@ class Target:
         return self.thing_id is not None or event.query_key == self.query_key
 
 
-def lock(session: Session, rater: Rater) -> None:
+def lock(session: Session, rater: Rater | Who) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
-    session.execute(select(Rater.id).where(Rater.id == rater.id).with_for_update())
+    session.connection().execute(_LOCK, {"rater_id": rater.id})
 
 
 def record(
     session: Session,
-    rater: Rater,
+    rater: Rater | Who,
     target: Target,
     new: str | None,
     click: Click,
     *,
     cause: str = "click",
     undoes: Event | None = None,
-) -> None:
-    """Store one event and let the event that stands decide the rater's row.
+) -> str | None:
+    """Store one event and let the event that stands decide the rater's row; return what it says.
 
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
-    known = session.scalars(
-        select(Event).where(
-            Event.rater_id == rater.id,
-            or_(target.condition, Event.event_id == click.event_id),
-        )
-    ).all()
+    session.flush()  # what follows speaks to the tables
+    known = _known(session, rater, target, click)
     wanted = None if new is None else str(new)
-    if _is_repeated(known, target, wanted, click):
-        return
     history = [event for event in known if target.has(event)]
     before = standing(history)
-    event = Event(
-        rater_id=rater.id,
-        event_id=click.event_id,
-        field=target.field,
-        judged_thing_id=target.thing_id,
-        query_key=target.query_key,
-        task_id=target.task_id,
-        old=before.new if before else None,
-        new=wanted,
-        cause=cause,
-        undoes_id=undoes.id if undoes else None,
-        client_time=click.client_time,
-        received_at=click.received_at,
-        **_place(click, history),
-    )
-    session.add(event)
+    if _is_repeated(known, target, wanted, click):
+        return before.new if before else None
+    event = _New(wanted, *_place(click, history), click.client_time, click.received_at)
+    values = {
+        "rater_id": rater.id,
+        "event_id": click.event_id,
+        "field": target.field,
+        "judged_thing_id": target.thing_id,
+        "query_key": target.query_key,
+        "task_id": target.task_id,
+        "old": before.new if before else None,
+        "new": event.new,
+        "cause": cause,
+        "undoes_id": undoes.id if undoes else None,
+        "device": event.device,
+        "sequence": event.sequence,
+        "client_time": event.client_time,
+        "received_at": event.received_at,
+    }
+    session.connection().execute(_INSERT, values)
     last = standing([*history, event])
     assert last is not None
     _settle(session, rater, target, last)
+    return last.new
 
 
-def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
+def refresh(session: Session, rater: Rater | Who, targets: Sequence[Target]) -> None:
     """Rewrite the rater's summaries of every query that shows or is one of the targets.
 
     What was said once more changes none.
     """
     targets = [target for target in targets if not target.is_repeat]
-    things = [target.thing_id for target in targets if target.thing_id is not None]
-    keys = [target.query_key for target in targets if target.query_key is not None]
-    if not targets:
-        return
-    touched = or_(
-        Query.id.in_(keys),
-        Query.emptiness_id.in_(things),
-        Query.id.in_(select(Result.query_key).where(Result.judged_thing_id.in_(things))),
-    )
-    live_metrics.refresh(session, [rater.id], touched)
+    if len(targets) == 1:
+        only = targets[0]
+        live_metrics.refresh_touched(session, rater.id, only.thing_id, only.query_key)
+    elif targets:
+        things = [target.thing_id for target in targets if target.thing_id is not None]
+        keys = [target.query_key for target in targets if target.query_key is not None]
+        live_metrics.refresh(session, [rater.id], live_metrics.touched_by(things, keys))
 
 
-def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
+def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]) -> Event | None:
     """Return the rater's latest event that changed something and was not undone.
 
     `where` is a condition on ``Event`` and, where it was clicked on a run, its ``Query``.
@@ -179,7 +185,48 @@ def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> E
     )
 
 
-def _is_repeated(known: Sequence[Event], target: Target, new: str | None, click: Click) -> bool:
+_LOCK = select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
+_INSERT = insert(Event.__table__)  # type: ignore[arg-type]
+_SETTLED = (
+    *(Event.event_id, Event.field, Event.judged_thing_id, Event.query_key, Event.task_id),
+    *(Event.new, Event.device, Event.sequence, Event.client_time, Event.received_at),
+)
+
+
+def _known(
+    session: Session, rater: Rater | Who, target: Target, click: Click
+) -> Sequence[Row[Any]]:
+    """Return every event that changed the target or has the click's id."""
+    on_thing = target.thing_id is not None
+    on_query = not on_thing and target.query_key is not None
+    values = {"rater_id": rater.id, "event_id": click.event_id, "field": target.field}
+    if target.is_repeat:
+        values["task_id"] = target.task_id
+    if on_thing or on_query:
+        values["of"] = target.thing_id if on_thing else target.query_key
+    asked = _known_statement(on_thing, on_query, target.is_repeat)
+    return session.connection().execute(asked, values).all()
+
+
+@cache
+def _known_statement(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``_known``: writing it down takes longer than asking it."""
+    same: list[ColumnElement[bool]] = [Event.field == bindparam("field")]
+    if in_task:
+        same.append(Event.task_id == bindparam("task_id"))
+    if on_thing:
+        same.append(Event.judged_thing_id == bindparam("of"))
+    elif on_query:
+        same.append(Event.query_key == bindparam("of"))
+    else:
+        same.append(Event.query_key.is_(None))
+    return select(*_SETTLED).where(
+        Event.rater_id == bindparam("rater_id"),
+        or_(and_(*same), Event.event_id == bindparam("event_id")),
+    )
+
+
+def _is_repeated(known: Sequence[Row[Any]], target: Target, new: str | None, click: Click) -> bool:
     """Whether this very event is stored; ``EventIdTaken`` if its id means something else."""
     for event in known:
         if event.event_id == click.event_id and event.field == target.field:
@@ -189,15 +236,15 @@ def _is_repeated(known: Sequence[Event], target: Target, new: str | None, click:
     return False
 
 
-def _place(click: Click, history: Sequence[Event]) -> dict[str, str | int]:
+def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
     """Return the event's device and sequence; without a script the server counts."""
     if click.device and click.sequence is not None:
-        return {"device": click.device, "sequence": click.sequence}
+        return click.device, click.sequence
     counted = (event.sequence for event in history if event.device == "")
-    return {"device": "", "sequence": max(counted, default=0) + 1}
+    return "", max(counted, default=0) + 1
 
 
-def _settle(session: Session, rater: Rater, target: Target, last: Event) -> None:
+def _settle(session: Session, rater: Rater | Who, target: Target, last: Made) -> None:
     """Make the rater's row say what the standing event says."""
     if target.is_repeat:
         _settle_repeat(session, target, last)
@@ -209,7 +256,7 @@ def _settle(session: Session, rater: Rater, target: Target, last: Event) -> None
         _settle_rating(session, rater, target, last)
 
 
-def _settle_repeat(session: Session, target: Target, last: Event) -> None:
+def _settle_repeat(session: Session, target: Target, last: Made) -> None:
     if target.thing_id is not None:
         repeat = session.get_one(Repeat, (target.task_id, target.thing_id))
         repeat.verdict, repeat.changed_at = last.new, last.received_at
@@ -218,23 +265,23 @@ def _settle_repeat(session: Session, target: Target, last: Event) -> None:
     _say(rating, target.field == AGAIN["quality"], last)
 
 
-def _settle_judgment(session: Session, rater: Rater, thing_id: int, last: Event) -> None:
-    judgment = session.get(Judgment, (rater.id, thing_id))
-    if judgment is None:
-        judgment = Judgment(rater_id=rater.id, judged_thing_id=thing_id)
-        session.add(judgment)
-    judgment.verdict, judgment.changed_at = last.new, last.received_at
+def _settle_judgment(session: Session, rater: Rater | Who, thing_id: int, last: Made) -> None:
+    connection = session.connection()
+    values = {"rater_id": rater.id, "judged_thing_id": thing_id}
+    said = {"verdict": last.new, "changed_at": last.received_at}
+    connection.execute(upsert(Judgment, connection), values | said)
 
 
-def _settle_rating(session: Session, rater: Rater, target: Target, last: Event) -> None:
+def _settle_rating(session: Session, rater: Rater | Who, target: Target, last: Made) -> None:
     rating = session.get(QueryRating, (rater.id, target.query_key))
     if rating is None:
         rating = QueryRating(rater_id=rater.id, query_key=target.query_key, notes="")
         session.add(rating)
     _say(rating, target.field == "quality", last)
+    session.flush()
 
 
-def _settle_questionnaire(session: Session, rater: Rater, item: str, last: Event) -> None:
+def _settle_questionnaire(session: Session, rater: Rater | Who, item: str, last: Made) -> None:
     answer = session.get(QuestionnaireAnswer, (rater.id, item))
     if answer is None:
         answer = QuestionnaireAnswer(rater_id=rater.id, item=item)
@@ -245,7 +292,7 @@ def _settle_questionnaire(session: Session, rater: Rater, item: str, last: Event
     answer.changed_at = last.received_at
 
 
-def _say(rating: QueryRating | RepeatRating, is_quality: bool, last: Event) -> None:
+def _say(rating: QueryRating | RepeatRating, is_quality: bool, last: Made) -> None:
     if is_quality:
         rating.quality = None if last.new is None else int(last.new)
     else:

@@ -5,16 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
 from webapp.metrics.queries import BEST_QUALITY
-from webapp.records import Click, EmptyOutcome, QueryState, Relevance
+from webapp.records import Click, EmptyOutcome, QueryState, Relevance, Who
 from webapp.services import events
 from webapp.services.events import Target
 
 MOST_NOTES = 10_000
+_SHOWN = (
+    select(Result.query_key, Result.judged_thing_id)
+    .join_from(Result, Query, Query.id == Result.query_key)
+    .join(Run, Run.id == Query.run_id)
+    .where(
+        Query.run_id == bindparam("run_id"),
+        Query.query_id == bindparam("query_id"),
+        Result.rank == bindparam("rank"),
+        Run.study_id == bindparam("study_id"),
+    )
+)
 
 
 class UnknownQuery(LookupError):
@@ -48,27 +59,27 @@ class Rating:
 
 def judge(
     session: Session,
-    rater: Rater,
+    rater: Rater | Who,
     run_id: str,
     query_id: int,
     rank: int,
     relevance: Relevance | None,
     click: Click,
-) -> None:
-    """Record a verdict on the card at `rank` and settle it; ``None`` clears it.
+) -> Relevance | None:
+    """Record a verdict on the card at `rank`, ``None`` to clear it; return the one that stands.
 
     The verdict holds wherever the same judged thing was shown. The same event twice changes
     nothing. Raises ``UnknownQuery`` and ``EventIdTaken``.
     """
-    query = lock_query(session, rater, run_id, query_id)
-    thing_id = session.scalar(
-        select(Result.judged_thing_id).where(Result.query_key == query.id, Result.rank == rank)
-    )
-    if thing_id is None:
-        raise UnknownQuery(rank)
-    target = Target.verdict(thing_id, query=query)
-    events.record(session, rater, target, relevance, click)
+    events.lock(session, rater)
+    card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
+    shown = session.connection().execute(_SHOWN, card).first()
+    if shown is None:
+        raise UnknownQuery(run_id, query_id, rank)
+    target = Target.verdict(shown.judged_thing_id, shown.query_key)
+    standing = events.record(session, rater, target, relevance, click)
     events.refresh(session, rater, [target])
+    return Relevance(standing) if standing else None
 
 
 def judge_open(
@@ -95,7 +106,7 @@ def judge_open(
         .group_by(Result.judged_thing_id)
         .order_by(Result.judged_thing_id)
     )
-    targets = [Target.verdict(thing_id, query=query) for thing_id in open_things]
+    targets = [Target.verdict(thing_id, query.id) for thing_id in open_things]
     for number, target in enumerate(targets):
         part = Click(f"{click.event_id}:{number}", click.received_at, click.client_time)
         events.record(session, rater, target, relevance, part, cause="bulk")
@@ -122,7 +133,7 @@ def rate(
     if not isinstance(rating.empty_outcome, Keep):
         if query.state != QueryState.EMPTY:
             raise NotToJudge
-        target = Target.verdict(query.emptiness_id, query=query)
+        target = Target.verdict(query.emptiness_id, query.id)
         events.record(session, rater, target, rating.empty_outcome, click)
         targets.append(target)
     events.refresh(session, rater, targets)

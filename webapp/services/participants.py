@@ -175,12 +175,6 @@ def links(session: Session, study: Study, now: datetime) -> list[LinkLine]:
     ]
 
 
-def has_links(session: Session, study: Study) -> bool:
-    """Whether a link was ever made: from then on nobody is the owner by sitting here."""
-    made = select(ParticipantLink.id).where(ParticipantLink.study_id == study.id).limit(1)
-    return session.scalar(made) is not None
-
-
 def new_token() -> str:
     """Return a token for the personal link of somebody about to agree.
 

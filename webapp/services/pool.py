@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Row, Select, String, and_, bindparam, exists, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import JudgedThing, Query, Question, Rater, Result, Run, Study, Task
@@ -23,6 +25,7 @@ from webapp.services import assignments
 POOL, REPEAT = "pool", "repeat"
 """The kinds of tasks: a unit for the first time, and the same once more."""
 TASK_ID_BYTES = 9
+DEEPEST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,43 @@ def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     return and_(
         JudgedThing.question_id == unit.question_id,
         JudgedThing.run_id.is_not_distinct_from(unit.run_id),
+    )
+
+
+def thing_ids(session: Session, task: Row[Any]) -> Sequence[int]:
+    """Return the ids of the properties that a task asks for; every click waits for it.
+
+    `task` has its ``question_id`` and ``run_id``, and its study's ``study_id`` and
+    ``pool_depth``.
+    """
+    values = {
+        "question_id": task.question_id,
+        "run_id": task.run_id,
+        "study_id": task.study_id,
+        "depth": DEEPEST if task.pool_depth is None else task.pool_depth,
+    }
+    return session.connection().execute(_thing_ids(), values).scalars().all()
+
+
+@cache
+def _thing_ids() -> Select[int]:
+    """Return the statement behind ``thing_ids``."""
+    shown = (
+        exists()
+        .where(
+            Result.judged_thing_id == JudgedThing.id,
+            Result.rank <= bindparam("depth"),
+            Query.id == Result.query_key,
+            Run.id == Query.run_id,
+            Run.study_id == bindparam("study_id"),
+        )
+        .correlate(JudgedThing)
+    )
+    return select(JudgedThing.id).where(
+        JudgedThing.question_id == bindparam("question_id"),
+        JudgedThing.run_id.is_not_distinct_from(bindparam("run_id", type_=String)),
+        JudgedThing.property_id.is_not(None),
+        shown,
     )
 
 

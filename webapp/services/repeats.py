@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, Row, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import (
@@ -107,6 +108,13 @@ def open_verdicts(session: Session, rater: Rater) -> int:
     """Return how many verdicts are still to be given again in the rater's tasks."""
     rows = select(func.count()).select_from(Repeat).join(Task)
     return session.scalar(rows.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))) or 0
+
+
+def thing_ids(session: Session, task: Row[Any]) -> Sequence[int]:
+    """Return the ids of the properties that a task asks for again."""
+    asked = select(Repeat.judged_thing_id).join(JudgedThing)
+    own = asked.where(Repeat.task_id == task.id, JudgedThing.property_id.is_not(None))
+    return session.scalars(own).all()
 
 
 def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:

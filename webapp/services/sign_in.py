@@ -11,14 +11,28 @@ import hmac
 import secrets
 import unicodedata
 from base64 import b64decode, b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session, aliased
 
-from webapp.db.models import Attempt, Invitation, Rater, Study
-from webapp.services import participants, raters, studies
+from webapp.db.models import Attempt, Invitation, ParticipantLink, Rater, Study
+from webapp.services import raters, studies
 
 SHORTEST, LONGEST = 10, 200
 WINDOW = timedelta(minutes=15)
@@ -58,32 +72,74 @@ class Badge:
     seal: str = ""
 
 
-def is_open_house(session: Session, study: Study) -> bool:
-    """Whether nobody needs to sign in: no password was set and nobody ever invited."""
-    if study.password is not None or participants.has_links(session, study):
-        return False
-    made = select(Invitation.id).join(Rater).where(Rater.study_id == study.id).limit(1)
-    return session.scalar(made) is None
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, as far as the database knows; ``rater_id`` is ``None`` for a stranger.
+
+    The study is the one that is open. ``is_open_house``: nobody needs to sign in, so whoever
+    is here is who they chose to be.
+    """
+
+    study_id: int
+    study_made_at: datetime
+    is_open_house: bool
+    rater_id: int | None = None
+    is_owner: bool = False
 
 
-def recognise(session: Session, study: Study, badge: Badge, now: datetime) -> Rater | None:
-    """Return whom a badge still stands for; ``None`` once what it hangs on is gone."""
-    rater = session.get(Rater, badge.rater_id)
-    if rater is None or not _may_be(rater, study):
-        return None
-    if badge.invitation_id is not None:
-        return rater if _is_valid(session, badge, now) else None
-    if rater.is_owner and study.password is not None:
-        return rater if hmac.compare_digest(badge.seal, _seal(study.password)) else None
-    return None
+def asker(connection: Connection, badge: Badge | None, now: datetime) -> Asker:
+    """Return whom a badge stands for now, in one statement: every request waits for it.
+
+    Nobody needs to sign in while no password was set and nobody was ever invited: then it is
+    the rater who was chosen, else the owner. A badge is worth nothing once what it hangs on
+    is gone.
+    """
+    named = badge or Badge(rater_id=0)
+    values = {"rater_id": named.rater_id, "invitation_id": named.invitation_id}
+    found = connection.execute(_asker(), values).one()
+    is_open = found.password is None and not found.has_links and not found.has_invitations
+    stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
+    nobody = Asker(found.id, found.created_at, is_open)
+    if stays and (is_open or _holds(named, found, now)):
+        return replace(nobody, rater_id=found.rater_id, is_owner=found.is_owner)
+    return replace(nobody, rater_id=found.owner_id, is_owner=True) if is_open else nobody
 
 
-def local_rater(session: Session, study: Study, badge: Badge | None) -> Rater:
-    """Return who is at work where nobody signs in: the one chosen, else the owner."""
-    chosen = session.get(Rater, badge.rater_id) if badge is not None else None
-    if chosen is None or not _may_be(chosen, study):
-        return raters.owner(session, study)
-    return chosen
+@cache
+def _asker() -> Select[Any]:
+    """Return the statement behind ``asker``: about the first study, a rater, an invitation."""
+    owner = aliased(Rater)
+    invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
+    return (
+        select(
+            *(Study.id, Study.created_at, Study.password),
+            exists().where(ParticipantLink.study_id == Study.id).label("has_links"),
+            invited.correlate(Study).label("has_invitations"),
+            select(func.min(owner.id))
+            .where(owner.study_id == Study.id, owner.is_owner)
+            .correlate(Study)
+            .scalar_subquery()
+            .label("owner_id"),
+            *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
+            Invitation.rater_id.label("invited_id"),
+            *(Invitation.withdrawn_at, Invitation.expires_at, Invitation.token_hash),
+        )
+        .select_from(Study)
+        .outerjoin(Rater, and_(Rater.id == bindparam("rater_id"), Rater.study_id == Study.id))
+        .outerjoin(Invitation, Invitation.id == bindparam("invitation_id"))
+        .where(Study.id == select(func.min(aliased(Study).id)).scalar_subquery())
+    )
+
+
+def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
+    """Whether what let a badge's browser in is still there: an invitation, or the password."""
+    if badge.invitation_id is None:
+        by = found.password if found.is_owner else None
+    elif found.invited_id != badge.rater_id or found.withdrawn_at or found.expires_at <= now:
+        by = None
+    else:
+        by = found.token_hash
+    return by is not None and hmac.compare_digest(badge.seal, _seal(by))
 
 
 def owner_badge(session: Session, study: Study) -> Badge:
@@ -168,22 +224,6 @@ def knock(session: Session, study: Study, kind: str, source: str, now: datetime)
 def forgive(session: Session, study: Study, kind: str, source: str) -> None:
     """Forget the tries of a source that has shown who it is."""
     session.execute(delete(Attempt).where(Attempt.source == _source(study, kind, source)))
-
-
-def _may_be(rater: Rater, study: Study) -> bool:
-    """Whether somebody may be at work as this rater: neither a removed one nor a machine."""
-    return rater.study_id == study.id and rater.removed_at is None and not rater.is_machine
-
-
-def _is_valid(session: Session, badge: Badge, now: datetime) -> bool:
-    invitation = session.get(Invitation, badge.invitation_id)
-    return (
-        invitation is not None
-        and invitation.rater_id == badge.rater_id
-        and invitation.withdrawn_at is None
-        and invitation.expires_at > now
-        and hmac.compare_digest(badge.seal, _seal(invitation.token_hash))
-    )
 
 
 def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:

@@ -6,10 +6,13 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import (
@@ -25,7 +28,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
-from webapp.records import Click, EmptyOutcome, Relevance
+from webapp.records import Click, EmptyOutcome, Relevance, Who
 from webapp.services import events, pool, repeats
 from webapp.services.events import AGAIN, Target
 from webapp.services.judgments import MOST_NOTES, Keep, NotToJudge, Rating, quality_text
@@ -36,6 +39,14 @@ KEY_LENGTH = 16
 
 class UnknownTask(LookupError):
     """The rater was never given this, or the card or answer is not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict that stands on the card at a 1-based place in the rater's order."""
+
+    position: int
+    relevance: Relevance | None
 
 
 def next_task(session: Session, rater: Rater, now: datetime) -> Task | None:
@@ -113,30 +124,58 @@ def key(task: Task, number: int) -> str:
 
     It orders them too: shuffled by the study's stored seed, for each rater and time anew.
     """
-    again = "/again" if task.kind == REPEAT else ""
-    text = f"{task.rater.study.order_seed}/{task.rater_id}/{number}{again}"
-    return sha256(text.encode()).hexdigest()[:KEY_LENGTH]
+    return _key(task.rater.study.order_seed, task.rater_id, task.kind, number)
+
+
+def _key(seed: int, rater_id: int, kind: str, number: int) -> str:
+    again = "/again" if kind == REPEAT else ""
+    return sha256(f"{seed}/{rater_id}/{number}{again}".encode()).hexdigest()[:KEY_LENGTH]
 
 
 def judge(
     session: Session,
-    rater: Rater,
+    rater: Rater | Who,
     task_id: str,
     card: str,
     relevance: Relevance | None,
     click: Click,
-) -> None:
-    """Record a verdict on the card named `card`; ``None`` clears it.
+) -> Judged:
+    """Record a verdict on the card named `card`, ``None`` to clear it; return what stands.
 
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(session, rater)
-    task = find(session, rater, task_id)
-    for thing in things(session, task):
-        if key(task, thing.id) == card:
-            _record(session, task, thing.id, relevance, click)
-            return
-    raise UnknownTask(task_id, card)
+    known = session.connection().execute(_known_task(), {"task_id": task_id}).first()
+    if known is None or known.rater_id != rater.id:
+        raise UnknownTask(task_id)
+    things = pool.thing_ids if known.kind == POOL else repeats.thing_ids
+    named = {
+        _key(known.order_seed, rater.id, known.kind, number): number
+        for number in things(session, known)
+    }
+    if card not in named:
+        raise UnknownTask(task_id, card)
+    target = _target(known, "verdict", thing_id=named[card])
+    standing = events.record(session, rater, target, relevance, click)
+    events.refresh(session, rater, [target])
+    return Judged(
+        position=sorted(named).index(card) + 1,
+        relevance=Relevance(standing) if standing else None,
+    )
+
+
+@cache
+def _known_task() -> Select[*tuple[Any, ...]]:
+    """Return the statement that tells what ``judge`` needs of a task and of its study."""
+    return (
+        select(
+            *(Task.id, Task.rater_id, Task.question_id, Task.run_id, Task.kind),
+            *(Study.id.label("study_id"), Study.order_seed, Study.pool_depth),
+        )
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .where(Task.id == bindparam("task_id"))
+    )
 
 
 def rate(
@@ -229,23 +268,19 @@ def _asked_in(task: Task) -> ColumnElement[bool]:
 
 
 def _target(
-    task: Task, field: str, *, thing_id: int | None = None, query_key: int | None = None
+    task: Task | Row[Any], field: str, *, thing_id: int | None = None, query_key: int | None = None
 ) -> Target:
     """Return what a click in `task` changes: what is said again is kept apart."""
     return Target(AGAIN[field] if task.kind == REPEAT else field, thing_id, query_key, task.id)
-
-
-def _record(session: Session, task: Task, thing_id: int, verdict: str | None, click: Click) -> None:
-    target = _target(task, "verdict", thing_id=thing_id)
-    events.record(session, task.rater, target, verdict, click)
-    events.refresh(session, task.rater, [target])
 
 
 def _classify(session: Session, task: Task, outcome: EmptyOutcome | None, click: Click) -> None:
     thing = emptiness(session, task)
     if thing is None:
         raise NotToJudge
-    _record(session, task, thing.id, outcome, click)
+    target = _target(task, "verdict", thing_id=thing.id)
+    events.record(session, task.rater, target, outcome, click)
+    events.refresh(session, task.rater, [target])
 
 
 def _answer(session: Session, task: Task, name: str | None) -> Query:

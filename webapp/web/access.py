@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, current_app, g, request
 
 from webapp.db.models import Participant, Rater
+from webapp.records import Who
 from webapp.services import participants, sign_in, studies
 from webapp.web import badges
 from webapp.web.doors import Door, door
@@ -89,6 +90,7 @@ class Visitor:
     ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
     ``is_shut_out``: no other machine is answered yet, and this is one. ``key`` is what the
     browser keeps somebody's things apart by: empty for a stranger, ``None`` where nobody asked.
+    ``who`` is the rater to those who need no more than that.
     """
 
     rater_id: int | None = None
@@ -97,6 +99,7 @@ class Visitor:
     is_shut_out: bool = False
     participant_id: int | None = None
     key: str | None = None
+    who: Who | None = None
 
 
 def guard(app: Flask) -> None:
@@ -129,6 +132,16 @@ def writing() -> Iterator[tuple[Session, Rater]]:
     """Yield a session whose user commits, and the rater who asks."""
     with database().writing() as session:
         yield session, rater(session)
+
+
+@contextmanager
+def judging() -> Iterator[tuple[Session, Who]]:
+    """Yield a session whose user commits, and who asks, for what every click waits for."""
+    who = visitor().who
+    if who is None:
+        raise NotSignedIn
+    with database().writing() as session:
+        yield session, who
 
 
 def rater(session: Session) -> Rater:
@@ -256,32 +269,34 @@ def _admit(asking: Visitor, wanted: Door) -> None:
 
 def _visitor() -> Visitor:
     badge, taking_part = badges.carried(), badges.of_participant()
-    with database().reading() as session:
-        current = studies.current(session)
-        assert current is not None
-        if taking_part is not None:
+    if taking_part is not None:
+        with database().reading() as session:
+            current = studies.current(session)
+            assert current is not None
             known = participants.recognise(session, current, taking_part, now())
             if known is None:
                 return Visitor(key="")
-            return Visitor(participant_id=known.id, key=_key(current, "participant", known.id))
-        is_open = sign_in.is_open_house(session, current)
-        if is_open and not is_from_here():
-            return Visitor(is_shut_out=True, key="")
-        found = None
-        if is_open:
-            found = sign_in.local_rater(session, current, badge)
-        elif badge is not None:
-            found = sign_in.recognise(session, current, badge, now())
-        if found is None:
-            return Visitor(key="")
-        key = _key(current, "rater", found.id)
-        return Visitor(found.id, found.is_owner, is_local=is_open, key=key)
+            key = _key(current.id, current.created_at, "participant", known.id)
+            return Visitor(participant_id=known.id, key=key)
+    with database().asking() as connection:
+        asker = sign_in.asker(connection, badge, now())
+    if asker.is_open_house and not is_from_here():
+        return Visitor(is_shut_out=True, key="")
+    if asker.rater_id is None:
+        return Visitor(key="")
+    return Visitor(
+        asker.rater_id,
+        asker.is_owner,
+        is_local=asker.is_open_house,
+        key=_key(asker.study_id, asker.study_made_at, "rater", asker.rater_id),
+        who=Who(asker.rater_id, asker.study_id),
+    )
 
 
-def _key(study: Study, kind: str, number: int) -> str:
+def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     """Return a name that is one person's in one study, wherever its database moves."""
-    made = study.created_at.astimezone(UTC).isoformat()
-    said = f"{study.id}/{made}/{kind}/{number}"
+    made = study_made_at.astimezone(UTC).isoformat()
+    said = f"{study_id}/{made}/{kind}/{number}"
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -116,9 +116,10 @@ class EventForm(Form):
 
 
 class VerdictForm(EventForm):
-    """A verdict on one card; empty takes it back."""
+    """A verdict on one card; empty takes it back. ``onward`` when it was the last open one."""
 
     relevance = StringField(filters=[line], validators=_one_of(["", *Relevance]))
+    onward = BooleanField()
 
     @property
     def verdict(self) -> Relevance | None:
@@ -149,7 +150,6 @@ class BlindVerdictForm(VerdictForm):
     """A verdict on the card of that name in a blind rater's task."""
 
     card = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
-    onward = BooleanField()
 
 
 class BlindRatingForm(RatingForm):

@@ -1,11 +1,14 @@
 """The rating page and every click on it.
 
-A click answers with the parts it changed; a form sent without a script is sent back to its
-card. Both read the page anew after the commit, so what is shown is what is stored.
+A verdict answers with the verdict that stands, and nothing else is read for it: what moves
+with it (the figures, the walk) is at the question's "standing", which the page asks for once
+its clicks are stored. Every other click answers with the parts it changed, read anew after
+the commit. A form sent without a script is sent back to its card.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +17,7 @@ from flask import Blueprint, Response, g, redirect, request, url_for
 from webapp.i18n import gettext
 from webapp.importers.property_identity import identity
 from webapp.metrics.registry import Measure
-from webapp.records import QueryState
+from webapp.records import QueryState, Relevance
 from webapp.services import judgments, rating_page, runs, studies
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
 from webapp.web import access, card_badges, figures, htmx
@@ -50,6 +53,20 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict that stands on a card after a click.
+
+    ``query`` and ``place`` are its question's and its own name on the page, ``number`` its
+    rank or position there.
+    """
+
+    query: str
+    place: str
+    number: int
+    relevance: Relevance
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """A sentence for the reader."""
 
@@ -69,17 +86,28 @@ def show(run_id: str, query_id: int) -> Response:
     return with_badges(page, card_badges.on_answer(page))
 
 
+@blueprint.get(ADDRESS + "/standing")
+def standing(run_id: str, query_id: int) -> Response:
+    """Return what verdicts on a question moved elsewhere on its page."""
+    page = page_of(run_id, query_id)
+    names = Counter(identity(card.card) for card in page.cards)
+    several = tuple(card for card in page.cards if names[identity(card.card)] > 1)
+    return _clicked(page, several)  # each tells what was said of the others
+
+
 @blueprint.post(ADDRESS + "/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
     form = checked(VerdictForm)
-    with access.writing() as (session, rater):
-        judgments.judge(session, rater, run_id, query_id, rank, form.verdict, form.click())
+    with access.judging() as (session, who):
+        verdict = judgments.judge(session, who, run_id, query_id, rank, form.verdict, form.click())
         session.commit()
-    page = page_of(run_id, query_id)
     if not htmx.wants_part():
-        return _back(page, f"rank-{rank}")
-    return _clicked(page, _versions(page, rank))
+        return _to(run_id, query_id, f"rank-{rank}")
+    if verdict is None or form.onward.data:
+        page = page_of(run_id, query_id)
+        return _clicked(page, _versions(page, rank))
+    return judged(Judged(str(query_id), f"rank-{rank}", rank, verdict))
 
 
 @blueprint.post(ADDRESS + "/rating")
@@ -140,6 +168,11 @@ def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> R
     """Return one question with the badges of its cards, as a page or in place of another."""
     rating = replace(_rating(page), badges=badges)
     return htmx.respond("judgments/page.html", "judgments/_shown.html", rating, status)
+
+
+def judged(context: Judged) -> Response:
+    """Return the answer to a verdict: the one that stands."""
+    return htmx.respond("judgments/_judged.html", "judgments/_judged.html", context)
 
 
 def page_of(run_id: str, query_id: int) -> RatingPage:

@@ -1,12 +1,15 @@
 """The blind rater's pages: what is next, one question in stages, and the end.
 
 No address, title or part names a run, a method, an LLM, a file or the place of a card in an
-answer. A click answers with the parts it changed, or with the next question once this one is
-done and the rater goes on; a form sent without a script is sent back to its card.
+answer. A verdict answers with the verdict that stands, every other click with the parts it
+changed, or with the next question once this one is done and the rater goes on. What a verdict
+moves elsewhere is at the question's "standing". A form sent without a script is sent back to
+its card.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +26,7 @@ from webapp.services.progress import Done, Progress
 from webapp.web import access, card_badges, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked
-from webapp.web.judgments import Notice
+from webapp.web.judgments import Judged, Notice, judged
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -97,16 +100,28 @@ def with_badges(task_id: str, badges: Badges, status: int) -> Response:
     return htmx.respond("rate/page.html", "rate/_shown.html", rated, status)
 
 
+@blueprint.get("/<task_id>/standing")
+def standing(task_id: str) -> Response:
+    """Return what verdicts on a question moved elsewhere on its page."""
+    rated = _rated(task_id)
+    names = Counter(identity(shown.card) for shown in rated.page.cards)
+    several = tuple(shown for shown in rated.page.cards if names[identity(shown.card)] > 1)
+    part = "rate/_clicked.html"
+    return htmx.respond(part, part, replace(rated, changed=several))
+
+
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
     form = checked(BlindVerdictForm)
     card = form.card.data or ""
-    with access.writing() as (session, rater):
-        tasks.judge(session, rater, task_id, card, form.verdict, form.click())
-        onward = _onward(session, rater, task_id) if form.onward.data else None
+    with access.judging() as (session, who):
+        said = tasks.judge(session, who, task_id, card, form.verdict, form.click())
+        onward = _onward(session, access.rater(session), task_id) if form.onward.data else None
         session.commit()
-    return onward or _clicked(task_id, card=card)
+    if said.relevance is None or form.onward.data or not htmx.wants_part():
+        return onward or _clicked(task_id, card=card)
+    return judged(Judged(task_id, f"card-{said.position}", said.position, said.relevance))
 
 
 @blueprint.post("/<task_id>/rating")

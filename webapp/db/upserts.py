@@ -1,0 +1,28 @@
+"""Rows that are written whether they are there already or not, in one statement."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.dialects import postgresql, sqlite
+
+from webapp.db.models import Base
+
+
+def upsert(model: type[Base], connection: Connection) -> Any:
+    """Return the statement that writes a whole row of `model` over the one with its key."""
+    return _upsert(model, connection.dialect.name)
+
+
+@cache
+def _upsert(model: type[Base], dialect: str) -> Any:
+    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    table: Any = model.__table__
+    statement = insert(table)
+    keys = [column.name for column in table.primary_key]
+    others = [column.name for column in table.columns if column.name not in keys]
+    return statement.on_conflict_do_update(
+        index_elements=keys, set_={name: statement.excluded[name] for name in others}
+    )
