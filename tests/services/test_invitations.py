@@ -64,7 +64,7 @@ def test_a_withdrawn_link_lets_nobody_in_and_those_inside_out(
 
     invitations.withdraw(session, study, came_in.id, NOW)
 
-    assert sign_in.asker(session.connection(), badge, NOW).rater_id is None
+    assert sign_in.asker(session, badge, NOW).rater_id is None
     with pytest.raises(InviteWithdrawn):
         invitations.accept(session, study, invited.token, NOW)
     assert invitations.accept(session, study, other.token, NOW).rater is invited.rater

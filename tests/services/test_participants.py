@@ -195,11 +195,11 @@ def test_a_link_ends_the_house_that_is_open_to_whoever_sits_here(
     session: Session, study: Study
 ) -> None:
     opened(session, study)
-    assert sign_in.asker(session.connection(), None, NOW).is_open_house
+    assert sign_in.asker(session, None, NOW).is_open_house
 
     participants.make_link(session, study, NOW)
 
-    assert not sign_in.asker(session.connection(), None, NOW).is_open_house
+    assert not sign_in.asker(session, None, NOW).is_open_house
 
 
 def test_participants_are_no_raters_of_the_study(session: Session, study: Study) -> None:

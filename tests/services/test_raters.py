@@ -102,11 +102,11 @@ def test_removing_keeps_every_judgment_and_closes_the_door(
 ) -> None:
     invited = invitations.make(session, ani, NOW)
     badge = sign_in.rater_badge(invitations.accept(session, study, invited.token, NOW))
-    assert sign_in.asker(session.connection(), badge, NOW).rater_id == ani.id
+    assert sign_in.asker(session, badge, NOW).rater_id == ani.id
 
     raters.remove(session, ani, NOW)
 
-    assert sign_in.asker(session.connection(), badge, NOW).rater_id is None
+    assert sign_in.asker(session, badge, NOW).rater_id is None
     with pytest.raises(invitations.InviteWithdrawn):
         invitations.accept(session, study, invited.token, NOW)
     assert raters.removal_cost(session, ani) == RemovalCost(judgments=1, ratings=2, events=5)

@@ -92,12 +92,10 @@ def test_another_password_signs_every_browser_of_the_owner_out(
     session: Session, locked: Study, rater: Rater
 ) -> None:
     badge = sign_in.owner_badge(session, locked)
-    assert sign_in.asker(session.connection(), badge, NOW).rater_id == rater.id
+    assert sign_in.asker(session, badge, NOW).rater_id == rater.id
 
     sign_in.set_password(session, locked, sign_in.hashed(RIGHT), NOW)
-    assert sign_in.asker(session.connection(), badge, NOW).rater_id is None
-    sign_in.set_password(session, locked, None, NOW)
-    assert sign_in.asker(session.connection(), badge, NOW).rater_id is None
+    assert sign_in.asker(session, badge, NOW).rater_id is None
 
 
 def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
@@ -107,7 +105,7 @@ def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
     token = invitations.make(session, ani, NOW).token
     real = sign_in.rater_badge(invitations.accept(session, locked, token, NOW))
 
-    assert sign_in.asker(session.connection(), real, NOW).rater_id == ani.id
+    assert sign_in.asker(session, real, NOW).rater_id == ani.id
     for badge in (
         Badge(rater.id),
         Badge(ani.id),
@@ -118,19 +116,19 @@ def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
         replace(real, invitation_id=999),
         replace(real, invitation_id=None),
     ):
-        assert sign_in.asker(session.connection(), badge, NOW).rater_id is None
-    assert sign_in.asker(session.connection(), real, NOW + timedelta(days=30)).rater_id is None
+        assert sign_in.asker(session, badge, NOW).rater_id is None
+    assert sign_in.asker(session, real, NOW + timedelta(days=30)).rater_id is None
 
 
 def test_nobody_signs_in_until_there_is_a_password_or_an_invitation(
     session: Session, study: Study
 ) -> None:
-    assert sign_in.asker(session.connection(), None, NOW).is_open_house
+    assert sign_in.asker(session, None, NOW).is_open_house
     sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
-    assert not sign_in.asker(session.connection(), None, NOW).is_open_house
+    assert not sign_in.asker(session, None, NOW).is_open_house
     sign_in.set_password(session, study, None, NOW)
     ani = raters.add(session, study, "Ani", NOW)
-    assert sign_in.asker(session.connection(), None, NOW).is_open_house
+    assert sign_in.asker(session, None, NOW).is_open_house
     invitations.make(session, ani, NOW, days=1)
     raters.remove(session, ani, NOW)
     assert not sign_in.asker(
@@ -143,11 +141,11 @@ def test_on_one_laptop_the_chosen_rater_is_at_work_else_the_owner(
 ) -> None:
     ani = raters.add(session, study, "Ani", NOW)
 
-    assert sign_in.asker(session.connection(), None, NOW).rater_id == rater.id
-    assert sign_in.asker(session.connection(), Badge(ani.id), NOW).rater_id == ani.id
-    assert sign_in.asker(session.connection(), Badge(999), NOW).rater_id == rater.id
+    assert sign_in.asker(session, None, NOW).rater_id == rater.id
+    assert sign_in.asker(session, Badge(ani.id), NOW).rater_id == ani.id
+    assert sign_in.asker(session, Badge(999), NOW).rater_id == rater.id
     raters.remove(session, ani, NOW)
-    assert sign_in.asker(session.connection(), Badge(ani.id), NOW).rater_id == rater.id
+    assert sign_in.asker(session, Badge(ani.id), NOW).rater_id == rater.id
 
 
 def test_the_set_up_key_works_until_there_is_a_password(session: Session, study: Study) -> None:

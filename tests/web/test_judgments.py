@@ -15,6 +15,7 @@ from tests.web.conftest import PART, WAYS, stored
 from webapp.db.engine import Database
 from webapp.services import studies
 
+MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
 
@@ -30,6 +31,13 @@ def unblind(database: Database) -> None:
 
 def place(run_id: str, query_id: int) -> str:
     return f"/runs/{run_id}/queries/{query_id}"
+
+
+def stands(html: str) -> dict[str, str]:
+    """Return the verdict that stands, by the card it was put on."""
+    found = re.search(r' #rank-(\d+) \.stands.*?data-stands="(\w*)"', html)
+    assert found is not None
+    return {found[1]: found[2]}
 
 
 def pressed(html: str, rank: int) -> str | None:
@@ -61,7 +69,7 @@ def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient, r
     assert pressed(client.get(place(run_id, 1)).text, 2) == "0"
 
 
-def test_a_verdict_with_a_script_answers_with_what_it_changed(
+def test_a_verdict_with_a_script_answers_with_the_one_that_stands_and_no_more(
     client: FlaskClient, run_id: str
 ) -> None:
     data = {
@@ -75,18 +83,52 @@ def test_a_verdict_with_a_script_answers_with_what_it_changed(
     answer = client.post(f"{place(run_id, 1)}/results/1/judgment", data=data, headers=PART)
 
     assert answer.status_code == 200
-    assert pressed(answer.text, 1) == "1"
+    assert stands(answer.text) == {"1": "1"}
+    assert not any(f'id="{part}"' in answer.text for part in MOVING)
+    later = data | {"relevance": "0", "event_id": "e0", "sequence": "0"}
+    lost = client.post(f"{place(run_id, 1)}/results/1/judgment", data=later, headers=PART)
+    assert stands(lost.text) == {"1": "1"}  # an earlier click that came later changes nothing
+
+
+@pytest.mark.parametrize(
+    "said", [{"relevance": "1", "onward": "1"}, {"relevance": ""}], ids=["last", "cleared"]
+)
+def test_a_last_verdict_and_one_taken_back_answer_with_all_that_moves(
+    client: FlaskClient, run_id: str, said: dict[str, str]
+) -> None:
+    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})
+
+    answer = client.post(f"{place(run_id, 1)}/results/1/judgment", data=said, headers=PART)
+
+    assert pressed(answer.text, 1) == (said["relevance"] or None)
     assert 'id="rank-2"' not in answer.text
-    assert [f'id="{part}"' in answer.text for part in ("walk", "figures", "grades")] == [True] * 3
+    assert all(f'id="{part}"' in answer.text for part in MOVING)
     assert len(answer.data) <= MOST_IN_A_CLICK
 
 
+def test_what_moves_with_a_verdict_is_at_an_address_that_the_question_names(
+    client: FlaskClient, run_id: str
+) -> None:
+    address = f"{place(run_id, 1)}/standing"
+    assert f'data-standing="{address}"' in client.get(place(run_id, 1)).text
+    before = client.get(address, headers=PART).text
+    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "1"}, headers=PART)
+
+    after = client.get(address, headers=PART).text
+
+    assert all(f'id="{part}"' in after for part in MOVING)
+    assert 'id="rank-1"' not in after
+    assert "Judged 0 of 7 cards" in before
+    assert "Judged 1 of 7 cards" in after
+
+
 def test_a_listing_shown_twice_is_judged_at_both_ranks(client: FlaskClient, run_id: str) -> None:
-    answer = client.post(
-        f"{place(run_id, 2)}/results/1/judgment", data={"relevance": "1"}, headers=PART
-    )
+    client.post(f"{place(run_id, 2)}/results/1/judgment", data={"relevance": "1"}, headers=PART)
+
+    answer = client.get(f"{place(run_id, 2)}/standing", headers=PART)
 
     assert (pressed(answer.text, 1), pressed(answer.text, 3)) == ("1", "1")
+    assert 'id="rank-2"' not in answer.text
     assert "The same listing stands at rank 3 too" in answer.text
 
 

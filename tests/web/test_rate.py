@@ -266,10 +266,13 @@ def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient)
     answer = client.post(f"{address}/judgment", data=data | {"card": first}, headers=PART)
 
     assert answer.status_code == 200
-    assert len(answer.data) <= 15_000
-    assert "<html" not in answer.text
-    assert [f'id="{part}"' in answer.text for part in ("walk", "below", "end")] == [True] * 3
-    assert stage(answer.text) == "cards"
+    assert re.search(r' #card-1 \.stands.*?data-stands="1"', answer.text)
+    assert not any(f'id="{part}"' in answer.text for part in ("walk", "below", "end"))
+    moved = client.get(f"{address}/standing", headers=PART)
+    assert len(moved.data) <= 15_000
+    assert "<html" not in moved.text
+    assert [f'id="{part}"' in moved.text for part in ("walk", "below", "end")] == [True] * 3
+    assert stage(moved.text) == "cards"
     for number, key in enumerate(rest):
         again = {"relevance": "1", "event_id": f"r{number}", "card": key, "onward": "1"}
         answer = client.post(f"{address}/judgment", data=again, headers=PART)
@@ -387,7 +390,8 @@ def test_changed_content_shows_before_and_now_and_can_be_confirmed(client: Flask
     first, second = (keys(html)[place] for place in places)
 
     data = {"card": first, "relevance": "0"}
-    answer = client.post(f"{address}/judgment", data=data, headers=PART)
+    client.post(f"{address}/judgment", data=data, headers=PART)
+    answer = client.get(f"{address}/standing", headers=PART)
 
     assert answer.text.count("You judged this property before with other content: Not") == 1
     assert answer.text.count("<dt>price</dt>") == 1

@@ -100,6 +100,7 @@ class Target:
 
 def lock(session: Session, rater: Rater | Who) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
+    session.flush()  # what follows speaks to the tables
     session.connection().execute(_LOCK, {"rater_id": rater.id})
 
 
@@ -118,7 +119,7 @@ def record(
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
-    session.flush()  # what follows speaks to the tables
+    session.flush()
     known = _known(session, rater, target, click)
     wanted = None if new is None else str(new)
     history = [event for event in known if target.has(event)]
@@ -143,7 +144,8 @@ def record(
         "received_at": event.received_at,
     }
     session.connection().execute(_INSERT, values)
-    last = standing([*history, event])
+    made: list[Made] = [*history, event]
+    last = standing(made)
     assert last is not None
     _settle(session, rater, target, last)
     return last.new

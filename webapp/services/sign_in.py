@@ -87,7 +87,7 @@ class Asker:
     is_owner: bool = False
 
 
-def asker(connection: Connection, badge: Badge | None, now: datetime) -> Asker:
+def asker(asking: Connection | Session, badge: Badge | None, now: datetime) -> Asker:
     """Return whom a badge stands for now, in one statement: every request waits for it.
 
     Nobody needs to sign in while no password was set and nobody was ever invited: then it is
@@ -96,7 +96,7 @@ def asker(connection: Connection, badge: Badge | None, now: datetime) -> Asker:
     """
     named = badge or Badge(rater_id=0)
     values = {"rater_id": named.rater_id, "invitation_id": named.invitation_id}
-    found = connection.execute(_asker(), values).one()
+    found = asking.execute(_asker(), values).one()
     is_open = found.password is None and not found.has_links and not found.has_invitations
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
     nobody = Asker(found.id, found.created_at, is_open)
