@@ -164,3 +164,30 @@ def _name(server: Server, event: sqlite3.Row) -> str:
     with closing(server.database()) as connection:
         wanted = "SELECT name FROM raters WHERE id = ?"
         return str(connection.execute(wanted, [event["rater_id"]]).fetchone()[0])
+
+
+def test_of_two_devices_the_later_word_stands_and_the_history_names_the_one_that_lost(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """A telephone without a network, an hour behind, sends what the laptop was later than."""
+    laptop = RatingPage(context_of().new_page(), own_server.url, run_id)
+    pocket = context_of()
+    pocket.add_init_script("const now = Date.now; Date.now = () => now() - 3_600_000;")
+    telephone = RatingPage(pocket.new_page(), own_server.url, run_id)
+    laptop.open(1)
+    telephone.open(1)
+    pocket.set_offline(True)
+    telephone.press("y", "y")
+    telephone.expect_state(2, "unsaved")
+    laptop.press("t")
+    laptop.expect_state(1, "saved")
+    pocket.set_offline(False)
+
+    telephone.expect_state(2, "saved")
+    telephone.expect_state(1, "saved")
+    telephone.expect_pressed(1, "0")  # the laptop's
+    telephone.expect_pressed(2, "1")
+    assert stored(own_server, run_id)[0].relevance[:3] == (0, 1, None)
+    assert [event["new"] for event in own_server.events()] == ["0", "1", "1"]
+    laptop.page.goto(f"{own_server.url}/history/")
+    expect(laptop.page.locator(".event .tag")).to_have_text(["berlaku", "tersusul", "berlaku"])

@@ -55,7 +55,7 @@ def test_an_entry_tells_old_and_new_and_which_one_stands(
     assert first.client_time < first.received_at == NOW
 
 
-def test_an_event_that_lost_to_an_earlier_arrival_does_not_stand(
+def test_an_event_that_lost_to_an_earlier_arrival_does_not_stand_and_is_said_to_be_overtaken(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     made = click("new", device="phone", sequence=2, client_minute=0)
@@ -63,10 +63,25 @@ def test_an_event_that_lost_to_an_earlier_arrival_does_not_stand(
     late = click("old", minute=1, device="phone", sequence=1, client_minute=0)
     judgments.judge(session, rater, run_id, 1, 1, NO, late)
 
-    assert [(one.event_id, one.stands) for one in entries(session, rater)] == [
-        ("old", False),
-        ("new", True),
+    assert [(one.event_id, one.stands, one.overtaken) for one in entries(session, rater)] == [
+        ("old", False, True),
+        ("new", True, False),
     ]
+
+
+def test_what_another_device_said_before_and_sent_after_is_overtaken(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    """The phone judged at minute 1 and was offline; the laptop judged at minute 2."""
+    laptop = click("laptop", minute=2, device="laptop", sequence=1, client_minute=2)
+    judgments.judge(session, rater, run_id, 1, 1, YES, laptop)
+    phone = click("phone", minute=9, device="phone", sequence=1, client_minute=1)
+    judgments.judge(session, rater, run_id, 1, 1, NO, phone)
+    later = click("later", minute=10, device="phone", sequence=2, client_minute=10)
+    judgments.judge(session, rater, run_id, 1, 1, YES, later)
+
+    found = {one.event_id: (one.stands, one.overtaken) for one in entries(session, rater)}
+    assert found == {"laptop": (False, False), "phone": (False, True), "later": (True, False)}
 
 
 def test_the_owner_sees_everybody_and_a_rater_only_themselves(

@@ -39,6 +39,7 @@ _COLUMNS: Mapping[str, Callable[[Entry], Value]] = {
     "event_id": lambda entry: entry.event_id,
     "stands": lambda entry: entry.stands,
     "undone": lambda entry: entry.undone,
+    "overtaken": lambda entry: entry.overtaken,
 }
 
 COLUMNS = tuple(_COLUMNS)

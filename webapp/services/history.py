@@ -22,7 +22,7 @@ from webapp.db.models import Event, JudgedThing, Property, Query, Question, Rate
 from webapp.records import Click
 from webapp.services import events, judgments, studies, tasks
 from webapp.services.blind_page import letter
-from webapp.services.event_order import standing
+from webapp.services.event_order import in_order
 from webapp.services.events import AGAIN, Target
 
 PAGE_SIZE = 50
@@ -62,7 +62,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event as it was asked for, whether it ``stands`` and whether it was ``undone``.
+    """One event as it was asked for, whether it ``stands``, was ``undone`` or ``overtaken``.
+
+    An overtaken one never stood: when it came, a later word stood already.
 
     ``position`` and ``question`` are ``None`` once their run was deleted. ``title``,
     ``identity`` and ``content`` tell a card; ``answer`` is the number of a whole answer, which
@@ -94,6 +96,7 @@ class Entry:
     received_at: datetime
     stands: bool
     undone: bool
+    overtaken: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +212,7 @@ def _rows() -> _Rows:
 def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...]:
     rows = session.execute(wanted).all()
     found = [row[0] for row in rows]
-    stand = _standing(session, found)
+    stand, overtaken = _standing(session, found)
     undone = set(session.scalars(select(Event.undoes_id).where(Event.undoes_id.is_not(None))))
     letters = _letters(session, found)
     blind = studies.is_blind(session, reader.study)
@@ -239,6 +242,7 @@ def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...
             received_at=event.received_at,
             stands=event.id in stand,
             undone=event.id in undone,
+            overtaken=event.id in overtaken,
         )
         for event, name, question, thing, identity, query in rows
     )
@@ -253,8 +257,8 @@ def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> Change:
     return found
 
 
-def _standing(session: Session, found: Sequence[Event]) -> set[int]:
-    """Return which of the events `found` decide what their rater says now."""
+def _standing(session: Session, found: Sequence[Event]) -> tuple[set[int], set[int]]:
+    """Return which of the events `found` decide what their rater says now, and which never did."""
     wanted = select(Event).where(Event.rater_id.in_({event.rater_id for event in found}))
     if len(found) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
         things = {event.judged_thing_id for event in found} - {None}
@@ -265,8 +269,21 @@ def _standing(session: Session, found: Sequence[Event]) -> set[int]:
         target = _target(event)
         if target is not None:
             rivals[event.rater_id, target].append(event)
-    last = (standing(history) for history in rivals.values())
-    return {event.id for event in last if event is not None}
+    stand, overtaken = set(), set()
+    for history in rivals.values():
+        *_, last = ordered = in_order(history)
+        stand.add(last.id)
+        overtaken |= _overtaken([event.id for event in ordered])
+    return stand, overtaken
+
+
+def _overtaken(ids: Sequence[int]) -> set[int]:
+    """Return the events that were received after one that comes later in order.
+
+    >>> _overtaken([1, 4, 2, 3])
+    {4}
+    """
+    return {id_ for place, id_ in enumerate(ids) if any(later < id_ for later in ids[place:])}
 
 
 def _target(event: Event) -> Target | None:
