@@ -1,0 +1,113 @@
+"""Badges below the cards: decided on with the mouse, passed over by the keys, fit for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import serving
+from tests.browser.rating import RatingPage
+from tests.browser.server import Server
+from tests.browser.test_accessibility import LOOKS, violations
+from tests.conftest import NOW
+from tests.services.gold_files import stored_run
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.services import studies
+
+pytestmark = pytest.mark.browser
+
+STUDY = {"name": "S", "repeat_percent": "0", "badges_while_blind": "1"}
+
+
+@pytest.fixture(name="checked", scope="module")
+def _checked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, str]]:
+    """A server with the made-up run of the gold files, its gold questions in force."""
+    instance = tmp_path_factory.mktemp("checked") / "instance"
+    instance.mkdir()
+    database = Database(sqlite_url(Path(instance, "relevansi.sqlite")))
+    database.prepare()
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        run_id = stored_run(session, study, studies.raters(session, study)[0]).id
+        session.commit()
+    database.close()
+    with serving(instance) as server:
+        yield server, run_id
+
+
+def test_an_override_moves_the_figures_and_a_badge_in_focus_disturbs_no_key(
+    checked: tuple[Server, str], page: Page
+) -> None:
+    server, run_id = checked
+    server.post("/study/", STUDY | {"blind": "no"})
+    rating = RatingPage(page, server.url, run_id)
+    rating.open(1)
+    expect(page.locator("#checked dd").first).to_contain_text("0,7500")
+
+    price = page.locator("#badges-2 details.fail")
+    expect(price).to_have_text("✗ Gagal Harga Rp 2 M", use_inner_text=True)
+    override = page.locator("#badges-2 .settle")
+    override.locator("summary").click()
+    expect(override.locator("select")).to_have_value("price")  # what failed is meant first
+    override.locator("textarea").fill("y x 1: a typing error")  # keys that judge elsewhere
+    override.get_by_role("button", name="Lolos").click()
+
+    expect(page.locator("#checked dd").first).to_contain_text("0,8333")  # (1 + 1 + 1/2) / 3
+    expect(page.locator("#status")).to_have_text("Tersimpan")
+    expect(override).not_to_have_attribute("open", "")
+    expect(override.locator("summary")).to_be_focused()
+    by_hand = page.locator("#badges-2 .by-hand")
+    by_hand.locator("summary").click()
+    expect(by_hand).to_contain_text("y x 1: a typing error")
+
+    page.keyboard.press("y")  # judges the card above and moves on
+    rating.expect_state(2, "saved")
+    rating.expect_focus("3")
+    expect(page.locator("#rank-2")).to_have_attribute("data-verdict", "1")
+    expect(by_hand).to_have_attribute("open", "")  # the answer to a verdict moves no badge
+    page.locator("#badges-1 summary").first.focus()
+    page.keyboard.press("j")
+    rating.expect_focus("2")
+    page.keyboard.press("k")
+    rating.expect_focus("1")
+
+
+def test_a_decision_that_could_not_be_sent_says_so_and_keeps_its_words(
+    checked: tuple[Server, str], context_of: Callable[..., BrowserContext]
+) -> None:
+    server, run_id = checked
+    server.post("/study/", STUDY | {"blind": "no"})
+    page = context_of().new_page()
+    RatingPage(page, server.url, run_id).open(1)
+    page.route("**/decision", lambda route: route.abort())
+    override = page.locator("#badges-3 .settle")
+    override.locator("summary").click()
+    override.locator("textarea").fill("beside the gate")
+    override.get_by_role("button", name="Lolos").click()
+
+    expect(override.get_by_role("alert")).to_have_text("Tidak tersimpan")
+    expect(override.locator("textarea")).to_have_value("beside the gate")
+    page.unroute("**/decision")
+    override.get_by_role("button", name="Lolos").click()
+    expect(page.locator("#badges-3 .by-hand")).to_have_count(1)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("blind", ["no", "yes"])
+def test_axe_finds_nothing_on_badges_unfolded(
+    checked: tuple[Server, str], open_tab: Callable[..., Page], look: str, blind: str
+) -> None:
+    server, run_id = checked
+    server.post("/study/", STUDY | {"blind": blind})
+    page = open_tab(**LOOKS[look], reduced_motion="reduce")
+    places = ["/rate/"] if blind == "yes" else [f"/runs/{run_id}/queries/{n}" for n in (1, 2)]
+    for place in places:
+        page.goto(server.url + place)
+        page.locator(".checks summary").evaluate_all("all => all.forEach(one => one.click())")
+        expect(page.locator(".checks form").first).to_be_visible()
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
