@@ -15,7 +15,13 @@ import click
 from webapp.cli import database
 from webapp.i18n import gettext, ngettext
 from webapp.services import assignments, invitations, raters, sign_in, studies
-from webapp.services.invitations import DAYS, MOST_DAYS, InvitationLine, OwnerIsNotInvited
+from webapp.services.invitations import (
+    DAYS,
+    MOST_DAYS,
+    InvitationLine,
+    MachineIsNotInvited,
+    OwnerIsNotInvited,
+)
 from webapp.services.raters import LONGEST_NAME, NameTaken, RaterLine
 
 LOCAL = "http://127.0.0.1:8800"
@@ -88,6 +94,10 @@ def _invite(name: str, days: int) -> tuple[str, bool]:
             raise click.ClickException(
                 gettext("%(name)s owns the study and signs in with the password.", name=name)
             ) from None
+        except MachineIsNotInvited:
+            raise click.ClickException(
+                gettext("%(name)s is a machine judge; nobody can come in as one.", name=name)
+            ) from None
         except NameTaken:
             raise click.ClickException(
                 gettext("%(name)s was removed; let them in again on the page.", name=name)
@@ -159,6 +169,8 @@ def _print_table(
 def _state(line: RaterLine, links: tuple[InvitationLine, ...]) -> str:
     if line.is_owner:
         return gettext("owner")
+    if line.is_machine:
+        return gettext("machine")
     if line.removed_at is not None:
         return gettext("removed")
     states = {

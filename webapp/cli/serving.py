@@ -135,6 +135,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
         )
     # Chatbots that were asked a participant's question: what does not come is asked again.
     app.extensions["asker"].is_idle(stopping.PATIENCE)
+    app.extensions["judging"].finish(stopping.PATIENCE)
     app.extensions["database"].close()
 
 

@@ -18,6 +18,9 @@ MESSAGES = {
     "ratings_without_rater": mark(
         "%(file)s names no rater. Say who rated: --rater NAME, or the field in the import report."
     ),
+    "ratings_of_machine": mark(
+        '%(file)s is of "%(name)s", which is a machine judge. Give another name to import it.'
+    ),
     "ratings_of_removed_rater": mark(
         "%(file)s: %(name)s was removed from the study and judges no more. Restore them on the "
         "page of the raters, or name another rater."

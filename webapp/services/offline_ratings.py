@@ -90,6 +90,7 @@ class RatingsReport:
 _REFUSING = frozenset(
     {
         "ratings_without_rater",
+        "ratings_of_machine",
         "ratings_of_removed_rater",
         "ratings_without_run",
         "ratings_of_two_runs",
@@ -168,6 +169,8 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         problems.append(error("ratings_without_rater", read.name))
     elif who is not None and who.removed_at is not None:
         problems.append(error("ratings_of_removed_rater", read.name, {"name": who.name}))
+    elif who is not None and who.is_machine:
+        problems.append(error("ratings_of_machine", read.name, {"name": who.name}))
     run = _run(session, study, read, problems)
     if run is None:
         return RatingsReport(read.name, tuple(problems), rater=read.rater)

@@ -25,7 +25,7 @@ from webapp.metrics.significance import Resampling
 from webapp.services import blinding, comparisons, exports, reports, runs, studies
 from webapp.services.evidence import Evidence, NoRuns
 from webapp.services.exports import ExportedFile
-from webapp.services.reports import Rule
+from webapp.services.reports import MachineNotPacked, Rule
 
 MEDIA_TYPE = "application/zip"
 
@@ -43,7 +43,7 @@ EXPORTS = {
 def of_run(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the proof pack of one run, its merged files under `rule`.
 
-    Raises ``UnknownRun``.
+    Raises ``UnknownRun`` and ``MachineNotPacked``.
     """
     run = runs.find(session, study, run_id)
     data = _pack(session, study, [run], rule, Resampling(), whole=False)
@@ -53,9 +53,9 @@ def of_run(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedF
 def of_study(
     session: Session, study: Study, rule: Rule, *, settings: Resampling | None = None
 ) -> ExportedFile:
-    """Return the proof pack of every run of the study; raises ``NoRuns``.
+    """Return the proof pack of every run of the study.
 
-    `settings` say how its comparisons are drawn.
+    Raises ``NoRuns`` and ``MachineNotPacked``. `settings` say how its comparisons are drawn.
     """
     found = session.scalars(
         select(Run)
@@ -77,6 +77,8 @@ def _pack(
     *,
     whole: bool,
 ) -> bytes:
+    if rule.rater is not None and rule.rater.is_machine:
+        raise MachineNotPacked
     with speaking(SOURCE_LANGUAGE):
         files = dict(_study_files(session, study, found, whole=whole))
         for run in found:
@@ -164,6 +166,7 @@ def _contents(
         ),
         blind=studies.is_blind(session, study),
         unblinded=tuple((t.since, t.until) for t in blinding.unblinded(session, study)),
+        badged=tuple((t.since, t.until) for t in blinding.badged(session, study)),
     )
 
 

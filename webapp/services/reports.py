@@ -28,6 +28,10 @@ class MachineNotReleased(Exception):
     """The figures of this machine judge (its name, its rater's id) may not be chosen yet."""
 
 
+class MachineNotPacked(Exception):
+    """A proof pack holds what people judged; what a machine said is not in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """How several raters' verdicts become one: a rater's own, or merged by name."""

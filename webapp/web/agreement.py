@@ -115,13 +115,13 @@ def _page(
         n_shared=found.n_shared,
         raters=found.raters,
         cannot_tell=tuple(_said(found.cannot_tell_by)),
-        overall=_line(gettext("All raters"), found.overall),
-        pairs=tuple(_line(" – ".join(pair.raters), pair.agreement) for pair in found.pairs),
+        overall=line(gettext("All raters"), found.overall),
+        pairs=tuple(line(" – ".join(pair.raters), pair.agreement) for pair in found.pairs),
         categories=tuple(
-            _line(group.category, group.agreement, grouped) for group in found.categories
+            line(group.category, group.agreement, grouped) for group in found.categories
         ),
         over_time=tuple(
-            _line(
+            line(
                 gettext("Part %(part)s of %(of)s", part=part.part, of=len(parts)),
                 part.agreement,
                 grouped,
@@ -138,12 +138,13 @@ def _page(
 
 def _repeated(own: Consistency) -> Line:
     detail = gettext("%(answered)s of %(asked)s answered", answered=own.answered, asked=own.asked)
-    return _line(own.rater, own.agreement, detail=detail)
+    return line(own.rater, own.agreement, detail=detail)
 
 
-def _line(
+def line(
     name: str, found: Agreement, wanted: Iterable[str] = COEFFICIENTS, detail: str = ""
 ) -> Line:
+    """Return the coefficients in `wanted`, in words, as a line of a table."""
     values = coefficients(found)
     cells = tuple(_cell(COEFFICIENTS[key], values[key]) for key in wanted)
     return Line(name, found.raw.n, cells, detail)

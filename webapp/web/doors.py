@@ -47,6 +47,8 @@ DOORS = {
     "comparisons": Door.OWNER,
     "evaluations": Door.OWNER,
     "machine_agreement": Door.OWNER,
+    "machine_judges": Door.OWNER,
+    "machine_beside_people": Door.OWNER,
     "item_rating": Door.RATERS,
     "measures": Door.RATERS,
     "proof_packs": Door.OWNER,

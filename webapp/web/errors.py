@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from flask import Flask, Response, current_app, redirect, request, url_for
 from werkzeug.exceptions import HTTPException
 
+from webapp.chatbot.mappings import MissingKey
 from webapp.db import outages
 from webapp.db.outages import Outage
 from webapp.i18n import gettext, mark
@@ -24,8 +25,15 @@ from webapp.services.evidence import NoRuns
 from webapp.services.gold import UnknownGoldVersion, UnknownQuestionSet
 from webapp.services.gold_editing import UnknownGoldQuestion
 from webapp.services.history import NoLongerLatest
-from webapp.services.invitations import InviteExpired, InviteWithdrawn, UnknownInvitation
+from webapp.services.invitations import (
+    InviteExpired,
+    InviteWithdrawn,
+    MachineIsNotInvited,
+    UnknownInvitation,
+)
 from webapp.services.judgments import NotToJudge, UnknownQuery
+from webapp.services.machine_beside_people import TooLittleShared
+from webapp.services.machine_judges import NotConfigured, OtherConfiguration
 from webapp.services.own_questions import UnknownQuestion
 from webapp.services.participants import (
     LinkExpired,
@@ -36,7 +44,12 @@ from webapp.services.participants import (
 )
 from webapp.services.questionnaires import UnfitAnswer
 from webapp.services.raters import NameTaken, OwnerStays
-from webapp.services.reports import UnknownRater, UnknownRule
+from webapp.services.reports import (
+    MachineNotPacked,
+    MachineNotReleased,
+    UnknownRater,
+    UnknownRule,
+)
 from webapp.services.runs import NotUnreadable, UnknownRun
 from webapp.services.sign_in import TooManyTries
 from webapp.services.tasks import UnknownTask
@@ -259,6 +272,44 @@ BY_KIND: dict[type[Exception], Said] = {
         409,
         mark("There is a rater of this name already"),
         mark("Choose another name; a removed rater keeps theirs."),
+    ),
+    MachineIsNotInvited: Said(
+        409,
+        mark("Nobody can come in as a machine judge"),
+        mark("It has no link. Its page, under Study, Machine judges, is where it is started."),
+    ),
+    MachineNotReleased: Said(
+        409,
+        mark("The figures of this machine judge are not in use"),
+        mark(
+            "Open Study, Machine judges, and its page of agreement with people: once you have "
+            "seen it, its figures can be put in use there."
+        ),
+    ),
+    MachineNotPacked: Said(
+        409,
+        mark("A proof pack holds what people judged"),
+        mark("Choose a person, the majority or the adjudication: no machine's verdict is in it."),
+    ),
+    TooLittleShared: Said(
+        409,
+        mark("Machine and people have decided too few of the same cards"),
+        mark("Nothing was changed. Its page of agreement says how many are needed."),
+    ),
+    NotConfigured: Said(
+        409,
+        mark("No endpoint for a machine judge is configured"),
+        mark("The page under Study, Machine judges, says how to configure one."),
+    ),
+    OtherConfiguration: Said(
+        409,
+        mark("Another endpoint or model is configured than this judge's"),
+        mark("Configure its own again, or make a new machine judge with the other model."),
+    ),
+    MissingKey: Said(
+        409,
+        mark("The environment variable that is to hold the key holds none"),
+        mark("Nothing was asked. Set it where the server is started, and start it again."),
     ),
     OwnerStays: Said(409, mark("The owner cannot be removed"), REPEAT),
 }

@@ -18,6 +18,7 @@ __all__ = [
     "figure",
     "full_price",
     "moment",
+    "money",
     "number",
     "p_value",
     "price",
@@ -64,6 +65,16 @@ def price(card: Card) -> str:
 def full_price(card: Card) -> str:
     """Return the price of a card with every digit; empty if unknown."""
     return _price(card, short=False)
+
+
+def money(amount: float) -> str:
+    """Return a small amount of whatever currency, exact enough to tell two of them apart.
+
+    >>> money(1234.5), money(0.0123)
+    ('1.234,50', '0,0123')
+    """
+    places = "#,##0.00" if amount >= 1 or not amount else "0.0000"
+    return format_decimal(amount, format=places, locale=language())
 
 
 def size(square_metres: float) -> str:

@@ -32,7 +32,8 @@ TOO_LONG = mark("This text is too long.")
 REQUIRED = mark("Please fill this in.")
 NOT_WHOLE = mark("Please write a whole number, in digits.")
 OUT_OF_RANGE = mark("This number is too small or too large.")
-OURS = {UNUSABLE, TOO_LONG, REQUIRED, NOT_WHOLE, OUT_OF_RANGE}
+NO_PRICE = mark("Please write a price in digits, for example 0.15.")
+OURS = {UNUSABLE, TOO_LONG, REQUIRED, NOT_WHOLE, OUT_OF_RANGE, NO_PRICE}
 
 MOST_RATERS = 1000
 DEEPEST = 10_000

@@ -18,6 +18,7 @@ from webapp.services.invitations import (
     MOST_DAYS,
     InvitationLine,
     Invited,
+    MachineIsNotInvited,
     OwnerIsNotInvited,
 )
 from webapp.services.raters import LONGEST_NAME, NameTaken, RaterLine, RemovalCost
@@ -119,6 +120,8 @@ def add() -> Response:
             session.commit()
     except NameTaken:
         return _again(form, {"name": gettext("There is a rater of this name already.")})
+    except MachineIsNotInvited:
+        return _again(form, {"name": gettext("This is a machine judge: nobody comes in as one.")})
     except OwnerIsNotInvited:
         return _again(form, {"name": gettext("The owner signs in with the password.")})
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]

@@ -32,9 +32,12 @@ from webapp.web import (
     home,
     imports,
     item_rating,
+    judging,
     judgments,
     language,
     machine_agreement,
+    machine_beside_people,
+    machine_judges,
     markdown,
     measures,
     offline,
@@ -76,6 +79,8 @@ PAGES = (
     comparisons,
     evaluations,
     machine_agreement,
+    machine_judges,
+    machine_beside_people,
     item_rating,
     raters,
     sign_in,
@@ -100,6 +105,7 @@ def join(app: Flask, database_url: str) -> None:
     for module in PAGES:
         app.register_blueprint(module.blueprint)
     asking.set_up(app)
+    judging.set_up(app)
 
 
 def _opened(database_url: str) -> Database:
