@@ -24,7 +24,7 @@ FLAGS = (
     "--no-first-run",
 )
 # What Chromium logs for an answer that a test asked for: an error page, a dead server.
-PROVOKED = ("Failed to load resource", "net::ERR_")
+PROVOKED = ("Failed to load resource", "net::ERR_", "occurred when fetching the script")
 
 OpenTab = Callable[..., Page]
 

@@ -6,12 +6,14 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
+from tests.browser.blind import import_study, invite, join
 from tests.browser.plans import stored
-from tests.browser.rating import SAVED, UNSAVED, RatingPage
+from tests.browser.rating import SAVED, UNJUDGED, UNSAVED, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -191,3 +193,61 @@ def test_of_two_devices_the_later_word_stands_and_the_history_names_the_one_that
     assert [event["new"] for event in own_server.events()] == ["0", "1", "1"]
     laptop.page.goto(f"{own_server.url}/history/")
     expect(laptop.page.locator(".event .tag")).to_have_text(["berlaku", "tersusul", "berlaku"])
+
+
+def test_a_rater_who_is_signed_out_signs_in_again_and_nothing_is_lost(
+    empty_server: Server, page: Page, tmp_path: Path
+) -> None:
+    """The card is not called saved; the bar says why and what to do."""
+    import_study(empty_server, tmp_path)
+    link = invite(empty_server, "Ani")
+    join(page, link)
+    page.context.clear_cookies()
+    page.keyboard.press("y")
+    expect(page.locator("#card-1 .state")).to_have_text(UNSAVED)
+    assert "1 menunggu Anda sudah keluar" in bar(page)
+    expect(page.locator("#outbox a")).to_be_visible()
+    kept(page, 1)
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    join(page, link)
+    kept(page, 0)
+    assert [_name(empty_server, event) for event in empty_server.events()] == ["Ani"]
+
+
+def test_what_the_server_will_never_take_is_shown_with_its_reason_until_it_is_given_up(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """It holds nothing up, outlives a reload, and goes when its rater says so."""
+    rating = RatingPage(page, own_server.url, run_id)
+    page.route("**/results/1/judgment", lambda route: route.continue_(post_data="relevance=no"))
+    rating.open(1)
+    rating.press("y", "t")
+    rating.expect_state(1, "refused")
+    rating.expect_state(2, "saved")
+    rating.open(1)
+    rating.expect_state(1, "refused")
+    assert "1 tidak diterima" in bar(page)
+    line = page.locator("#outbox li")
+    expect(line).to_contain_text("Carikan rumah dijual di daerah cemara")
+    expect(line).to_contain_text("Nilai ini tidak dapat dipakai")
+    line.get_by_role("button", name="Buang").click()
+    rating.expect_saying(1, UNJUDGED)
+    expect(page.locator("#outbox")).to_be_hidden()
+
+
+def test_a_browser_that_keeps_nothing_rates_too_and_says_what_is_weaker(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    rating.press("y")
+    rating.expect_state(1, "saved")
+    page.context.set_offline(True)
+    rating.press("t")
+    rating.expect_state(2, "unsaved")
+    assert "Peramban ini tidak menyimpan apa pun" in bar(page)
+    page.context.set_offline(False)
+    rating.expect_state(2, "saved")
+    assert [event["sequence"] for event in own_server.events()] == [1, 2]
