@@ -204,19 +204,20 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
     )
     session.add(run)
     pool = Pool(session, question_set, (card for query in queries for card in query.cards))
-    for entry, question in zip(queries, questions, strict=True):
-        query = Query(
-            run_id=run.id,
-            question=question,
-            query_id=entry.query_id,
-            response=entry.response,
-            state=str(entry.state),
-            claimed_count=entry.claimed_count,
-            error=entry.error,
-            extra=dict(entry.extra),
-        )
-        run.queries.append(query)
-        fill(pool, query, entry)
+    with session.no_autoflush:  # nothing is asked for meanwhile that is still to be written
+        for entry, question in zip(queries, questions, strict=True):
+            query = Query(
+                run_id=run.id,
+                question=question,
+                query_id=entry.query_id,
+                response=entry.response,
+                state=str(entry.state),
+                claimed_count=entry.claimed_count,
+                error=entry.error,
+                extra=dict(entry.extra),
+            )
+            run.queries.append(query)
+            fill(pool, query, entry)
     return run
 
 

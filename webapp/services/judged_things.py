@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import select
@@ -15,13 +15,15 @@ from webapp.importers.property_identity import fullest, identity, same_content
 from webapp.records import Card
 
 PORTION = 5_000
+_FIELDS = tuple(field.name for field in fields(Card))
 
 _Place = tuple[int, str | None, str | None]  # question, run where it matters, identity
 
 
 def to_row(card: Card) -> dict[str, Any]:
     """Return what `card` states, as it is stored."""
-    return {name: value for name, value in asdict(card).items() if value is not None}
+    stated = ((name, getattr(card, name)) for name in _FIELDS)
+    return {name: value for name, value in stated if value is not None}
 
 
 def from_row(stored: dict[str, Any]) -> Card:

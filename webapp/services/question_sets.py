@@ -116,6 +116,8 @@ def _grow_or_make(
     session.add_all(questions)
     session.flush()
     session.expire_all()
+    # One statement for all of them, where each would ask for itself.
+    session.scalars(select(Question).where(Question.question_set_id == question_set.id)).all()
     for smaller in absorbed[1:]:
         for table in (Run, GoldVersion):
             session.execute(
