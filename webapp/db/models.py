@@ -564,7 +564,7 @@ class CardDecision(Base):
     ``card`` counts the listed properties from 0. ``subject`` is a constraint, whose outcome
     is overridden, or "card" for the whole card. A null ``outcome`` takes back what stood.
     ``reason`` is the override's reason or the comment on the card. ``cause`` is "click",
-    "import" or "undo".
+    "pooled" (while rating blind, for every run that lists the card), "import" or "undo".
     """
 
     __tablename__ = "card_decisions"
