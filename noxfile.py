@@ -64,12 +64,17 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure the product beside yardsticks; ``-- -o docs/benchmarks.md`` writes the page."""
+    """Measure the product beside yardsticks and write docs/benchmarks.md.
+
+    With ``-- --only posts,growth`` or ``-- --quick`` it is printed and the page stays.
+    """
     install(session)
     # Apart from what the tests need: one of the yardsticks brings a compiler along.
     session.install("--require-hashes", "--no-deps", "-r", "requirements-bench.txt")
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("python", "-m", "benchmarks", *session.posargs, env=found)
+    is_part = {"--only", "--quick"} & set(session.posargs)
+    page = () if is_part else ("-o", "docs/benchmarks.md")
+    session.run("python", "-m", "benchmarks", *page, *session.posargs, env=found)
 
 
 @nox.session(default=False)
@@ -80,7 +85,8 @@ def faults(session: nox.Session) -> None:
     """
     install(session)
     page = () if "--only" in session.posargs else ("-o", "docs/faults.md")
-    session.run("python", "-m", "faults", *page, *session.posargs)
+    found = {"RELEVANSI_CHROMIUM": chromium(session)}
+    session.run("python", "-m", "faults", *page, *session.posargs, env=found)
 
 
 @nox.session(default=False)

@@ -9,16 +9,19 @@ import argparse
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from faults import clock, failover, full_disk, killing, locked, network, power_cut
+from faults import clock, failover, full_disk, killing, locked, network, outbox, power_cut
 from faults.rows import CannotBeMade, Row
 from faults.table import show, written
 
 KILLS = 200
 SEED = 1
 CLICKS = 600
+QUESTIONS = 20
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
 
 Fault = tuple[str, str, Callable[[Path], Row]]
@@ -31,7 +34,7 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
     return {
         "kill": (
             (killing.FAULT, SQLITE, lambda at: killing.kill_on_sqlite(at, kills, seed)),
-            (killing.FAULT, POSTGRESQL, lambda at: killing.kill_on_postgres(at, kills, seed)),
+            (killing.FAULT, POSTGRESQL, lambda at: killing.kill_on_postgres(at, kills // 2, seed)),
             (killing.CRASH, POSTGRESQL, lambda at: killing.kill_postgres(at, some, seed)),
         ),
         "power": (
@@ -53,6 +56,7 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
         "network": (
             (network.FAULT, SQLITE, lambda at: network.spoil_on_sqlite(at, CLICKS, seed)),
             (network.FAULT, POSTGRESQL, lambda at: network.spoil_on_postgres(at, CLICKS, seed)),
+            (outbox.NAME, SQLITE, lambda at: outbox.rate_behind_proxy(at, QUESTIONS, seed)),
         ),
         "failover": ((failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),),
     }
@@ -65,13 +69,17 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=KILLS, help="how often, at the most")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", choices=names, action="append", help="one fault; may be repeated")
+    parser.add_argument("--at-once", type=int, default=2, help="so many faults at a time")
     parser.add_argument("-o", "--output", type=Path, help="a Markdown file for the table")
     said = parser.parse_args()
     if sys.platform == "win32":
         sys.exit("SIGKILL and SIGSTOP are signals of POSIX systems.")
     began = time.monotonic()
     chosen = faults(said.kills, said.seed)
-    rows = [made(fault) for name in said.only or names for fault in chosen[name]]
+    with ThreadPoolExecutor(said.at_once) as pool:
+        rows = list(
+            pool.map(made, (fault for name in said.only or names for fault in chosen[name]))
+        )
     show(rows)
     if said.output:
         command = " ".join(("nox -s faults --", *sys.argv[1:]))
@@ -89,6 +97,9 @@ def made(fault: Fault) -> Row:
             row = make(Path(folder))
         except CannotBeMade as lacking:
             row = Row(name, database, reason=str(lacking))
+        except Exception as failure:  # noqa: BLE001 - the other faults are still to be made
+            told = "".join(traceback.format_exception(failure, limit=-3))
+            row = Row(name, database, "broke off", damage=(told,))
     print(
         f"{row.fault}, {row.database}: {row.made or row.reason}; acknowledged "
         f"{row.acknowledged}, found {row.found}{'' if row.is_good else ' FAILED'}",

@@ -8,7 +8,6 @@ we may mount one; else the server's files may grow no further, which hits it in 
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -117,6 +116,8 @@ def _filled(disk: Path, postgres: Postgres | None = None) -> Iterator[None]:
 @contextmanager
 def _grown_up(load: Load) -> Iterator[None]:
     """Let no file of the server grow meanwhile."""
+    import resource  # which Windows has not, where this page of faults can still be read
+
     assert load.server.process is not None
     pid = load.server.process.pid
     names = (load.sqlite_file, load.sqlite_file.with_name(load.sqlite_file.name + "-wal"))

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 from faults import stored
 from faults.clicking import Clicker
+from faults.ports import free_port
 from faults.rows import Row
 from tests.browser.server import HYBRID, Server
 from tests.cli.relevansi import document
@@ -26,6 +28,7 @@ class FaultyServer(Server):
 
     def __init__(self, instance: Path, settings: Mapping[str, str]) -> None:
         super().__init__(instance)
+        self.port = free_port()
         self.settings = settings
 
     def environment(self) -> dict[str, str]:
@@ -42,6 +45,17 @@ class FaultyServer(Server):
             timeout=120,
             check=False,
         )
+
+    def export(self, run_id: str) -> dict[str, Any]:
+        """Return the run with every stored verdict, by a process of its own."""
+        found: dict[str, Any] = document(self.command("export", run_id, "--format", "json"))
+        return found
+
+    def export_as(self, run_id: str, file_format: str) -> str:
+        """Return the run in another format, by a process of its own."""
+        done = self.command("export", run_id, "--format", file_format)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
 
 class Load:

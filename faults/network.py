@@ -49,11 +49,11 @@ def _spoil(load: Load, clicks: int, seed: int) -> Row:
             clicker.drain()
     time.sleep(0.5)  # what came late is answered
     load.finish()
-    return load.row(FAULT, _made(proxy, load))
+    return load.row(FAULT, f"{len(load.clickers)} devices: {happened(proxy)}")
 
 
-def _made(proxy: Proxy, load: Load) -> str:
-    """Return what happened, in numbers."""
+def happened(proxy: Proxy) -> str:
+    """Return what happened to requests, in numbers."""
     kinds = (LOST_BEFORE, LOST_AFTER, REPEATED, DELAYED)
     counted = ", ".join(f"{proxy.done[kind]} {kind}" for kind in kinds)
-    return f"{proxy.done['requests']} requests of {len(load.clickers)} devices: {counted}"
+    return f"of {proxy.done['requests']} requests {counted}"

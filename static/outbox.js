@@ -24,6 +24,7 @@ const channel = globalThis.BroadcastChannel && new BroadcastChannel("relevansi o
 let opening = openQueue();
 let trouble = null; // why nothing can be sent for now: {why, wait, text}
 let calls = 0;
+let answered = 0;
 let working = false;
 let isLeft = false;
 let wake = () => {};
@@ -159,6 +160,7 @@ export async function work() {
   working = true;
   for (let wait = FIRST_WAIT, seen = 0; seen !== calls; ) {
     seen = calls;
+    const before = answered;
     trouble = await alone(sendAll).catch(() => ({ why: "unreachable" }));
     if (!trouble) {
       await reconcile();
@@ -166,6 +168,7 @@ export async function work() {
       continue;
     }
     say();
+    if (answered !== before) wait = FIRST_WAIT; // it comes and goes: no reason to wait for long
     await pause(trouble.wait ?? wait);
     wait = Math.min(wait * 2, LONGEST_WAIT);
     calls += 1;
@@ -181,6 +184,7 @@ async function sendAll() {
     const answer = await attempt(event);
     if (answer.why) return answer;
     trouble = null;
+    answered += 1;
     const { state, text } = answer;
     const settling = state === "saved" && !outlasts(event)
       ? queue.remove(event)
