@@ -117,7 +117,7 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     )
     rows = session.execute(
         select(JudgedThing.id, JudgedThing.id.in_(people)).where(
-            JudgedThing.id.in_(pool.shown_things(study)),
+            pool.is_shown(study),
             JudgedThing.property_id.is_not(None),
             JudgedThing.id.not_in(own),
             *but_not,

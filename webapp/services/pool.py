@@ -15,7 +15,20 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, String, and_, bindparam, exists, func, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from webapp.db.models import JudgedThing, Query, Question, Rater, Result, Run, Study, Task
@@ -72,30 +85,40 @@ def sizes(session: Session, study: Study) -> dict[Unit, int]:
     rows = session.execute(
         select(JudgedThing.question_id, JudgedThing.run_id, func.count())
         .join(Question, Question.id == JudgedThing.question_id)
-        .where(JudgedThing.id.in_(shown_things(study)))
+        .where(is_shown(study))
         .group_by(JudgedThing.question_id, JudgedThing.run_id, Question.position)
         .order_by(Question.position, JudgedThing.question_id, JudgedThing.run_id)
     )
     return {Unit(question_id, run_id): count for question_id, run_id, count in rows}
 
 
-def shown_things(study: Study) -> Select[tuple[int | None]]:
-    """Return the statement over the judged things that the study's runs show or left empty.
+def is_shown(study: Study) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedThing`` that the study's runs show it or left it empty.
 
-    Only ranks within the pool's depth count.
+    Only ranks within the pool's depth count. It is asked of each thing by itself, so that a
+    question costs the same in a study of any size.
     """
-    in_study = Run.study_id == study.id
-    shown = select(Result.judged_thing_id).join(Query).join(Run).where(in_study)
-    if study.pool_depth is not None:
-        shown = shown.where(Result.rank <= study.pool_depth)
-    empty = (
-        select(Query.emptiness_id)
-        .join(Run)
-        .where(in_study, Query.emptiness_id.is_not(None))
-        .distinct()
+    empty = exists().where(
+        Query.emptiness_id == JudgedThing.id, Run.id == Query.run_id, Run.study_id == study.id
     )
-    both = shown.union(empty).subquery()
-    return select(both.c[0])
+    listed = _is_listed(study.id, DEEPEST if study.pool_depth is None else study.pool_depth)
+    return or_(listed, empty.correlate(JudgedThing))
+
+
+def _is_listed(
+    study_id: int | BindParameter[int], depth: int | BindParameter[int]
+) -> ColumnElement[bool]:
+    return (
+        exists()
+        .where(
+            Result.judged_thing_id == JudgedThing.id,
+            Result.rank <= depth,
+            Query.id == Result.query_key,
+            Run.id == Query.run_id,
+            Run.study_id == study_id,
+        )
+        .correlate(JudgedThing)
+    )
 
 
 def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
@@ -124,22 +147,11 @@ def thing_ids(session: Session, task: Row[Any]) -> Sequence[int]:
 @cache
 def _thing_ids() -> Select[int]:
     """Return the statement behind ``thing_ids``."""
-    shown = (
-        exists()
-        .where(
-            Result.judged_thing_id == JudgedThing.id,
-            Result.rank <= bindparam("depth"),
-            Query.id == Result.query_key,
-            Run.id == Query.run_id,
-            Run.study_id == bindparam("study_id"),
-        )
-        .correlate(JudgedThing)
-    )
     return select(JudgedThing.id).where(
         JudgedThing.question_id == bindparam("question_id"),
         JudgedThing.run_id.is_not_distinct_from(bindparam("run_id", type_=String)),
         JudgedThing.property_id.is_not(None),
-        shown,
+        _is_listed(bindparam("study_id", type_=Integer), bindparam("depth", type_=Integer)),
     )
 
 

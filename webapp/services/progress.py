@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -12,7 +11,7 @@ from webapp.db.models import JudgedThing, Judgment, QueryRating, Rater, Repeat, 
 from webapp.metrics.ranking import Undefined, precision
 from webapp.records import Relevance
 from webapp.services import pool, repeats, studies, tasks
-from webapp.services.pool import Unit
+from webapp.services.pool import Share, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def progress(session: Session, rater: Rater) -> Progress:
     return Progress(
         done=len(share.given) - (open_tasks or 0),
         of=len(share.given) + len(share.free) + len(planned),
-        open_judgments=_open_judgments(session, rater, {*share.first_time, *share.free})
+        open_judgments=_open_judgments(session, rater, share)
         + repeats.open_verdicts(session, rater)
         + sum(share.sizes[one.unit] for one in planned),
     )
@@ -119,14 +118,18 @@ def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
     )
 
 
-def _open_judgments(session: Session, rater: Rater, wanted: Iterable[Unit]) -> int:
-    judged = select(Judgment.judged_thing_id).where(
-        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
-    )
+def _open_judgments(session: Session, rater: Rater, share: Share) -> int:
+    """Return how many verdicts are left in what the rater was given and can still be given."""
     rows = session.execute(
         select(JudgedThing.question_id, JudgedThing.run_id, func.count())
-        .where(JudgedThing.id.in_(pool.shown_things(rater.study)), JudgedThing.id.not_in(judged))
+        .join(Judgment)
+        .where(
+            Judgment.rater_id == rater.id,
+            Judgment.verdict.is_not(None),
+            pool.is_shown(rater.study),
+        )
         .group_by(JudgedThing.question_id, JudgedThing.run_id)
     )
-    left = {Unit(question_id, run_id): count for question_id, run_id, count in rows}
-    return sum(left.get(unit, 0) for unit in wanted)
+    given = {Unit(question_id, run_id): count for question_id, run_id, count in rows}
+    wanted = {*share.first_time, *share.free}
+    return sum(share.sizes.get(unit, 0) - given.get(unit, 0) for unit in wanted)

@@ -160,7 +160,7 @@ def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
         .join(Judgment)
         .where(
             pool.in_unit(unit),
-            JudgedThing.id.in_(pool.shown_things(rater.study)),
+            pool.is_shown(rater.study),
             Judgment.rater_id == rater.id,
             Judgment.verdict.is_not(None),
         )

@@ -168,7 +168,7 @@ def _questions(
     for question_id, rater_id, count in session.execute(
         select(JudgedThing.question_id, Judgment.rater_id, func.count())
         .join(Judgment)
-        .where(Judgment.verdict.is_not(None), JudgedThing.id.in_(pool.shown_things(study)))
+        .where(Judgment.verdict.is_not(None), pool.is_shown(study))
         .group_by(JudgedThing.question_id, Judgment.rater_id)
     ):
         if rater_id in names:
@@ -176,7 +176,7 @@ def _questions(
     rows = session.execute(
         select(Question.id, Question.position, Question.text, Question.category, func.count())
         .join(JudgedThing, JudgedThing.question_id == Question.id)
-        .where(JudgedThing.id.in_(pool.shown_things(study)))
+        .where(pool.is_shown(study))
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)
     )

@@ -234,7 +234,7 @@ def is_open(study: Study) -> ColumnElement[bool]:
     """
     unjudged = exists().where(
         pool.in_unit(Task),
-        JudgedThing.id.in_(pool.shown_things(study)),
+        pool.is_shown(study),
         ~exists()
         .where(
             Judgment.rater_id == Task.rater_id,
@@ -264,7 +264,7 @@ def _asked_in(task: Task) -> ColumnElement[bool]:
     """Return the condition on ``JudgedThing`` that the task asks for it."""
     if task.kind == REPEAT:
         return JudgedThing.id.in_(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id))
-    return and_(pool.in_unit(task), JudgedThing.id.in_(pool.shown_things(task.rater.study)))
+    return and_(pool.in_unit(task), pool.is_shown(task.rater.study))
 
 
 def _target(
