@@ -245,9 +245,16 @@ async function reconcile() {
 
 /** Say of everything that waits that it is not saved yet, and why. */
 function say() {
+  if (trouble.why === "unreachable") askToSync();
   for (const event of waiting) event.hear(event, "unsaved");
   idle.splice(0).forEach((resolve) => resolve(!waiting.length));
   changed();
+}
+
+/** Have the worker send what waits once there is a network, should no page be open by then. */
+async function askToSync() {
+  const worker = await navigator.serviceWorker?.getRegistration();
+  await worker?.sync?.register("outbox").catch(() => {});
 }
 
 function rest() {

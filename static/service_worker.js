@@ -4,7 +4,7 @@
 // The server puts SHELL before this: {base, version, files, offline}. Another version of the app
 // is another worker, with a store of its own for files. Copies belong to one rater: those of
 // whoever is at work, by the name that comes with every answer; nobody else's are kept or shown.
-// What is sent to the server never passes here.
+// What a page sends to the server never passes here; what no page is left to send, this sends.
 
 const FILES = `relevansi files ${SHELL.version}`;
 const HERE = "relevansi here"; // who is at work, as the last page said
@@ -163,6 +163,49 @@ async function written() {
   if (!page) return Response.error();
   return rater ? marked(page, `data-rater="${rater}"`) : page;
 }
+
+// ---- clicks that no page is left to send ------------------------------------------------
+
+addEventListener("sync", (event) => {
+  if (event.tag === "outbox") event.waitUntil(sendAll());
+});
+
+/** Send what waits of whoever is at work, in order; a failure has the browser try again. */
+async function sendAll() {
+  if ((await clients.matchAll()).length) return; // an open page does, and shows it
+  await navigator.locks.request("relevansi outbox", async () => {
+    const { rater } = await here();
+    const opening = indexedDB.open("relevansi");
+    opening.onupgradeneeded = () => opening.transaction.abort(); // there is nothing: pages make it
+    const database = await answered(opening);
+    try {
+      while (rater && (await sendOldest(database, rater)));
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** Send one event; return whether it was stored. What is refused is left for a page to tell. */
+async function sendOldest(database, rater) {
+  const events = (mode) => database.transaction("events", mode).objectStore("events");
+  const event = await answered(events("readonly").index("by rater and state").get([rater, "waiting"]));
+  if (!event) return false;
+  const { url, fields, event_id, client_time, device, sequence } = event;
+  const body = new URLSearchParams({ ...fields, event_id, client_time, device, sequence });
+  const headers = { "HX-Request": "true", "HX-Request-Type": "partial", [RATER]: rater };
+  const response = await fetch(url, { method: "POST", body, headers });
+  if (response.status >= 500) throw new Error(response.statusText);
+  if (!response.ok || !(await response.text()).includes("<hx-partial")) return false;
+  await answered(events("readwrite").put({ ...event, state: "saved", saved_at: Date.now() }));
+  return true;
+}
+
+const answered = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
 
 async function here() {
   const said = await (await caches.open(HERE)).match(NOTE);

@@ -251,3 +251,34 @@ def test_a_browser_that_keeps_nothing_rates_too_and_says_what_is_weaker(
     page.context.set_offline(False)
     rating.expect_state(2, "saved")
     assert [event["sequence"] for event in own_server.events()] == [1, 2]
+
+
+def test_where_the_browser_syncs_in_the_background_no_page_needs_to_be_open(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """The tab is gone; the network's return wakes the worker, which sends."""
+    context = context_of()
+    rating = RatingPage(context.new_page(), own_server.url, run_id)
+    rating.open(1)
+    rating.page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    context.set_offline(True)
+    rating.press("y", "t")
+    rating.expect_state(2, "unsaved")
+    kept(rating.page, 2)
+    registrations: list[str] = []
+    bare = context.new_page()
+    tools = context.new_cdp_session(bare)
+    tools.on(
+        "ServiceWorker.workerRegistrationUpdated",
+        lambda found: registrations.extend(one["registrationId"] for one in found["registrations"]),
+    )
+    tools.send("ServiceWorker.enable")
+    rating.page.close()
+    context.set_offline(False)
+    asked = {"origin": own_server.url, "registrationId": registrations[-1]}
+    tools.send("ServiceWorker.dispatchSyncEvent", {**asked, "tag": "outbox", "lastChance": True})
+    for _ in range(POLLS):
+        if len(own_server.events()) == 2:
+            break
+        bare.wait_for_timeout(100)
+    assert [event["new"] for event in own_server.events()] == ["1", "0"]
