@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
-from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, selectinload
 
-from webapp.db.models import GoldVersion, JudgedThing, Query, Rater, Run, Study, Task
+from webapp.db.models import JudgedThing, Query, Rater, Run, Study, Task
 from webapp.metrics.constraint_rules import CardFacts, Outcome
 from webapp.metrics.constraints import (
     DEFAULT_THRESHOLD,
@@ -30,9 +30,6 @@ from webapp.services.judgments import UnknownQuery
 from webapp.services.listed_cards import CheckedCard
 from webapp.services.pool import REPEAT
 from webapp.services.tasks import UnknownTask
-
-HAS_GOLD = exists().where(GoldVersion.question_set_id == Run.question_set_id)
-"""Whether there are gold questions for a ``Run``'s set: to be asked along with the run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from webapp.db.models import (
     Event,
+    GoldVersion,
     JudgedThing,
     Judgment,
     Query,
@@ -28,10 +29,12 @@ from webapp.metrics.ranking import suggested_quality
 from webapp.metrics.summaries import QuerySummary as Summary
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 from webapp.services import live_metrics
-from webapp.services.card_badges import HAS_GOLD
 from webapp.services.judged_things import from_row
 from webapp.services.judgments import UnknownQuery
 from webapp.services.live_metrics import Standing
+
+_HAS_GOLD = exists().where(GoldVersion.question_set_id == Run.question_set_id)
+"""Whether the run's questions have gold questions, which costs no statement of its own."""
 
 _Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
@@ -187,7 +190,7 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
 def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> tuple[Query, bool]:
     """Return a query, and whether its question set has gold questions."""
     found = session.execute(
-        select(Query, HAS_GOLD)
+        select(Query, _HAS_GOLD)
         .join(Query.run)
         .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
         .options(joinedload(Query.run), joinedload(Query.question))
