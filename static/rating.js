@@ -85,7 +85,8 @@ function takeBack(event) {
 /** Show what has become of an event, and what its answer changes on the page. */
 async function told(event, state, text) {
   const here = isHere(event) && !(event.isOld && isQuestion(text ?? ""));
-  if (text && (here || state === "refused" || !event.places.length)) {
+  const isUndo = !event.isOld && !event.places?.length;
+  if (text && (here || state === "refused" || isUndo)) {
     await show(text);
     if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
     if (isWhole(text)) (readings += 1), (isBehind = false);

@@ -71,12 +71,14 @@ function line(event) {
   made.querySelector("b").textContent = event.label ?? Object.values(event.fields)[0];
   made.querySelector("span").textContent = reason.querySelector("p")?.textContent.trim() ?? "";
   const [again, drop] = made.querySelectorAll("button");
-  again.addEventListener("click", () => retry(event));
-  drop.addEventListener("click", async () => {
-    await discard(event);
-    if (event.page === location.pathname) location.reload(); // shows again what is stored
-  });
+  again.addEventListener("click", () => retry(event).then(() => showAgain(event)));
+  drop.addEventListener("click", () => discard(event).then(() => showAgain(event)));
   return made;
+}
+
+/** Show again what is stored and what waits, where the event was made. */
+function showAgain({ page }) {
+  if (page === location.pathname) location.reload();
 }
 
 // ---- leaving, with clicks that are not sent yet -----------------------------------------
