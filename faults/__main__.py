@@ -58,7 +58,10 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
             (network.FAULT, POSTGRESQL, lambda at: network.spoil_on_postgres(at, CLICKS, seed)),
             (outbox.NAME, SQLITE, lambda at: outbox.rate_behind_proxy(at, QUESTIONS, seed)),
         ),
-        "failover": ((failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),),
+        "failover": (
+            (failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),
+            (failover.SILENCE, POSTGRESQL, lambda at: failover.fall_silent(at, 3)),
+        ),
     }
 
 
@@ -82,7 +85,8 @@ def main() -> None:
         )
     show(rows)
     if said.output:
-        command = " ".join(("nox -s faults --", *sys.argv[1:]))
+        only = " ".join(f"--only {name}" for name in said.only or ())
+        command = f"nox -s faults -- --kills {said.kills} --seed {said.seed} {only}".rstrip()
         page = written(rows, command, time.monotonic() - began, Path(tempfile.gettempdir()))
         said.output.write_text(page, "utf-8")
     sys.exit(not all(row.is_good for row in rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ class FaultyServer(Server):
     def __init__(self, instance: Path, settings: Mapping[str, str]) -> None:
         super().__init__(instance)
         self.port = free_port()
+        atexit.register(self.kill)  # nothing of it stays when a fault breaks off
         self.settings = settings
 
     def environment(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """PostgreSQL servers of our own, from the binaries that the tests use, to be killed and promoted.
 
-They listen on loopback alone and sync to disk as they would anywhere. As root they run as the
-user that the binaries' package makes, since PostgreSQL refuses to run as root.
+They listen on loopback, or on a host of our own, and sync to disk as they would anywhere. As
+root they run as the user that the binaries' package makes: PostgreSQL refuses to run as root.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import Any
 
 import psycopg
 
+from faults.hosts import NETWORK, Host
 from faults.load import awaited
 from faults.ports import free_port
 from faults.rows import CannotBeMade
 
 USER = "pgserver"
+ADMITTED = ("all", "replication")
 SETTINGS = """
-listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 max_connections = 40
 wal_level = replica
@@ -39,10 +40,12 @@ restart_after_crash = on
 
 
 class Postgres:
-    """One server in `folder`, started and ended at will."""
+    """One server in `folder`, started and ended at will; on `host`, else on this machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: Host | None = None) -> None:
         self.folder = folder
+        self.host = host
+        self.address = host.address if host else "127.0.0.1"
         self.log = folder.with_name(f"{folder.name}.log")
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
@@ -50,7 +53,7 @@ class Postgres:
     @property
     def url(self) -> str:
         """Where its one database is, for the product and for SQLAlchemy."""
-        return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/postgres"
+        return f"postgresql+psycopg://postgres@{self.address}:{self.port}/postgres"
 
     def make(self, flags: tuple[str, ...] = ()) -> None:
         """Make an empty cluster."""
@@ -58,6 +61,8 @@ class Postgres:
         known = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale")
         self.run("initdb", "-D", str(self.folder), *known, *flags)
         self.configure(SETTINGS)
+        with (self.folder / "pg_hba.conf").open("a", encoding="utf-8") as file:
+            file.writelines(f"host {what} all {NETWORK}.0/24 trust\n" for what in ADMITTED)
 
     def configure(self, settings: str) -> None:
         """Say these settings in place of those that were said before."""
@@ -73,11 +78,11 @@ class Postgres:
         """Start it and wait until it takes connections."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(  # noqa: S603
-                [_binary("postgres"), "-D", str(self.folder), "-p", str(self.port)],
+                [*self._prefix(), _binary("postgres"), "-D", str(self.folder), *self._listening()],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                **_as_user(),
+                **({} if self.host else _as_user()),
             )
         assert awaited(self.answers), self.log.read_text("utf-8")[-2000:]
 
@@ -90,7 +95,7 @@ class Postgres:
     @property
     def conninfo(self) -> str:
         """Where it is, for libpq."""
-        return f"host=127.0.0.1 port={self.port} user=postgres dbname=postgres"
+        return f"host={self.address} port={self.port} user=postgres dbname=postgres"
 
     def ask(self, sql: str) -> str:
         """Return the first value that a question is answered with, as text."""
@@ -138,14 +143,26 @@ class Postgres:
     def run(self, program: str, *arguments: str) -> None:
         """Run one of PostgreSQL's programs to its end."""
         done = subprocess.run(  # noqa: S603
-            [_binary(program), *arguments],
+            [*self._prefix(), _binary(program), *arguments],
             capture_output=True,
             text=True,
             check=False,
             cwd=self.folder.parent,
-            **_as_user(),
+            **({} if self.host else _as_user()),
         )
         assert done.returncode == 0, f"{program}: {done.stderr}"
+
+    def _listening(self) -> tuple[str, ...]:
+        return ("-p", str(self.port), "-c", f"listen_addresses={self.address}")
+
+    def _prefix(self) -> tuple[str, ...]:
+        """Return what a command begins with: on a host of our own, as the right user there."""
+        if self.host is None:
+            return ()
+        found = shutil.which("setpriv")
+        if found is None:
+            raise CannotBeMade("util-linux's setpriv is not installed")
+        return (*self.host.prefix, found, f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
 
     def _ended(self) -> None:
         assert self.process is not None

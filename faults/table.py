@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import sqlite3
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.machine import machine
 from faults.rows import Row
 
 COLUMNS = ("fault", "database", "acknowledged", "found", "stored twice", "missing", "what was done")
 FIRST_NUMBER, NUMBERS = 2, 4
+WIDTH = 160
 PAGE = """# Faults, and what survived them
 
 Written by `nox -s faults`, which makes each fault for real and counts. Four devices click without
@@ -33,7 +31,7 @@ saved, and send it again after a refusal or silence.
 
 {total}
 
-Machine: {machine}.
+The machine: {machine}.
 Made with `{command}` in {minutes:.0f} minutes.
 
 How the faults are made:
@@ -51,6 +49,10 @@ How the faults are made:
 - **Primary**: two servers, `synchronous_standby_names = '*'`; all processes of the primary are
   ended by SIGKILL, the standby is promoted, the other one becomes its standby from a copy. The
   server knows both by one address and is told nothing.
+- **Host cut off**: three servers, each in a network namespace of its own; the cable of the
+  primary's is pulled, so that its connections stay open and say nothing any more. The address has
+  `tcp_user_timeout` and keepalives, as [operations](operations.md#postgresql-that-survives-a-host)
+  say.
 """
 
 
@@ -60,6 +62,7 @@ def show(rows: Sequence[Row]) -> None:
     for row in rows:
         table.add_row(*_cells(row))
     console = Console()
+    console.width = max(console.width, WIDTH)
     console.print(table)
     for row in rows:
         for line in row.damage:
@@ -77,23 +80,15 @@ def written(rows: Sequence[Row], command: str, seconds: float, folder: Path) -> 
     return PAGE.format(
         table="\n".join(f"| {' | '.join(line)} |" for line in lines),
         total=f"In all: acknowledged {acknowledged:,}, found {found:,}.",
-        machine=machine(folder),
+        machine=_machine(folder),
         command=command,
         minutes=seconds / 60,
     )
 
 
-def machine(folder: Path) -> str:
+def _machine(folder: Path) -> str:
     """Return what this machine is, without its name."""
-    return ", ".join(
-        (
-            f"{os.cpu_count()} processors ({platform.machine()})",
-            f"{platform.system()} {platform.release()}",
-            f"Python {platform.python_version()}",
-            f"SQLite {sqlite3.sqlite_version}",
-            f"databases on {_file_system(folder)}",
-        )
-    )
+    return "; ".join(f"{name}: {what}" for name, what in machine(folder))
 
 
 def _cells(row: Row) -> list[str]:
@@ -102,14 +97,3 @@ def _cells(row: Row) -> list[str]:
     numbers = (row.acknowledged, row.found, row.doubled, row.missing)
     made = row.made if row.is_good else f"FAILED: {row.made}"
     return [row.fault, row.database, *(f"{number:,}" for number in numbers), made]
-
-
-def _file_system(folder: Path) -> str:
-    """Return the kind of file system that `folder` lies on."""
-    done = subprocess.run(  # noqa: S603
-        ["/usr/bin/stat", "-f", "-c", "%T", str(folder)],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.strip() or "an unknown file system"

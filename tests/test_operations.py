@@ -13,9 +13,10 @@ from webapp import config
 from webapp.cli import serving, stopping
 from webapp.cli.commands import COMMANDS
 from webapp.config import with_driver
-from webapp.db.engine import Database
+from webapp.db.engine import BUSY_TIMEOUT_MS, Database
 from webapp.db.postgres_dumps import _address
 from webapp.services import sign_in
+from webapp.web.errors import BY_OUTAGE
 
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "docs" / "operations.md").read_text("utf-8")
@@ -75,6 +76,12 @@ def test_the_guide_states_the_numbers_of_the_code() -> None:
         f"{sign_in.TRIES[sign_in.INVITATION]}\nunknown links",
     ):  # fmt: skip
         assert said in GUIDE, said
+
+
+def test_the_guide_states_how_a_database_that_fails_is_answered() -> None:
+    for said in BY_OUTAGE.values():
+        assert f"| {said.status}, `Retry-After: {said.retry_after}`" in GUIDE
+    assert f"locked for {BUSY_TIMEOUT_MS // 1000} seconds" in GUIDE
 
 
 def test_the_guide_s_links_lead_somewhere() -> None:
