@@ -191,7 +191,7 @@ def test_a_verdict_s_answer_holds_no_badge(client: FlaskClient, page: str) -> No
     data = {"relevance": "1", "event_id": "e1"}
     answer = client.post(f"{page}/results/1/judgment", data=data, headers=PART)
 
-    assert 'id="rank-1"' in answer.text
+    assert "#rank-1" in answer.text
     assert "badges" not in answer.text
 
 

@@ -7,15 +7,18 @@ most is known of, with the latest decisions on any of them, whoever made them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
 from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, contains_eager, selectinload
 
-from webapp.db.models import JudgedThing, Query, Rater, Run, Study, Task
+from webapp.db.models import GoldVersion, JudgedThing, Query, Rater, Run, Study, Task
+from webapp.importers import gold_questions
+from webapp.importers.gold_questions import GoldFile
 from webapp.metrics.constraint_rules import CardFacts, Outcome
 from webapp.metrics.constraints import (
     DEFAULT_THRESHOLD,
@@ -23,7 +26,7 @@ from webapp.metrics.constraints import (
     QueryEvaluation,
     evaluate_query,
 )
-from webapp.services import card_decisions, gold, listed_cards, tasks
+from webapp.services import card_decisions, listed_cards, tasks
 from webapp.services.card_decisions import CLICK, POOLED, Decision, Step
 from webapp.services.constraints import UnknownListedCard
 from webapp.services.judgments import UnknownQuery
@@ -152,21 +155,43 @@ def _queries(
     wanted = select(Query).join(Run).where(Run.study_id == study.id, where).order_by(Query.id)
     if locked:
         wanted = wanted.with_for_update(of=Query)
-    return session.scalars(wanted.options(selectinload(Query.results))).all()
+    return session.scalars(
+        wanted.options(selectinload(Query.results), contains_eager(Query.run))
+    ).all()
 
 
 def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
     """Return answers to one question against their gold questions; those without are left out."""
-    asked = gold.in_force(session, queries[0].question.question_set_id) if queries else None
+    asked = _gold(session, queries)
     if asked is None:
         return []
     questions = {question.query_id: question for question in asked.questions}
+    threshold = DEFAULT_THRESHOLD if asked.threshold is None else asked.threshold
     steps = card_decisions.steps_on(session, queries)
     return [
-        _answer(session, query, questions[query.query_id], asked.threshold, steps[query.id])
+        _answer(session, query, questions[query.query_id], threshold, steps[query.id])
         for query in queries
         if query.query_id in questions
     ]
+
+
+def _gold(session: Session, queries: Sequence[Query]) -> GoldFile | None:
+    """Return the gold file in force with the questions of these queries alone.
+
+    To read a whole file for one question would take the longer the more questions there are.
+    """
+    newest = session.scalar(
+        select(GoldVersion)
+        .where(GoldVersion.question_set_id.in_({query.run.question_set_id for query in queries}))
+        .order_by(GoldVersion.id.desc())
+        .limit(1)
+    )
+    numbers = {query.query_id for query in queries}
+    document = newest.document if newest else {"questions": []}
+    few = [question for question in document["questions"] if question["id"] in numbers]
+    if newest is None or not few:
+        return None
+    return gold_questions.read(newest.name, json.dumps({**document, "questions": few}).encode())
 
 
 def _answer(
