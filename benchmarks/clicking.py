@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from benchmarks.effort import Effort
 from benchmarks.load import Client, Contestant, Outcome, Place, take_turns
-from benchmarks.results import Measurement
+from benchmarks.results import Measurement, Times
 from benchmarks.serving import cookie
 from benchmarks.studies import Size, add_rater, card_keys, invite
 from tests.browser.server import Server
 from webapp.db.engine import Database
 
 OPEN, BLIND = "open page", "blind page"
+READING = "reading all that moved with a judgment"
 WARM = 10
 """Clicks before it counts: the first ones load what later ones find loaded."""
 GIVEN = 10
@@ -22,10 +23,14 @@ GIVEN = 10
 
 
 class Beside(NamedTuple):
-    """Our clicks and those on the bare application, whose answers have as many bytes."""
+    """Our clicks and those on the bare application, whose answers have as many bytes.
+
+    ``read`` are ours once more, each with the reading that follows it.
+    """
 
     ours: Outcome
     theirs: Outcome
+    read: Outcome
     size: int
 
 
@@ -36,8 +41,9 @@ def fragment(size: int) -> list[Client]:
 
 def open_clients(size: Size, questions: range, number: int = 1) -> list[Client]:
     """So many windows of the owner on one run, each with cards of its own."""
+    run = f"/runs/{size.run_ids[0]}/queries"
     places = [
-        Place(f"/runs/{size.run_ids[0]}/queries/{question}/results/{rank}/judgment")
+        Place(f"{run}/{question}/results/{rank}/judgment", reading=f"{run}/{question}/standing")
         for rank in range(1, size.results)
         for question in questions
     ]
@@ -49,7 +55,7 @@ def blind_client(database: Database, rater_id: int, questions: range, seen: str 
     given = card_keys(database, rater_id, questions)
     fewest = min(len(keys) for _, keys in given)
     places = [
-        Place(f"/rate/{task}/judgment", {"card": keys[place]})
+        Place(f"/rate/{task}/judgment", {"card": keys[place]}, f"/rate/{task}/standing")
         for place in range(fewest - 1)
         for task, keys in given
     ]
@@ -75,18 +81,23 @@ def bytes_of(port: int, clients: Sequence[Client]) -> int:
 def beside_bare(
     own_port: int, clients: Sequence[Client], port: int, effort: Effort, *, pause: float = 0.0
 ) -> Beside:
-    """Return our clicks and as many on the bare application at `port`, in turns."""
+    """Return our clicks and as many on the bare application at `port`, in turns.
+
+    With a `pause` every click is followed by its reading, else they are measured apart.
+    """
     size = bytes_of(own_port, clients)
     each = max(1, effort.clicks // len(clients))
-    ours = Contestant("ours", own_port, clients, "POST", each, effort.seconds, pause)
-    theirs = replace(ours, name="bare", port=port, clients=fragment(size) * len(clients))
-    first, second = take_turns([ours, theirs], effort.rounds)
-    return Beside(first, second, size)
+    read = Contestant("read", own_port, clients, "POST", each, effort.seconds, pause, reads=True)
+    alone = replace(read, name="alone", reads=False)
+    theirs = replace(alone, name="bare", port=port, clients=fragment(size) * len(clients))
+    asked = [theirs, read] if pause else [theirs, read, alone]
+    bare, *ours = take_turns(asked, effort.rounds)
+    return Beside(ours[-1], bare, ours[0], size)
 
 
 def pair(what: str, found: Beside) -> list[Measurement]:
-    """Return the row of our clicks and that of the yardstick."""
-    ours, theirs, size = found
+    """Return the rows of our clicks, of the yardstick, and of the readings after clicks."""
+    ours, theirs, read, size = found
     yardstick = f"bare Flask, one commit, {size:,} bytes"
     return [
         Measurement(
@@ -97,4 +108,5 @@ def pair(what: str, found: Beside) -> list[Measurement]:
             ratio=ours.times.p50 / theirs.times.p50,
         ),
         Measurement(f"- {yardstick}", theirs.times, theirs.per_second),
+        Measurement(f"- {READING}", Times.of(read.readings)),
     ]

@@ -39,10 +39,14 @@ FORM = "Content-Type: application/x-www-form-urlencoded;charset=UTF-8\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a client clicks: an address, and the fields that are the same at every click."""
+    """Where a client clicks: an address, and the fields that are the same at every click.
+
+    ``reading`` is where the page asks for what has moved with its clicks.
+    """
 
     path: str
     fields: Mapping[str, str] = field(default_factory=dict)
+    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Contestant:
 
     ``method`` "GET" asks for pages, "POST" clicks, "COMMIT" asks no server but commits in the
     folder of the name ``port``. A round ends after `seconds` at the latest. ``pause`` is how
-    long a client waits between an answer and the next click, on average.
+    long a client waits between an answer and the next click, on average. With ``reads`` each
+    click is followed by a reading, as the page does once no click is on its way.
     """
 
     name: str
@@ -69,20 +74,21 @@ class Contestant:
     requests: int = 100
     seconds: float = 10
     pause: float = 0.0
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a contestant: every time in milliseconds, and the seconds of all rounds.
 
-    ``size`` are the bytes of the last answer once unpacked, ``first`` the time of the very
-    first.
+    ``readings`` are the times of what followed the clicks. ``size`` are the bytes of the last
+    answer to a click once unpacked.
     """
 
     milliseconds: Sequence[float]
+    readings: Sequence[float]
     seconds: float
     size: int
-    first: float
 
     @property
     def times(self) -> Times:
@@ -134,31 +140,31 @@ class _Browser:
         body, packed = self._last
         return len(gzip.decompress(body) if packed else body)
 
-    async def work(self, taken: list[float]) -> None:
-        """Send this round's requests, adding to the times `taken`."""
+    async def work(self, taken: list[float], readings: list[float]) -> None:
+        """Send this round's requests, adding to the times `taken` and those of `readings`."""
         said = self.contestant
         reader, writer = await asyncio.open_connection("127.0.0.1", said.port)
         ends = perf_counter() + said.seconds
         for _ in range(said.requests):
             if said.pause:  # nobody clicks in step with others
                 await asyncio.sleep(self._chance.uniform(0, 2 * said.pause))
-            asked = self._request()
-            began = perf_counter()
-            writer.write(asked)
-            await self._answer(reader)
-            taken.append((perf_counter() - began) * 1000)
+            again, at = divmod(self.clicks, len(self.client.places))
+            self.clicks += 1
+            place = self.client.places[at]
+            asked = self._get(place.path) if said.method == "GET" else self._click(place, again)
+            self._last = await self._timed(asked, reader, writer, taken)
+            if said.reads:
+                await self._timed(self._get(place.reading), reader, writer, readings)
             if perf_counter() > ends:
                 break
         writer.close()
         await writer.wait_closed()
 
-    def _request(self) -> bytes:
-        """Return the next request: a place not clicked yet, else the other verdict."""
-        again, at = divmod(self.clicks, len(self.client.places))
-        place = self.client.places[at]
-        self.clicks += 1
-        if self.contestant.method == "GET":
-            return f"GET {place.path} HTTP/1.1\r\n{self._headers}\r\n".encode()
+    def _get(self, path: str) -> bytes:
+        return f"GET {path} HTTP/1.1\r\n{self._headers}\r\n".encode()
+
+    def _click(self, place: Place, again: int) -> bytes:
+        """Return a click, at every round through the places with the other verdict."""
         fields = {
             "relevance": str((again + 1) % 2),
             **place.fields,
@@ -171,13 +177,27 @@ class _Browser:
         head = f"POST {place.path} HTTP/1.1\r\n{self._headers}{FORM}Content-Length: {len(body)}"
         return f"{head}\r\n\r\n{body}".encode()
 
-    async def _answer(self, reader: asyncio.StreamReader) -> None:
+    async def _timed(
+        self,
+        asked: bytes,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        taken: list[float],
+    ) -> tuple[bytes, bool]:
+        began = perf_counter()
+        writer.write(asked)
+        found = await self._answer(reader)
+        taken.append((perf_counter() - began) * 1000)
+        return found
+
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[bytes, bool]:
+        """Return the body of an answer and whether it is packed; it must be a success."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = int(head.partition("content-length:")[2].partition("\r\n")[0])
         body = await reader.readexactly(length)
         if " 200 " not in head.partition("\r\n")[0]:
             raise Refused(f"{self.contestant.name}: {head}{body[:500]!r}")
-        self._last = body, "content-encoding: gzip" in head
+        return body, "content-encoding: gzip" in head
 
 
 async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
@@ -186,6 +206,7 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
         for one in contestants
     ]
     taken: list[list[float]] = [[] for _ in contestants]
+    readings: list[list[float]] = [[] for _ in contestants]
     seconds = [0.0 for _ in contestants]
     for _ in range(rounds):
         for place, one in enumerate(contestants):
@@ -193,11 +214,11 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
             if one.method == "COMMIT":
                 taken[place] += commits(Path(str(one.port)), one.requests)
             else:
-                await asyncio.gather(*(each.work(taken[place]) for each in browsers[place]))
+                work = (each.work(taken[place], readings[place]) for each in browsers[place])
+                await asyncio.gather(*work)
             seconds[place] += perf_counter() - began
     sizes = [max((each.size for each in group), default=0) for group in browsers]
-    found = zip(taken, seconds, sizes, strict=True)
-    return [Outcome(times, lasted, size, times[0]) for times, lasted, size in found]
+    return [Outcome(*found) for found in zip(taken, readings, seconds, sizes, strict=True)]
 
 
 def _contestant(said: dict[str, object]) -> Contestant:

@@ -11,7 +11,7 @@ Row = Sequence[str]
 OPENING = """\
 # Benchmarks
 
-Made by `nox -s bench -- -o docs/benchmarks.md`. Every figure stands beside a yardstick that was
+Written by `nox -s bench`. Every figure stands beside a yardstick that was
 measured in the same run, mostly in alternating rounds, so that whatever disturbs the machine
 disturbs both: **the ratios are what is worth comparing**, between machines and between versions;
 milliseconds belong to the machine below. `n` counts measurements, p50, p95 and p99 are

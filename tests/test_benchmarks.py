@@ -61,13 +61,15 @@ def test_the_names_of_cards_are_those_that_a_rater_clicks_on(study: Database) ->
 def test_contestants_take_turns_and_every_answer_counts(tmp_path: Path) -> None:
     """Two clients with three clicks each, in two rounds, and a page of as many bytes as asked."""
     with bare(tmp_path) as port:
-        clients = [Client([Place("/fragment/2000")])] * 2
+        clients = [Client([Place("/fragment/2000", reading="/fragment/10")])] * 2
         clicks = Contestant("clicks", port, clients, requests=3)
         pages = replace(clicks, name="pages", method="GET", requests=1)
         commits = Contestant("commits", str(tmp_path), method="COMMIT", requests=2)
-        found = take_turns([clicks, pages, commits], rounds=2)
-    assert [one.times.n for one in found] == [12, 4, 4]
-    assert [one.size for one in found] == [2000, 2000, 0]
+        read = replace(clicks, name="read", requests=1, reads=True)
+        found = take_turns([clicks, pages, commits, read], rounds=2)
+    assert [one.times.n for one in found] == [12, 4, 4, 4]
+    assert [len(one.readings) for one in found] == [0, 0, 0, 4]
+    assert [one.size for one in found] == [2000, 2000, 0, 2000]
 
 
 def test_an_answer_that_is_no_success_ends_the_benchmark(tmp_path: Path) -> None:
@@ -80,11 +82,12 @@ def test_one_judgment_is_measured_beside_the_bare_application_on_both_pages(
     tmp_path: Path,
 ) -> None:
     section = posts(replace(QUICK, clicks=2), tmp_path)
-    assert [row.what for row in section.rows][::2] == [
+    assert [row.what for row in section.rows][::3] == [
         "judgment, open page",
         "judgment, blind page",
         "- one raw SQLite commit",
     ]
+    assert all(row.times is not None and row.times.p50 > 0 for row in section.rows)
     assert len(section.targets) == 2
 
 
