@@ -14,7 +14,7 @@ from webapp.services import machine_estimates, machine_sessions
 from webapp.services.judged_things import from_row
 from webapp.services.machine_sessions import CallState, SessionState
 
-MOST_FAILED = 20
+MOST_FAILED = 10
 
 
 @dataclass(frozen=True, slots=True)

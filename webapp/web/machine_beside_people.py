@@ -24,15 +24,16 @@ blueprint = Blueprint(
 
 WANTED = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
 """The coefficients of a machine beside people; Fleiss' is for more than two."""
-MOST_SHOWN = 200
+FIRST_SHOWN, MOST_SHOWN = 30, 200
 
 
 @dataclass(frozen=True, slots=True)
 class BesidePage:
     """The table, the coefficients and the cards, those first on which both differ.
 
-    ``rows`` are by the machine's verdict, their cells by people's. ``others`` are cards on
-    which they agree or one cannot tell; ``hidden`` of them are not shown.
+    ``rows`` are by the machine's verdict, their cells by people's. ``apart_too`` unfold below
+    the first ones. ``others`` are cards on which they agree or one cannot tell; ``hidden`` of
+    them are not shown.
     """
 
     judge: JudgeLine
@@ -43,6 +44,7 @@ class BesidePage:
     overall: Line
     people: tuple[Line, ...]
     apart: tuple[Beside, ...]
+    apart_too: tuple[Beside, ...]
     others: tuple[Beside, ...]
     hidden: int
     measures: tuple[Measure, ...]
@@ -69,7 +71,8 @@ def show(judge_id: int) -> str:
         ),
         overall=agreement.line(gettext("Machine and people"), found.agreement, WANTED),
         people=tuple(agreement.line(one.name, one.agreement, WANTED) for one in found.people),
-        apart=apart,
+        apart=apart[:FIRST_SHOWN],
+        apart_too=apart[FIRST_SHOWN:],
         others=others[:MOST_SHOWN],
         hidden=max(0, len(others) - MOST_SHOWN),
         measures=tuple(COEFFICIENTS[name] for name in WANTED),

@@ -345,8 +345,10 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         lines = machine_judges.lines(session, owner.study)
         work = machine_progress.work(session, judge, access.now())
         why_not = _why_not(judge, work)
+        if not request.values and work.earlier:
+            form = TermsForm(data=_terms_of(work.earlier[0]))
         estimate = None
-        if not why_not and not errors:
+        if not (why_not or errors or work.current):
             most = form.terms().most_calls if asked else None
             estimate = machine_estimates.estimate(session, judge, most)
         guidelines = owner.study.guidelines.strip()
@@ -419,6 +421,16 @@ def _cost(prompt: int, completion: int, price: tuple[float | None, float | None,
     money = machine_estimates.cost(prompt, completion, price[0], price[1])
     told = "" if money is None else f"{formatting.money(money)} {price[2]}".strip()
     return Cost(formatting.number(prompt), formatting.number(completion), told)
+
+
+def _terms_of(line: SessionLine) -> dict[str, str]:
+    """Return the prices that a session was started with, as they can be typed."""
+    return {
+        "prompt_price": "" if line.prompt_price is None else f"{line.prompt_price:g}",
+        "completion_price": "" if line.completion_price is None else f"{line.completion_price:g}",
+        "currency": line.currency,
+        "at_once": "2",
+    }
 
 
 def _amount(typed: str | None) -> float | None:
