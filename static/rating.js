@@ -47,9 +47,16 @@ function shown() {
   return { query, page: new URL(address, location).pathname };
 }
 
+/** Return what is to be read of a part, without what is said to screen readers alone. */
+function textOf(part) {
+  const seen = part.cloneNode(true);
+  for (const unseen of all(".vh, kbd", seen)) unseen.remove();
+  return seen.textContent.replace(/\s+/g, " ").trim();
+}
+
 function labelOf(place) {
-  const texts = [one("#asked"), one("h2, legend, label", place)].map((part) => part?.textContent ?? "");
-  return texts.map((text) => text.replace(/\s+/g, " ").trim()).filter(Boolean).join(" · ");
+  const named = [one("#asked"), one("h2, legend, label", place)].filter(Boolean);
+  return named.map(textOf).filter(Boolean).join(" · ");
 }
 
 /** Return the name of the line that tells what has become of `field`. */
@@ -80,6 +87,7 @@ function takeBack(event) {
   event.isUndone = true;
   send({ url, query, page, label, field, value, places, fields, undoes: event.event_id }, told);
   apply({ query, page, field, value, places, isOld: true });
+  if (placeOf(places[0])) enter(placeOf(places[0]));
 }
 
 /** Show what has become of an event, and what its answer changes on the page. */

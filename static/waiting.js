@@ -61,6 +61,7 @@ const ids = (events) => events.map(({ event_id }) => event_id).join(" ");
 
 function list(events) {
   part("refused").dataset.shown = ids(events);
+  part("details").hidden = !events.length;
   part("refused").replaceChildren(...events.map(line));
 }
 

@@ -228,6 +228,7 @@ def test_what_the_server_will_never_take_is_shown_with_its_reason_until_it_is_gi
     rating.open(1)
     rating.expect_state(1, "refused")
     assert "1 tidak diterima" in bar(page)
+    page.locator("#outbox summary").click()
     line = page.locator("#outbox li")
     expect(line).to_contain_text("Carikan rumah dijual di daerah cemara")
     expect(line).to_contain_text("Nilai ini tidak dapat dipakai")
