@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 from jinja2 import StrictUndefined
 from markupsafe import Markup
+from werkzeug.routing import IntegerConverter, Map
 
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
@@ -93,6 +94,16 @@ PAGES = (
 )
 
 
+LARGEST_NUMBER = 2**31 - 1
+
+
+class _StoredNumber(IntegerConverter):
+    """A whole number that every database can look for; where a larger one stands is nothing."""
+
+    def __init__(self, url_map: Map) -> None:
+        super().__init__(url_map, max=LARGEST_NUMBER)
+
+
 def join(app: Flask, database_url: str) -> None:
     """Make `app` answer with every page, on the database at `database_url`."""
     app.extensions["database"] = _opened(database_url)
@@ -102,6 +113,7 @@ def join(app: Flask, database_url: str) -> None:
     app.after_request(compression.compress)
     errors.explain(app)
     _set_up_templates(app)
+    app.url_map.converters["int"] = _StoredNumber
     for module in PAGES:
         app.register_blueprint(module.blueprint)
     asking.set_up(app)
