@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 from pathlib import Path
 
 from flask import Flask, render_template, request
@@ -59,6 +60,9 @@ def main() -> None:
     if said.canned:
         asyncio.run(_answer_at_once())
         return
+    logging.getLogger("waitress.queue").setLevel(
+        logging.ERROR
+    )  # as ours, and for the time it takes
     listener = listen(LOOPBACK, 0)
     server = create_server(
         create_app(said.folder),
