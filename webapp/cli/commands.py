@@ -38,6 +38,7 @@ COMMANDS = {
     "score": ("scoring", mark("Score files: constraints, cited answers, chunks, JSON answers.")),
     "invite": ("raters", mark("Make a link by which a rater comes in.")),
     "raters": ("raters", mark("List the raters: how they stand and how they come in.")),
+    "judge": ("judging", mark("Let a language model judge as a rater marked as a machine.")),
     "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
     "backup": ("backing_up", mark("Write everything to one file, while it is in use.")),
     "restore": ("backing_up", mark("Put a backup in the place of the database.")),
@@ -104,7 +105,13 @@ def _known(failure: Exception) -> str | None:
     from webapp.db.engine import DatabaseOutOfDate
     from webapp.services.comparisons import DifferentQuestions, NothingToCompare
     from webapp.services.evidence import NoRuns
-    from webapp.services.reports import UnknownRater, UnknownRule
+    from webapp.services.machine_judges import OtherConfiguration
+    from webapp.services.reports import (
+        MachineNotPacked,
+        MachineNotReleased,
+        UnknownRater,
+        UnknownRule,
+    )
     from webapp.services.runs import UnknownRun
     from webapp.services.user_studies import NotSetUp
 
@@ -112,6 +119,16 @@ def _known(failure: Exception) -> str | None:
         UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
         NoRuns: gettext("There is no run yet: `relevansi import` brings one."),
         UnknownRater: gettext("There is no rater called %(name)s."),
+        MachineNotReleased: gettext(
+            "%(name)s is a machine judge whose figures are not in use: see `relevansi judge "
+            "agreement`, then put them in use under Study, Machine judges, in the app."
+        ),
+        MachineNotPacked: gettext(
+            "A proof pack holds what people judged; leave --rater out or name a person."
+        ),
+        OtherConfiguration: gettext(
+            "This judge is %(name)s; another endpoint or model is configured."
+        ),
         UnknownRule: gettext('"%(name)s" is no rule: say majority or adjudicated.'),
         NothingToCompare: gettext(
             "A comparison needs two runs of one question set; `relevansi runs` lists them."

@@ -25,7 +25,7 @@ class UnknownRule(ValueError):
 
 
 class MachineNotReleased(Exception):
-    """The figures of this machine judge (its name, its rater's id) may not be chosen yet."""
+    """The figures of this machine judge may not be chosen; its name is the argument."""
 
 
 class MachineNotPacked(Exception):
@@ -58,7 +58,7 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     if rater is None or (kind == "machine" and not rater.is_machine):
         raise UnknownRater(rater_name)
     if rater.is_machine and not _is_released(session, rater):
-        raise MachineNotReleased(rater.name, rater.id)
+        raise MachineNotReleased(rater.name)
     return of_rater(rater)
 
 
