@@ -26,7 +26,11 @@ async function begin() {
   await say({ rater, language: document.documentElement.lang, ahead });
   const others = (await caches.keys()).filter((name) => name.startsWith(PAGES) && name !== PAGES + rater);
   await Promise.all(others.map((name) => caches.delete(name)));
-  if (!isCopy) navigator.serviceWorker.register(worker).catch(() => {}); // else all goes on without
+  if (!isCopy) setTimeout(install, QUIET); // first what the reader waits for
+}
+
+function install() {
+  navigator.serviceWorker.register(worker).catch(() => {}); // without one all goes on as it did
 }
 
 async function here() {

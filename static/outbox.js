@@ -144,13 +144,19 @@ function changed() {
 /** Keep an event; if this browser no longer can, in the page, with all that waits. */
 async function store(event) {
   const { hear, made, ...record } = event;
-  Object.assign(record, { url: new URL(event.url, location).pathname, state: "waiting" });
+  const { pathname, search } = new URL(event.url, location);
+  Object.assign(record, { url: pathname + search, state: "waiting" });
   try {
     Object.assign(event, await (await opening).add(record));
   } catch {
-    if ((await opening).lasts) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
+    await keepInPage();
     Object.assign(event, await (await opening).add(record));
   }
+}
+
+/** Go on without this browser's memory: it was closed, cleared or is full. */
+async function keepInPage() {
+  if ((await opening).lasts) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
 }
 
 /** Send what waits, however often that is asked for at once. */
@@ -161,7 +167,7 @@ export async function work() {
   for (let wait = FIRST_WAIT, seen = 0; seen !== calls; ) {
     seen = calls;
     const before = answered;
-    trouble = await alone(sendAll).catch(() => ({ why: "unreachable" }));
+    trouble = await alone(sendAll).catch(() => keepInPage().then(() => ({ why: "unreachable" })));
     if (!trouble) {
       await reconcile();
       wait = FIRST_WAIT;

@@ -70,6 +70,28 @@ def test_leaving_with_unsent_judgments_warns_and_with_none_does_not(
     assert asked == ["beforeunload"]
 
 
+def test_an_undo_without_a_network_takes_back_what_waits_and_leads_to_its_card(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """Each goes one click further back; both clicks and both undos are told later, in order."""
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    page.context.set_offline(True)
+    rating.press("y", "t", "y")
+    rating.expect_state(3, "unsaved")
+    rating.press("u", "u")
+    rating.expect_focus("2")
+    rating.expect_pressed(1, "1")
+    rating.expect_pressed(2, None)
+    rating.expect_pressed(3, None)
+
+    page.context.set_offline(False)
+    rating.expect_state(3, "saved")
+    rating.expect_state(2, "saved")
+    assert [event["new"] for event in own_server.events()] == ["1", "0", "1", None, None]
+    assert stored(own_server, run_id)[0].relevance[:3] == (1, None, None)
+
+
 def test_a_click_whose_answer_was_lost_is_stored_once(
     own_server: Server, run_id: str, page: Page
 ) -> None:

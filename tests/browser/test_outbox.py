@@ -71,11 +71,13 @@ def test_a_killed_tab_s_clicks_are_sent_by_the_next_page_that_is_opened(
     assert stored(own_server, run_id)[0].relevance[:3] == (1, 0, "unsure")
 
 
+@pytest.mark.parametrize("without", ["", "Navigator.prototype.locks", "window.BroadcastChannel"])
 def test_of_two_tabs_one_sends_and_both_show_what_became_of_it(
-    own_server: Server, run_id: str, context_of: NewContext
+    own_server: Server, run_id: str, context_of: NewContext, without: str
 ) -> None:
-    """Clicks in both tabs without a network: numbered as one device's, each sent once."""
+    """Clicks in both tabs without a network: numbered as one device's, each stored once."""
     context = context_of()
+    context.add_init_script(f"delete {without or 'window.nothing'};")
     sent: list[str] = []
     context.on(
         "request",
@@ -282,4 +284,25 @@ def test_where_the_browser_syncs_in_the_background_no_page_needs_to_be_open(
         if len(own_server.events()) == 2:
             break
         bare.wait_for_timeout(100)
+    assert [event["new"] for event in own_server.events()] == ["1", "0"]
+
+
+def test_a_browser_whose_memory_is_cleared_meanwhile_sends_what_its_page_still_has(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """Offline, one click kept; then the site's data are deleted; both clicks arrive."""
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    page.context.set_offline(True)
+    rating.press("y")
+    rating.expect_state(1, "unsaved")
+    tools = page.context.new_cdp_session(page)
+    tools.send(
+        "Storage.clearDataForOrigin", {"origin": own_server.url, "storageTypes": "indexeddb"}
+    )
+    rating.press("t")
+    rating.expect_state(2, "unsaved")
+    page.context.set_offline(False)
+    rating.expect_state(1, "saved")
+    rating.expect_state(2, "saved")
     assert [event["new"] for event in own_server.events()] == ["1", "0"]
