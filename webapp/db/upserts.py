@@ -11,18 +11,21 @@ from sqlalchemy.dialects import postgresql, sqlite
 from webapp.db.models import Base
 
 
-def upsert(model: type[Base], connection: Connection) -> Any:
-    """Return the statement that writes a whole row of `model` over the one with its key."""
-    return _upsert(model, connection.dialect.name)
+def upsert(model: type[Base], connection: Connection, changed: tuple[str, ...] = ()) -> Any:
+    """Return the statement that writes a row of `model`, over the one with its key if need be.
+
+    Of a row that is there only the columns `changed` are written; without any, all of them.
+    """
+    return _upsert(model, connection.dialect.name, changed)
 
 
 @cache
-def _upsert(model: type[Base], dialect: str) -> Any:
+def _upsert(model: type[Base], dialect: str, changed: tuple[str, ...]) -> Any:
     insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
     table: Any = model.__table__
     statement = insert(table)
     keys = [column.name for column in table.primary_key]
-    others = [column.name for column in table.columns if column.name not in keys]
+    others = changed or [column.name for column in table.columns if column.name not in keys]
     return statement.on_conflict_do_update(
         index_elements=keys, set_={name: statement.excluded[name] for name in others}
     )

@@ -8,10 +8,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Protocol, Self
 
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, insert, or_, select
 from sqlalchemy.orm import Session
 
+from webapp.db.asking import Asking, tables
 from webapp.db.models import (
+    Base,
     Event,
     Judgment,
     Query,
@@ -98,14 +100,15 @@ class Target:
         return self.thing_id is not None or event.query_key == self.query_key
 
 
-def lock(session: Session, rater: Rater | Who) -> None:
+def lock(asking: Asking, rater: Rater | Who) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
-    session.flush()  # what follows speaks to the tables
-    session.connection().execute(_LOCK, {"rater_id": rater.id})
+    connection = tables(asking)
+    if connection.dialect.name != "sqlite":
+        connection.execute(_LOCK, {"rater_id": rater.id})
 
 
 def record(
-    session: Session,
+    asking: Asking,
     rater: Rater | Who,
     target: Target,
     new: str | None,
@@ -119,8 +122,8 @@ def record(
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
-    session.flush()
-    known = _known(session, rater, target, click)
+    connection = tables(asking)
+    known = _known(connection, rater, target, click)
     wanted = None if new is None else str(new)
     history = [event for event in known if target.has(event)]
     before = standing(history)
@@ -143,27 +146,23 @@ def record(
         "client_time": event.client_time,
         "received_at": event.received_at,
     }
-    session.connection().execute(_INSERT, values)
+    connection.execute(_INSERT, values)
     made: list[Made] = [*history, event]
     last = standing(made)
     assert last is not None
-    _settle(session, rater, target, last)
+    _settle(connection, rater, target, last)
     return last.new
 
 
-def refresh(session: Session, rater: Rater | Who, targets: Sequence[Target]) -> None:
+def refresh(asking: Asking, rater: Rater | Who, targets: Sequence[Target]) -> None:
     """Rewrite the rater's summaries of every query that shows or is one of the targets.
 
     What was said once more changes none.
     """
-    targets = [target for target in targets if not target.is_repeat]
-    if len(targets) == 1:
-        only = targets[0]
-        live_metrics.refresh_touched(session, rater.id, only.thing_id, only.query_key)
-    elif targets:
-        things = [target.thing_id for target in targets if target.thing_id is not None]
-        keys = [target.query_key for target in targets if target.query_key is not None]
-        live_metrics.refresh(session, [rater.id], live_metrics.touched_by(things, keys))
+    connection = tables(asking)
+    for target in targets:
+        if not target.is_repeat:
+            live_metrics.refresh_touched(connection, rater.id, target.thing_id, target.query_key)
 
 
 def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]) -> Event | None:
@@ -196,7 +195,7 @@ _SETTLED = (
 
 
 def _known(
-    session: Session, rater: Rater | Who, target: Target, click: Click
+    connection: Connection, rater: Rater | Who, target: Target, click: Click
 ) -> Sequence[Row[Any]]:
     """Return every event that changed the target or has the click's id."""
     on_thing = target.thing_id is not None
@@ -207,7 +206,7 @@ def _known(
     if on_thing or on_query:
         values["of"] = target.thing_id if on_thing else target.query_key
     asked = _known_statement(on_thing, on_query, target.is_repeat)
-    return session.connection().execute(asked, values).all()
+    return connection.execute(asked, values).all()
 
 
 @cache
@@ -246,57 +245,33 @@ def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
     return "", max(counted, default=0) + 1
 
 
-def _settle(session: Session, rater: Rater | Who, target: Target, last: Made) -> None:
+def _settle(connection: Connection, rater: Rater | Who, target: Target, last: Made) -> None:
     """Make the rater's row say what the standing event says."""
+    model, key = _row(rater, target)
+    said = _said(target.field, last.new) | {"changed_at": last.received_at}
+    connection.execute(upsert(model, connection, tuple(said)), key | said)
+
+
+def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:
+    """Return the table and the key of the row that an event's target stands in."""
+    key: dict[str, object] = {"rater_id": rater.id}
     if target.is_repeat:
-        _settle_repeat(session, target, last)
-    elif target.field in _QUESTIONNAIRE:
-        _settle_questionnaire(session, rater, target.field, last)
-    elif target.thing_id is not None:
-        _settle_judgment(session, rater, target.thing_id, last)
-    else:
-        _settle_rating(session, rater, target, last)
-
-
-def _settle_repeat(session: Session, target: Target, last: Made) -> None:
+        key = {"task_id": target.task_id}
+    if target.field in _QUESTIONNAIRE:
+        return QuestionnaireAnswer, key | {"item": target.field}
     if target.thing_id is not None:
-        repeat = session.get_one(Repeat, (target.task_id, target.thing_id))
-        repeat.verdict, repeat.changed_at = last.new, last.received_at
-        return
-    rating = session.get_one(RepeatRating, (target.task_id, target.query_key))
-    _say(rating, target.field == AGAIN["quality"], last)
+        return Repeat if target.is_repeat else Judgment, key | {"judged_thing_id": target.thing_id}
+    return RepeatRating if target.is_repeat else QueryRating, key | {"query_key": target.query_key}
 
 
-def _settle_judgment(session: Session, rater: Rater | Who, thing_id: int, last: Made) -> None:
-    connection = session.connection()
-    values = {"rater_id": rater.id, "judged_thing_id": thing_id}
-    said = {"verdict": last.new, "changed_at": last.received_at}
-    connection.execute(upsert(Judgment, connection), values | said)
-
-
-def _settle_rating(session: Session, rater: Rater | Who, target: Target, last: Made) -> None:
-    rating = session.get(QueryRating, (rater.id, target.query_key))
-    if rating is None:
-        rating = QueryRating(rater_id=rater.id, query_key=target.query_key, notes="")
-        session.add(rating)
-    _say(rating, target.field == "quality", last)
-    session.flush()
-
-
-def _settle_questionnaire(session: Session, rater: Rater | Who, item: str, last: Made) -> None:
-    answer = session.get(QuestionnaireAnswer, (rater.id, item))
-    if answer is None:
-        answer = QuestionnaireAnswer(rater_id=rater.id, item=item)
-        session.add(answer)
-    is_score = item in USABILITY_ITEMS
-    answer.score = int(last.new) if is_score and last.new else None
-    answer.text = "" if is_score else last.new or ""
-    answer.changed_at = last.received_at
-
-
-def _say(rating: QueryRating | RepeatRating, is_quality: bool, last: Made) -> None:
-    if is_quality:
-        rating.quality = None if last.new is None else int(last.new)
-    else:
-        rating.notes = last.new or ""
-    rating.changed_at = last.received_at
+def _said(field: str, new: str | None) -> dict[str, object]:
+    """Return what a row of a rater is to say, by column."""
+    if field in USABILITY_ITEMS:
+        return {"score": int(new) if new else None, "text": ""}
+    if field in COMMENTS:
+        return {"score": None, "text": new or ""}
+    if field in {"quality", AGAIN["quality"]}:
+        return {"quality": None if new is None else int(new)}
+    if field in {"notes", AGAIN["notes"]}:
+        return {"notes": new or ""}
+    return {"verdict": new}

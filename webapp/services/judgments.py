@@ -8,6 +8,7 @@ from enum import Enum
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from webapp.db.asking import Asking, tables
 from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
 from webapp.metrics.queries import BEST_QUALITY
 from webapp.records import Click, EmptyOutcome, QueryState, Relevance, Who
@@ -58,7 +59,7 @@ class Rating:
 
 
 def judge(
-    session: Session,
+    asking: Asking,
     rater: Rater | Who,
     run_id: str,
     query_id: int,
@@ -71,14 +72,14 @@ def judge(
     The verdict holds wherever the same judged thing was shown. The same event twice changes
     nothing. Raises ``UnknownQuery`` and ``EventIdTaken``.
     """
-    events.lock(session, rater)
+    events.lock(asking, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    shown = session.connection().execute(_SHOWN, card).first()
+    shown = tables(asking).execute(_SHOWN, card).first()
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target.verdict(shown.judged_thing_id, shown.query_key)
-    standing = events.record(session, rater, target, relevance, click)
-    events.refresh(session, rater, [target])
+    standing = events.record(asking, rater, target, relevance, click)
+    events.refresh(asking, rater, [target])
     return Relevance(standing) if standing else None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Connection,
     Integer,
     Row,
     RowMapping,
@@ -75,28 +76,18 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
 
 
 def refresh_touched(
-    session: Session, rater_id: int, thing_id: int | None, query_key: int | None
+    connection: Connection, rater_id: int, thing_id: int | None, query_key: int | None
 ) -> None:
     """Rewrite one rater's summaries of the queries that one change touches.
 
     Those that show or are the judged thing, and the one with the key. The same as ``refresh``
     in two statements, for it is what every click waits for.
     """
-    connection = session.connection()
     values = {"rater_id": rater_id, "thing_id": thing_id, "query_key": query_key}
     found = connection.execute(_touched(), values).all()
     rows = [_row_of(list(results), rater_id) for _, results in groupby(found, itemgetter(0))]
     if rows:
         connection.execute(upsert(QuerySummary, connection), rows)
-
-
-def touched_by(things: Sequence[int], keys: Sequence[int]) -> Scope:
-    """Return which queries show or are one of the `things`, or have one of the `keys`."""
-    return or_(
-        Query.id.in_(keys),
-        Query.emptiness_id.in_(things),
-        Query.id.in_(select(Result.query_key).where(Result.judged_thing_id.in_(things))),
-    )
 
 
 @cache

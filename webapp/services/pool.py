@@ -8,22 +8,16 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from hashlib import sha256
-from typing import Any
 
 from sqlalchemy import (
-    BindParameter,
     ColumnElement,
-    Integer,
-    Row,
-    Select,
-    String,
+    Exists,
+    SQLColumnExpression,
     and_,
-    bindparam,
     exists,
     func,
     or_,
@@ -102,22 +96,24 @@ def is_shown(study: Study) -> ColumnElement[bool]:
         Query.emptiness_id == JudgedThing.id, Run.id == Query.run_id, Run.study_id == study.id
     )
     listed = _is_listed(study.id, DEEPEST if study.pool_depth is None else study.pool_depth)
-    return or_(listed, empty.correlate(JudgedThing))
+    return or_(listed.correlate(JudgedThing), empty.correlate(JudgedThing))
+
+
+def is_listed() -> ColumnElement[bool]:
+    """Return the condition on (``JudgedThing``, ``Study``) that a run of the study lists it."""
+    listed = _is_listed(Study.id, func.coalesce(Study.pool_depth, DEEPEST))
+    return listed.correlate(JudgedThing, Study)
 
 
 def _is_listed(
-    study_id: int | BindParameter[int], depth: int | BindParameter[int]
-) -> ColumnElement[bool]:
-    return (
-        exists()
-        .where(
-            Result.judged_thing_id == JudgedThing.id,
-            Result.rank <= depth,
-            Query.id == Result.query_key,
-            Run.id == Query.run_id,
-            Run.study_id == study_id,
-        )
-        .correlate(JudgedThing)
+    study_id: int | SQLColumnExpression[int], depth: int | SQLColumnExpression[int]
+) -> Exists:
+    return exists().where(
+        Result.judged_thing_id == JudgedThing.id,
+        Result.rank <= depth,
+        Query.id == Result.query_key,
+        Run.id == Query.run_id,
+        Run.study_id == study_id,
     )
 
 
@@ -126,32 +122,6 @@ def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     return and_(
         JudgedThing.question_id == unit.question_id,
         JudgedThing.run_id.is_not_distinct_from(unit.run_id),
-    )
-
-
-def thing_ids(session: Session, task: Row[Any]) -> Sequence[int]:
-    """Return the ids of the properties that a task asks for; every click waits for it.
-
-    `task` has its ``question_id`` and ``run_id``, and its study's ``study_id`` and
-    ``pool_depth``.
-    """
-    values = {
-        "question_id": task.question_id,
-        "run_id": task.run_id,
-        "study_id": task.study_id,
-        "depth": DEEPEST if task.pool_depth is None else task.pool_depth,
-    }
-    return session.connection().execute(_thing_ids(), values).scalars().all()
-
-
-@cache
-def _thing_ids() -> Select[int]:
-    """Return the statement behind ``thing_ids``."""
-    return select(JudgedThing.id).where(
-        JudgedThing.question_id == bindparam("question_id"),
-        JudgedThing.run_id.is_not_distinct_from(bindparam("run_id", type_=String)),
-        JudgedThing.property_id.is_not(None),
-        _is_listed(bindparam("study_id", type_=Integer), bindparam("depth", type_=Integer)),
     )
 
 

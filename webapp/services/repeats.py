@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, exists, func, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from webapp.db.asking import Asking, tables
 from webapp.db.models import (
     JudgedThing,
     Judgment,
@@ -110,11 +110,11 @@ def open_verdicts(session: Session, rater: Rater) -> int:
     return session.scalar(rows.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))) or 0
 
 
-def thing_ids(session: Session, task: Row[Any]) -> Sequence[int]:
+def thing_ids(asking: Asking, task_id: str) -> Sequence[int]:
     """Return the ids of the properties that a task asks for again."""
     asked = select(Repeat.judged_thing_id).join(JudgedThing)
-    own = asked.where(Repeat.task_id == task.id, JudgedThing.property_id.is_not(None))
-    return session.scalars(own).all()
+    own = asked.where(Repeat.task_id == task_id, JudgedThing.property_id.is_not(None))
+    return tables(asking).execute(own).scalars().all()
 
 
 def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:

@@ -6,6 +6,7 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
+from webapp.db.asking import Asking, tables
 from webapp.db.models import (
     Event,
     JudgedThing,
@@ -133,7 +135,7 @@ def _key(seed: int, rater_id: int, kind: str, number: int) -> str:
 
 
 def judge(
-    session: Session,
+    asking: Asking,
     rater: Rater | Who,
     task_id: str,
     card: str,
@@ -144,20 +146,20 @@ def judge(
 
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
-    events.lock(session, rater)
-    known = session.connection().execute(_known_task(), {"task_id": task_id}).first()
-    if known is None or known.rater_id != rater.id:
+    events.lock(asking, rater)
+    rows = tables(asking).execute(_asked(), {"task_id": task_id, "rater_id": rater.id}).all()
+    if not rows:
         raise UnknownTask(task_id)
-    things = pool.thing_ids if known.kind == POOL else repeats.thing_ids
-    named = {
-        _key(known.order_seed, rater.id, known.kind, number): number
-        for number in things(session, known)
-    }
+    task = rows[0]
+    things: Sequence[int] = [row.thing_id for row in rows]
+    if task.kind == REPEAT:
+        things = repeats.thing_ids(asking, task_id)
+    named = {_key(task.order_seed, rater.id, task.kind, number): number for number in things}
     if card not in named:
         raise UnknownTask(task_id, card)
-    target = _target(known, "verdict", thing_id=named[card])
-    standing = events.record(session, rater, target, relevance, click)
-    events.refresh(session, rater, [target])
+    target = _target(task, "verdict", thing_id=named[card])
+    standing = events.record(asking, rater, target, relevance, click)
+    events.refresh(asking, rater, [target])
     return Judged(
         position=sorted(named).index(card) + 1,
         relevance=Relevance(standing) if standing else None,
@@ -165,16 +167,17 @@ def judge(
 
 
 @cache
-def _known_task() -> Select[*tuple[Any, ...]]:
-    """Return the statement that tells what ``judge`` needs of a task and of its study."""
+def _asked() -> Select[*tuple[Any, ...]]:
+    """Return the statement that tells what ``judge`` needs of a task, a row for each property."""
     return (
-        select(
-            *(Task.id, Task.rater_id, Task.question_id, Task.run_id, Task.kind),
-            *(Study.id.label("study_id"), Study.order_seed, Study.pool_depth),
-        )
+        select(Task.id, Task.kind, Study.order_seed, JudgedThing.id.label("thing_id"))
         .join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
-        .where(Task.id == bindparam("task_id"))
+        .outerjoin(
+            JudgedThing,
+            and_(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed()),
+        )
+        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
     )
 
 

@@ -26,6 +26,7 @@ from webapp.web import badges
 from webapp.web.doors import Door, door
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
     from sqlalchemy.orm import Session
 
     from webapp.db.engine import Database
@@ -135,13 +136,13 @@ def writing() -> Iterator[tuple[Session, Rater]]:
 
 
 @contextmanager
-def judging() -> Iterator[tuple[Session, Who]]:
-    """Yield a session whose user commits, and who asks, for what every click waits for."""
+def judging() -> Iterator[tuple[Connection, Who]]:
+    """Yield a connection whose user commits, and who asks, for what every click waits for."""
     who = visitor().who
     if who is None:
         raise NotSignedIn
-    with database().writing() as session:
-        yield session, who
+    with database().judging() as connection:
+        yield connection, who
 
 
 def rater(session: Session) -> Rater:

@@ -99,9 +99,11 @@ def standing(run_id: str, query_id: int) -> Response:
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
     form = checked(VerdictForm)
-    with access.judging() as (session, who):
-        verdict = judgments.judge(session, who, run_id, query_id, rank, form.verdict, form.click())
-        session.commit()
+    with access.judging() as (connection, who):
+        verdict = judgments.judge(
+            connection, who, run_id, query_id, rank, form.verdict, form.click()
+        )
+        connection.commit()
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     if verdict is None or form.onward.data:

@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
-from sqlalchemy.orm import Session
 
-from webapp.db.models import Rater
 from webapp.i18n import gettext
 from webapp.importers.property_identity import identity
 from webapp.services import blind_page, item_rating, progress, tasks
@@ -115,12 +113,13 @@ def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
     form = checked(BlindVerdictForm)
     card = form.card.data or ""
-    with access.judging() as (session, who):
-        said = tasks.judge(session, who, task_id, card, form.verdict, form.click())
-        onward = _onward(session, access.rater(session), task_id) if form.onward.data else None
-        session.commit()
-    if said.relevance is None or form.onward.data or not htmx.wants_part():
-        return onward or _clicked(task_id, card=card)
+    with access.judging() as (connection, who):
+        said = tasks.judge(connection, who, task_id, card, form.verdict, form.click())
+        connection.commit()
+    if form.onward.data:
+        return _onward(task_id) or _clicked(task_id, card=card)
+    if said.relevance is None or not htmx.wants_part():
+        return _clicked(task_id, card=card)
     return judged(Judged(task_id, f"card-{said.position}", said.position, said.relevance))
 
 
@@ -131,8 +130,8 @@ def rate(task_id: str) -> Response:
     answer = form.answer.data or None
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, form.click())
-        onward = _onward(session, rater, task_id) if form.onward.data else None
         session.commit()
+    onward = _onward(task_id) if form.onward.data else None
     return onward or _clicked(task_id, answer=answer)
 
 
@@ -161,12 +160,14 @@ def undo() -> Response:
     return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
 
 
-def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
+def _onward(task_id: str) -> Response | None:
     """Return the way to what is next, once nothing is left in this task; else ``None``."""
-    if not tasks.is_done(session, rater, task_id):
-        return None
-    task = tasks.next_task(session, rater, access.now())
-    return _to(task.id) if task is not None else _to_next()
+    with access.writing() as (session, rater):
+        if not tasks.is_done(session, rater, task_id):
+            return None
+        task = tasks.next_task(session, rater, access.now())
+        session.commit()
+        return _to(task.id) if task is not None else _to_next()
 
 
 def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:

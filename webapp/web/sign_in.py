@@ -206,9 +206,7 @@ def _page(errors: dict[str, str] | None = None) -> str:
         lines = raters.lines(session, study) if access.visitor().is_local else []
         context = SignIn(
             study=study.name,
-            raters=tuple(
-                line for line in lines if line.removed_at is None and not line.is_machine
-            ),
+            raters=tuple(line for line in lines if line.removed_at is None and not line.is_machine),
             has_password=study.password is not None,
             may_set=_may_set(),
             setup=request.args.get("setup", ""),
