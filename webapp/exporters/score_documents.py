@@ -228,8 +228,13 @@ def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
         "expected_result": str(query.question.expected),
         "has_results": bool(query.cards),
         "num_properties": len(query.cards),
-        "mean_cpr": float(query.mean_cpr or 0),
+        "mean_cpr": _recorded_mean(query),
         "strict_success": query.strict_success,
         "is_success": query.is_success,
         "confusion_category": str(query.confusion),
     }
+
+
+def _recorded_mean(query: QueryEvaluation) -> float | None:
+    """0 without cards, as it was recorded; null where no card has a pass rate."""
+    return number(query.mean_cpr) if query.cards else 0.0

@@ -1,0 +1,227 @@
+"""Constraints come out as by the second implementation, whatever the files say."""
+
+from __future__ import annotations
+
+import ast
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.metrics import constraint_oracle
+from webapp.exporters.score_documents import constraints_json
+from webapp.metrics.constraints import Missing
+from webapp.services import scoring
+from webapp.services.scoring import File
+
+TYPES = st.sampled_from(["rumah", "House", "ruko", "land", "Tanah", "villa", "apartment"])
+OFFERS = st.sampled_from(["dijual", "jual", "Sale", "sewa", "disewa", "rent", "lelang"])
+WORDS = st.sampled_from(["", "Cemara", "Jl. Cemara Asri 5", "Medan Timur", "Binjai", "asri"])
+POINTS = st.sampled_from([(3.60, 98.69), (3.61, 98.70), (3.59, 98.68), (-6.2, 106.8), (0, 98.7)])
+MILLIONS = st.sampled_from([0, 500, 900, 990, 999, 1000, 1001, 1010, 1100, 1200, 1999, 2000])
+PRICES = MILLIONS.map(lambda n: n * 1_000_000)
+TOLERANCES = st.sampled_from([0, 0.01, 0.1, 0.2])
+SMALL = st.integers(0, 5)
+THRESHOLDS = st.sampled_from(["0", "0.2", "0.25", "0.5", "0.6", "0.75", "0.8", "1"])
+few = settings(max_examples=60, deadline=None)
+
+
+def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects in which every field may be there or not."""
+    return st.fixed_dictionaries({}, optional=fields)
+
+
+@st.composite
+def places(draw: st.DrawFn) -> dict[str, Any]:
+    found = draw(some(keywords=st.lists(WORDS, max_size=2), radius_km=st.sampled_from([0.5, 3, 9])))
+    if draw(st.booleans()):
+        found["lat"], found["lng"] = draw(POINTS)
+    return found
+
+
+@st.composite
+def prices(draw: st.DrawFn) -> dict[str, Any]:
+    return draw(some(min=PRICES, max=PRICES, target=PRICES, tolerance=TOLERANCES))
+
+
+@st.composite
+def facts(draw: st.DrawFn, *, from_api: bool = False) -> dict[str, Any]:
+    """What a card may say; the listing itself writes its price as digits, and may say null."""
+    found = draw(
+        some(
+            name=WORDS,
+            location=WORDS,
+            address=WORDS,
+            property_type=TYPES | st.none(),
+            listing_type=OFFERS | st.none(),
+            price=(PRICES.map(str) if from_api else PRICES) | st.none(),
+            bedrooms=SMALL | st.none(),
+            floors=SMALL | st.none(),
+        )
+    )
+    if draw(st.booleans()):
+        found["latitude"], found["longitude"] = draw(POINTS | st.just((0, 0)))
+    return found
+
+
+@st.composite
+def cards(draw: st.DrawFn) -> dict[str, Any]:
+    card = draw(facts())
+    if draw(st.booleans()):
+        card["verified"] = draw(st.booleans())
+        card["api_data"] = draw(facts(from_api=True) | st.none())
+    return card
+
+
+NUMBERS = some(min=SMALL, max=SMALL, exact=SMALL)
+ASKED = some(
+    property_type=TYPES,
+    listing_type=OFFERS,
+    location=places(),
+    price=prices(),
+    bedrooms=NUMBERS,
+    floors=NUMBERS,
+)
+IDS = st.integers(1, 5)
+
+
+@st.composite
+def golds(draw: st.DrawFn) -> dict[str, Any]:
+    questions = [
+        {
+            "id": number,
+            "question": f"Q{number}?",
+            "category": draw(st.sampled_from(["x", "y", "z"])),
+            "expected_result": draw(st.sampled_from(["has_data", "has_data", "no_data"])),
+            "constraints": draw(ASKED),
+        }
+        | draw(some(evaluation_mode=st.sampled_from(["auto", "auto", "manual"])))
+        for number in draw(st.lists(IDS, min_size=1, unique=True))
+    ]
+    top = draw(some(threshold_t=THRESHOLDS.map(float), price_tolerance=TOLERANCES))
+    return top | {"questions": questions}
+
+
+RESULTS = st.dictionaries(IDS, st.lists(cards(), max_size=4)).map(
+    lambda found: {"results": [{"query_id": n, "properties": p} for n, p in found.items()]}
+)
+PLACES = st.sampled_from("0123")
+OVERRIDES = st.dictionaries(
+    st.sampled_from(constraint_oracle.NAMES), st.sampled_from(["pass", "fail", "na"])
+)
+SAID = st.fixed_dictionaries({"result": st.sampled_from(["pass", "fail", "pending"])})
+MANUALS = some(
+    constraint_overrides=st.dictionaries(IDS.map(str), st.dictionaries(PLACES, OVERRIDES)),
+    manual_evaluations=st.dictionaries(IDS.map(str), st.dictionaries(PLACES, SAID)),
+).map(lambda manual: manual or {"manual_evaluations": {}})
+
+
+def ours(
+    gold: dict[str, Any],
+    results: dict[str, Any],
+    manual: dict[str, Any] | None,
+    threshold: str | None,
+    *,
+    left_out: bool,
+) -> dict[str, Any]:
+    """The figures as the product makes them of the files."""
+    files = [
+        None if document is None else File(name, json.dumps(document).encode())
+        for name, document in (("g.json", gold), ("r.json", results), ("m.json", manual))
+    ]
+    found = scoring.constraint_scoring(
+        *files,  # type: ignore[arg-type]
+        threshold=None if threshold is None else Fraction(threshold),
+        missing=Missing.LEFT_OUT if left_out else Missing.COUNTED,
+    )
+    return constraints_json(found.report)
+
+
+@few
+@given(golds(), RESULTS, st.none() | MANUALS, st.none() | THRESHOLDS, st.booleans())
+def test_every_figure_is_that_of_the_second_implementation(
+    gold: dict[str, Any],
+    results: dict[str, Any],
+    manual: dict[str, Any] | None,
+    threshold: str | None,
+    left_out: bool,
+) -> None:
+    theirs = constraint_oracle.report(gold, results, manual, threshold, left_out=left_out)
+
+    assert ours(gold, results, manual, threshold, left_out=left_out) == theirs
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("with_manual", [False, True])
+@pytest.mark.parametrize("left_out", [False, True])
+@pytest.mark.parametrize("threshold", [None, "0", "0.5", "0.75", "1"])
+def test_the_real_run_comes_out_the_same_both_ways(
+    real_run: Path,
+    with_manual: bool,
+    left_out: bool,
+    threshold: str | None,
+) -> None:
+    gold, results, manual = (
+        json.loads((real_run / name).read_text("utf-8"))
+        for name in ("questions_v2.json", "results.json", "manual_input.json")
+    )
+    said = manual if with_manual else None
+    theirs = constraint_oracle.report(gold, results, said, threshold, left_out=left_out)
+
+    assert ours(gold, results, said, threshold, left_out=left_out) == theirs
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("recorded", "with_manual"),
+    [("recorded_metrics_before_manual_input.json", False), ("recorded_final_metrics.json", True)],
+)
+def test_the_second_implementation_reproduces_what_was_recorded(
+    real_run: Path,
+    recorded: str,
+    with_manual: bool,
+) -> None:
+    """So the two do not only agree with each other."""
+    read = {
+        name: json.loads((real_run / name).read_text("utf-8"))
+        for name in ("questions_v2.json", "results.json", "manual_input.json", recorded)
+    }
+    manual = read["manual_input.json"] if with_manual else None
+    found = constraint_oracle.report(read["questions_v2.json"], read["results.json"], manual)
+    theirs = read[recorded]
+
+    assert {name: found[name] for name in theirs["metrics"]} == theirs["metrics"]
+    for one, other in zip(found["evaluations"], theirs["evaluations"], strict=True):
+        assert {name: one[name] for name in other} == other | {
+            "mean_cpr": pytest.approx(other["mean_cpr"])
+        }
+
+
+def test_a_question_of_which_no_card_has_a_pass_rate_has_no_mean_and_one_without_cards_0() -> None:
+    """What is missing left out, a card that shows nothing of what is asked is in no mean."""
+    asked = {"question": "?", "category": "x", "expected_result": "has_data"}
+    gold = {
+        "questions": [
+            {"id": number, "constraints": {"bedrooms": {"min": 3}}, **asked} for number in (1, 2)
+        ]
+    }
+    results = {"results": [{"query_id": 1, "properties": [{"name": "rumah"}]}]}
+
+    found = ours(gold, results, None, None, left_out=True)["evaluations"]
+
+    assert [one["mean_cpr"] for one in found] == [None, 0]
+
+
+def test_the_second_implementation_takes_nothing_of_the_first() -> None:
+    tree = ast.parse(Path(constraint_oracle.__file__).read_text("utf-8"))
+    taken = {
+        (node.module or "") if isinstance(node, ast.ImportFrom) else node.names[0].name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+
+    assert taken == {"__future__", "math", "decimal", "typing", "pandas"}
