@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from faults import clock, failover, full_disk, killing, locked, network, outbox, power_cut
+from faults.ending import everything_ended
 from faults.rows import CannotBeMade, Row
 from faults.table import show, written
 
@@ -79,7 +80,7 @@ def main() -> None:
         sys.exit("SIGKILL and SIGSTOP are signals of POSIX systems.")
     began = time.monotonic()
     chosen = faults(said.kills, said.seed)
-    with ThreadPoolExecutor(said.at_once) as pool:
+    with ThreadPoolExecutor(said.at_once) as pool, everything_ended():
         rows = list(
             pool.map(made, (fault for name in said.only or names for fault in chosen[name]))
         )

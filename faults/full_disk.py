@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+from faults.ending import at_the_end
 from faults.load import Load, awaited
 from faults.postgres import Postgres, own
 from faults.rows import CannotBeMade, Row
@@ -89,10 +90,15 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     if done.returncode:
         raise CannotBeMade(f"a disk of its own cannot be mounted: {done.stderr.strip()}")
     own(folder)
+
+    def end() -> None:
+        subprocess.run(["/bin/umount", "--lazy", str(folder)], check=False, capture_output=True)  # noqa: S603
+
+    at_the_end(end)
     try:
         yield folder
     finally:
-        subprocess.run(["/bin/umount", "--lazy", str(folder)], check=False)  # noqa: S603
+        end()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from faults.ending import at_the_end
 from faults.rows import CannotBeMade
 
 NETWORK = "198.18.77"
@@ -52,6 +53,13 @@ def hosts(count: int) -> Iterator[Sequence[Host]]:
         Host(f"{bridge}-{number}", f"{NETWORK}.{number}", f"{bridge}c{number}")
         for number in range(1, count + 1)
     ]
+
+    def end() -> None:
+        for host in made:
+            _run("netns", "delete", host.name, is_needed=False)
+        _run("link", "delete", bridge, is_needed=False)
+
+    at_the_end(end)
     try:
         _run("link", "add", bridge, "type", "bridge")
         _run("address", "add", f"{HERE}/24", "dev", bridge)
@@ -60,9 +68,7 @@ def hosts(count: int) -> Iterator[Sequence[Host]]:
             _plug_in(host, bridge)
         yield made
     finally:
-        for host in made:
-            _run("netns", "delete", host.name, is_needed=False)
-        _run("link", "delete", bridge, is_needed=False)
+        end()
 
 
 def _plug_in(host: Host, bridge: str) -> None:

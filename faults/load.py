@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 from faults import stored
 from faults.clicking import Clicker
+from faults.ending import at_the_end
 from faults.ports import free_port
 from faults.rows import Row
 from tests.browser.server import HYBRID, Server
@@ -30,7 +30,7 @@ class FaultyServer(Server):
     def __init__(self, instance: Path, settings: Mapping[str, str]) -> None:
         super().__init__(instance)
         self.port = free_port()
-        atexit.register(self.kill)  # nothing of it stays when a fault breaks off
+        at_the_end(self.kill)
         self.settings = settings
 
     def environment(self) -> dict[str, str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 
+from faults.ending import at_the_end
 from faults.hosts import NETWORK, Host
 from faults.load import awaited
 from faults.ports import free_port
@@ -49,6 +50,7 @@ class Postgres:
         self.log = folder.with_name(f"{folder.name}.log")
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
+        at_the_end(self.kill)
 
     @property
     def url(self) -> str:
