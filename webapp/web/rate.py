@@ -89,7 +89,7 @@ def next_one() -> Response:
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> Response:
     """Show one question to its rater, as far as it is asked for now."""
-    return htmx.respond("rate/page.html", "rate/_shown.html", _rated(task_id))
+    return htmx.respond("rate/page.html", "rate/_shown.html", _rated(task_id, in_full=True))
 
 
 def with_badges(task_id: str, badges: Badges, status: int) -> Response:
@@ -185,11 +185,14 @@ def _anchor(rated: Rated, card: str | None) -> str:
     return f"answer-{rated.rated.letter}" if rated.rated else "below"
 
 
-def _rated(task_id: str, card: str | None = None, answer: str | None = None) -> Rated:
+def _rated(
+    task_id: str, card: str | None = None, answer: str | None = None, *, in_full: bool = False
+) -> Rated:
+    """Return what the page shows, its badges too where it is shown `in_full`."""
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id)
         is_owner = rater.is_owner
-        badges = None if card or answer else card_badges.on_task(session, rater, page)
+        badges = card_badges.on_task(session, rater, page) if in_full else None
     g.pictures = page.show_pictures
     return Rated(
         page=page,
