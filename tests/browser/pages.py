@@ -231,6 +231,15 @@ def _checked(part: str = "") -> Callable[[Page, Study], None]:
     return step
 
 
+def _waiting(page: Page, study: Study) -> None:
+    """Show a click that cannot be sent."""
+    page.goto(f"{study.server.url}{study.run()}/queries/24")
+    expect(page.locator("html")).to_have_class("scripted")
+    page.context.set_offline(True)
+    page.keyboard.press("y")
+    expect(page.locator("#outbox")).to_be_visible()
+
+
 PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "home": "/",
     "runs": "/runs/",
@@ -246,6 +255,8 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "rating: question that depends on its conversation": _question(14),
     "rating: last open question": _question(1, "finished"),
     "blind rating: cards": "/rate/",
+    "rating: a click that waits": _waiting,
+    "no network": "/offline/id",
     "import": "/runs/import",
     "import report": _import_report,
     "import report of a known file": _known_file,
@@ -253,6 +264,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "study set-up": "/study/",
     "study set-up refused": _refused_set_up,
     "study standing": "/study/standing",
+    "machine judges, none configured": "/study/machine-judges/",
     "phase 3 set-up": "/study/users/",
     "conflicts": "/conflicts/",
     "constraints": _checked(),
