@@ -48,6 +48,7 @@ ALIKE = {
     "no door for a rater",
     "refused file",
     "nothing there",
+    "no network",
 }
 WATCH_FOCUS = """() => {
   window.lost = 0;
