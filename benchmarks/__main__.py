@@ -29,14 +29,15 @@ def main() -> None:
     """Print the tables, or write them; what is going on is said on the standard error."""
     said = _arguments().parse_args()
     effort = QUICK if said.quick else FULL
+    sections: list[Section] = []
     with TemporaryDirectory(prefix="relevansi-bench-") as folder:
         facts = machine(Path(folder))
-        sections = [measured(name, effort, Path(folder) / name) for name in said.only]
-    text = markdown(facts, sections)
-    if said.output:
-        said.output.write_text(text, "utf-8")
-    else:
-        print(text)
+        for name in said.only:
+            sections.append(measured(name, effort, Path(folder) / name))
+            if said.output:  # what there is, in case a later one fails
+                said.output.write_text(markdown(facts, sections), "utf-8")
+    if not said.output:
+        print(markdown(facts, sections))
 
 
 def measured(name: str, effort: Effort, folder: Path) -> Section:
