@@ -350,6 +350,9 @@ def test_a_machine_is_marked_wherever_raters_are_listed_and_nobody_is_one(
     assert '<span class="hint">machine</span>' in line
     assert "/invitations" not in line
     assert "Mesin</b> (machine)" in client.get("/history/").text
+    standing = client.get("/study/standing").text
+    assert "1 machine judge is in no number of this page." in standing
+    assert "Mesin" not in standing
     with web_database.reading() as session:
         machine = session.scalar(select(Rater.id).where(Rater.is_machine))
     assert client.post(f"/raters/{machine}/invitations").status_code == 409

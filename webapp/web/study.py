@@ -13,7 +13,7 @@ from werkzeug.exceptions import BadRequest
 
 from webapp.db.models import Study
 from webapp.i18n import LANGUAGES
-from webapp.services import assignments, studies
+from webapp.services import assignments, machine_judges, studies
 from webapp.services.assignments import Numbered
 from webapp.services.study_standing import (
     QuestionStanding,
@@ -97,7 +97,8 @@ class Plan:
 class StandingPage:
     """How the study stands at ``at``; ``open_questions`` are those that miss a verdict.
 
-    ``plan`` is there in a blind study, where raters are given their questions.
+    ``plan`` is there in a blind study, where raters are given their questions. ``machines``
+    counts the machine judges, of which nothing else here knows.
     """
 
     at: datetime
@@ -109,6 +110,7 @@ class StandingPage:
     questions: tuple[QuestionLine, ...]
     open_questions: int
     plan: Plan | None
+    machines: int
 
 
 @blueprint.get("/")
@@ -196,6 +198,7 @@ def _standing(session: Session, study: Study) -> StandingPage:
         questions=questions,
         open_questions=sum(line.left > 0 for line in questions),
         plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
+        machines=len(machine_judges.lines(session, study)),
     )
 
 
