@@ -60,9 +60,8 @@ def main() -> None:
     if said.canned:
         asyncio.run(_answer_at_once())
         return
-    logging.getLogger("waitress.queue").setLevel(
-        logging.ERROR
-    )  # as ours, and for the time it takes
+    # As ours does: what is logged takes time.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     listener = listen(LOOPBACK, 0)
     server = create_server(
         create_app(said.folder),
