@@ -72,6 +72,14 @@ def invited(server: Server, database: Database, number: int, questions: int) -> 
     ]
 
 
+def part(clients: Sequence[Client], at: int, of: int) -> list[Client]:
+    """The same browsers with a part of their places, so that every click of it is a change.
+
+    Who comes later to a place where others clicked might say what stands there already.
+    """
+    return [replace(client, places=client.places[at::of]) for client in clients]
+
+
 def bytes_of(port: int, clients: Sequence[Client]) -> int:
     """Return how many bytes the answer to a click has."""
     (found,) = take_turns([Contestant("first", port, clients[:1], requests=WARM)], 1)
@@ -87,9 +95,10 @@ def beside_bare(
     """
     size = bytes_of(own_port, clients)
     each = max(1, effort.clicks // len(clients))
-    read = Contestant("read", own_port, clients, "POST", each, effort.seconds, pause, reads=True)
-    alone = replace(read, name="alone", reads=False)
+    mine = part(clients, 0, 2)
+    alone = Contestant("alone", own_port, mine, "POST", each, effort.seconds, pause)
     theirs = replace(alone, name="bare", port=port, clients=fragment(size) * len(clients))
+    read = replace(alone, name="read", clients=part(clients, 1, 2), reads=True)
     asked = [theirs, read] if pause else [theirs, read, alone]
     bare, *ours = take_turns(asked, effort.rounds)
     return Beside(ours[-1], bare, ours[0], size)

@@ -13,6 +13,7 @@ from benchmarks.clicking import (
     invited,
     open_clients,
     pair,
+    part,
 )
 from benchmarks.effort import Effort
 from benchmarks.load import Client, Contestant, Place, take_turns
@@ -67,8 +68,10 @@ def _blind(
     with relevansi(folder / "crowd") as server:
         raters = invited(server, database, effort.crowd, effort.questions)
         database.close()
-        for clients, pause in ((raters[:few], 0.0), (raters, 0.0), (raters, PAUSE)):
-            found = beside_bare(server.port, clients, port, effort, pause=pause)
+        scenes = ((raters[:few], 0.0), (raters, 0.0), (raters, PAUSE))
+        for place, (clients, pause) in enumerate(scenes):
+            mine = part(clients, place, len(scenes))
+            found = beside_bare(server.port, mine, port, effort, pause=pause)
             yield len(clients), pause, found
 
 
