@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,45 @@ def test_what_is_read_is_written_the_same() -> None:
     gold = gold_questions.read("gold.json", data(GOLD))
 
     assert gold_json(gold.questions, gold.threshold, gold.extra) == GOLD
+
+
+FULL: dict[str, Any] = {
+    "id": 7,
+    "question": "Rumah sekitar 1 M di Jl. Cemara, Medan?",
+    "category": None,
+    "expected_result": "has_data",
+    "evaluation_mode": "auto",
+    "constraints": {
+        "property_type": "",
+        "location": {"keywords": ["Jl. Cemara, Medan", " "], "name": "Cemara", "radius_km": 3},
+        "price": {"target": 1_000_000_000, "tolerance": 0.123456, "currency": "IDR", "why": "x"},
+        "bedrooms": {"exact": 3, "min": None},
+        "floors": {},
+        "garage": {"min": 1},
+    },
+    "notes": {"by": "Ani"},
+}
+"""A question that says what we drop, reword or do not know."""
+
+
+def test_a_question_that_nobody_changed_is_written_as_it_stood() -> None:
+    document = {"threshold_t": 0.65, "questions": [FULL], "made": "by hand"}
+    gold = gold_questions.read("gold.json", data(document))
+
+    assert gold_json(gold.questions, gold.threshold, gold.extra) == document
+
+
+def test_of_a_changed_question_only_what_was_changed_is_written_anew() -> None:
+    question = gold_questions.read("gold.json", data({"questions": [FULL]})).questions[0]
+    asked = replace(question.constraints, bedrooms=Range(minimum=Fraction(2)))
+
+    found = gold_json([replace(question, constraints=asked)], None, {})["questions"][0]
+
+    expected = {**FULL["constraints"], "bedrooms": {"min": 2}}
+    assert found["constraints"] == expected
+    assert found["notes"] == {"by": "Ani"}
+    without = replace(question, constraints=replace(question.constraints, price=None))
+    assert "price" not in gold_json([without], None, {})["questions"][0]["constraints"]
 
 
 @pytest.mark.real

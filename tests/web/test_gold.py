@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from io import BytesIO
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -77,6 +78,72 @@ def test_a_form_saved_as_it_is_changes_nothing(client: FlaskClient, editor: str)
 
     assert document(client, editor) == before
     assert client.get(f"{editor}/questions.json?version=2").status_code == 404
+
+
+FULL: dict[str, Any] = {
+    "id": 9,
+    "question": "Rumah sekitar 1 M di Jl. Cemara, Medan?",
+    "category": "area",
+    "expected_result": "has_data",
+    "evaluation_mode": "auto",
+    "constraints": {
+        "property_type": "house",
+        "location": {"keywords": ["Jl. Cemara, Medan"], "lat": 3.628602097142661,
+                     "lng": 98.69582971809083, "radius_km": 3},
+        "price": {"target": 1_234_567_891, "tolerance": 0.123456, "currency": "IDR", "why": "x"},
+        "bedrooms": {"min": 2, "max": 4},
+        "floors": {"exact": 2},
+        "garage": 1,
+    },
+    "notes": "kept",
+}  # fmt: skip
+"""A question with a target, a tolerance, counts, and what fields cannot say."""
+
+
+def with_fields(client: FlaskClient, editor: str, number: int) -> dict[str, str]:
+    """The form of a question as a browser would send it unchanged."""
+    html = client.get(f"{editor}/questions/{number}").text
+    fields = dict(re.findall(r'<input id="(\w+)" name="\w+" value="([^"]*)"', html))
+    return fields | {"expected": "has_data", "mode": "auto", "listing_type": "", "action": "save"}
+
+
+@pytest.fixture(name="full")
+def _full(client: FlaskClient, editor: str) -> str:
+    """The editor, the full question taken in."""
+    file = (BytesIO(json.dumps({"threshold_t": 0.65, "questions": [FULL]}).encode()), "gold.json")
+    assert client.post(f"{editor}/import", data={"file": file}).status_code == 303
+    return editor
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_targets_tolerances_and_counts_saved_as_they_are_leave_the_file_as_it_was(
+    client: FlaskClient, full: str, language: str
+) -> None:
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
+    fields = with_fields(client, full, 9)
+
+    assert fields["price_target"].replace(".", "").replace(",", "") == "1234567891"
+    counts = [fields[name] for name in ("bedrooms_min", "bedrooms_max", "floors_exact")]
+    assert counts == ["2", "4", "2"]
+    assert client.post(f"{full}/questions/9", data=fields).status_code == 303
+    assert document(client, full)["questions"] == [FULL]
+    assert client.get(f"{full}/questions.json?version=3").status_code == 404
+
+
+def test_a_target_its_tolerance_and_counts_are_edited_and_the_rest_stays(
+    client: FlaskClient, full: str
+) -> None:
+    typed = {"price_target": "1,5 M", "price_tolerance": "10", "bedrooms_exact": "3",
+             "bedrooms_min": "", "bedrooms_max": ""}  # fmt: skip
+    client.post(f"{full}/questions/9", data=with_fields(client, full, 9) | typed)
+
+    found = document(client, full)["questions"]
+    assert isinstance(found, list)
+    assert found[0]["constraints"] == FULL["constraints"] | {
+        "price": {"target": 1_500_000_000, "tolerance": 0.1, "currency": "IDR"},
+        "bedrooms": {"exact": 3},
+    }
+    assert (found[0]["notes"], document(client, full)["threshold_t"]) == ("kept", 0.65)
 
 
 def test_amounts_with_units_become_exact_numbers(client: FlaskClient, editor: str) -> None:

@@ -1,4 +1,8 @@
-"""A gold file written back as JSON: what `importers.gold_questions` reads, and reads again."""
+"""A gold file written back as JSON: what `importers.gold_questions` reads, and reads again.
+
+A question that nobody changed is written as its file had it; of one that was changed, each
+constraint that was not.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from webapp.metrics.constraint_rules import Constraints, Place, Range
-from webapp.metrics.constraints import GoldQuestion
+from webapp.metrics.constraints import GoldQuestion, Stated
 
 
 def gold_json(
@@ -19,6 +23,27 @@ def gold_json(
 
 
 def _question(question: GoldQuestion) -> dict[str, Any]:
+    stated = question.stated
+    if stated is not None and stated.question == question:
+        return dict(stated.entry)
+    written = _written(question)
+    if stated is not None:
+        written["constraints"] |= _kept(question, stated)
+    return written
+
+
+def _kept(question: GoldQuestion, stated: Stated) -> dict[str, Any]:
+    """The constraints as they were stated, without those that were changed."""
+    before: dict[str, Any] = stated.entry.get("constraints") or {}
+    return {
+        name: value
+        for name, value in before.items()
+        if getattr(question.constraints, name, None)
+        == getattr(stated.question.constraints, name, None)
+    }
+
+
+def _written(question: GoldQuestion) -> dict[str, Any]:
     extra = dict(question.extra)
     currency = extra.pop("currency", None)
     constraints = _constraints(question.constraints)

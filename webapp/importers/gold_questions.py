@@ -7,7 +7,7 @@ is wrong in it; nothing is guessed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from webapp.importers.json_values import FromFile, Whole, Words, read_object
 from webapp.importers.problems import UnusableQuestions, error
 from webapp.importers.questions import looks_like
 from webapp.metrics.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
-from webapp.metrics.constraints import Expected, GoldQuestion
+from webapp.metrics.constraints import Expected, GoldQuestion, Stated
 from webapp.records import Problem
 
 Number = int | float
@@ -140,7 +140,7 @@ def _questions(name: str, entries: list[Any], problems: list[Problem]) -> tuple[
             where = {"place": f"{place}.id"}
             problems.append(error("question_id_repeated", name, where, query_id=entry.id))
         constraints = _constraints(name, f"{place}.constraints", entry.constraints or {}, problems)
-        found[entry.id] = GoldQuestion(
+        question = GoldQuestion(
             query_id=entry.id,
             text=entry.question.strip(),
             category=(entry.category or "").strip(),
@@ -149,6 +149,7 @@ def _questions(name: str, entries: list[Any], problems: list[Problem]) -> tuple[
             manual=entry.evaluation_mode == "manual",
             extra=_extra(raw),
         )
+        found[entry.id] = replace(question, stated=Stated(raw, question))
     return tuple(found.values())
 
 
@@ -209,7 +210,8 @@ def _bound(number: float | None) -> Fraction | None:
 def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
     """What is not understood here: notes and the like, a price's currency."""
     extra = {key: value for key, value in raw.items() if key not in Entry.model_fields}
-    price = (raw.get("constraints") or {}).get("price") or {}
+    constraints = raw.get("constraints")  # as it stands in the file: of any kind
+    price = constraints.get("price") if isinstance(constraints, dict) else None
     if isinstance(price, dict) and "currency" in price:
         extra["currency"] = price["currency"]
     return extra

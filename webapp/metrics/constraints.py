@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from webapp.metrics.constraint_rules import (
     CONSTRAINTS,
@@ -57,7 +58,8 @@ class Confusion(StrEnum):
 class GoldQuestion:
     """One question with what it asks of the cards; `manual` ones are judged by a person.
 
-    ``extra`` holds what the file says beside it (notes, the currency of a price).
+    ``extra`` holds what the file says beside it (notes, the currency of a price), ``stated``
+    all of it as it stands there, to be written back where nothing was changed.
     """
 
     query_id: int
@@ -67,6 +69,15 @@ class GoldQuestion:
     constraints: Constraints = NOTHING_ASKED
     manual: bool = False
     extra: Mapping[str, object] = field(default_factory=dict)
+    stated: Stated | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A gold question as a file has it, and as it was read there."""
+
+    entry: Mapping[str, Any]
+    question: GoldQuestion
 
 
 @dataclass(frozen=True, slots=True)

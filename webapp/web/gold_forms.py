@@ -27,6 +27,17 @@ HIGHEST_COUNT = 10**6
 LARGEST_NUMBER = 2**31 - 1
 
 
+FIELDS = {
+    "property_type": ("property_type",),
+    "listing_type": ("listing_type",),
+    "location": ("keywords", "lat", "lng", "radius_km"),
+    "price": ("price_words", "price_min", "price_max", "price_target", "price_tolerance"),
+    "bedrooms": ("bedrooms_min", "bedrooms_max", "bedrooms_exact"),
+    "floors": ("floors_min", "floors_max", "floors_exact"),
+}
+"""The fields that say each constraint."""
+
+
 def _text(longest: int = LONGEST_LABEL) -> StringField:
     return StringField(filters=[line], validators=[at_most(longest)], default="")
 
@@ -89,7 +100,7 @@ def filled(question: GoldQuestion, run: str) -> GoldForm:
         "price_min": _written(price.minimum) if price else "",
         "price_max": _written(price.maximum) if price else "",
         "price_target": _written(price.target) if price else "",
-        "price_tolerance": _written(price.tolerance * 100) if price and price.tolerance else "",
+        "price_tolerance": decimal(price.tolerance * 100) if price and price.tolerance else "",
         "run": run,
     }
     for name in COUNTED:
@@ -116,6 +127,7 @@ def read(form: GoldForm, before: GoldQuestion) -> Read:
         floors=_counted(form, "floors", before.constraints.floors or Range(), wrong),
     )
     expected = form.expected.data if form.expected.data in list(Expected) else Expected.HAS_DATA
+    constraints = _unless_touched(form, before, constraints, wrong)
     question = replace(
         before,
         query_id=_number(form, wrong),
@@ -126,6 +138,24 @@ def read(form: GoldForm, before: GoldQuestion) -> Read:
         constraints=constraints,
     )
     return Read(question, wrong)
+
+
+def _unless_touched(
+    form: GoldForm, before: GoldQuestion, typed: Constraints, wrong: dict[str, str]
+) -> Constraints:
+    """Return what was typed, with `before` where its fields stand as they were shown.
+
+    So nothing is lost that a field cannot say: a word with a comma in it, many decimals. What
+    was not touched is not wrong either.
+    """
+    shown = filled(before, "").data
+    kept = {}
+    for name, fields in FIELDS.items():
+        if all(form[field].data == shown[field] for field in fields):
+            kept[name] = getattr(before.constraints, name)
+            for field in fields:
+                wrong.pop(field, None)
+    return replace(typed, **kept)
 
 
 def set_point(form: GoldForm, latitude: float, longitude: float) -> None:
@@ -154,8 +184,13 @@ def spread(form: GoldForm) -> None:
 
 def read_share(typed: str) -> Fraction | None:
     """Return a share between 0 and 1; ``None`` for what is none."""
-    value = read_number(typed.strip()) if re.fullmatch(r"[0-9][0-9.,]*", typed.strip()) else None
-    return Fraction(value) if value is not None and 0 <= value <= 1 else None
+    value = _decimal(typed.strip())
+    return value if value is not None and 0 <= value <= 1 else None
+
+
+def decimal(value: Fraction) -> str:
+    """Return a number with all its decimals and the mark of the language in force."""
+    return repr(float(value)).removesuffix(".0").replace(".", number(0.5)[1])
 
 
 def _number(form: GoldForm, wrong: dict[str, str]) -> int:
@@ -206,7 +241,7 @@ def _price(form: GoldForm, before: Range, wrong: dict[str, str]) -> Range | None
         except UnreadableAmount:
             wrong["price_words"] = gettext(NO_SPAN)
     typed = (form.price_tolerance.data or "").removesuffix("%").strip()
-    tolerance = _count(typed) if typed else Fraction(0)
+    tolerance = _decimal(typed) if typed else Fraction(0)
     if tolerance is None or tolerance > 100:
         wrong["price_tolerance"] = gettext(OUT_OF_RANGE)
         tolerance = Fraction(0)
@@ -238,6 +273,14 @@ def _counted(form: GoldForm, name: str, before: Range, wrong: dict[str, str]) ->
     return replace(before, minimum=low, maximum=high, exact=exact)
 
 
+def _decimal(typed: str) -> Fraction | None:
+    """Return a small number, whose one mark is the decimal one: 12.345 is no thousand."""
+    if not re.fullmatch(r"[0-9][0-9.,]*", typed):
+        return None
+    value = read_number(typed, single_mark_is_decimal=True)
+    return None if value is None else Fraction(value)
+
+
 def _count(typed: str) -> Fraction | None:
     if not re.fullmatch(r"[0-9][0-9.,]*", typed):
         return None
@@ -249,7 +292,7 @@ def _written(value: Fraction | None) -> str:
     """Return a number with every digit, as the reader of typed amounts takes it in."""
     if value is None:
         return ""
-    return number(int(value) if value.denominator == 1 else float(value))
+    return number(int(value)) if value.denominator == 1 else decimal(value)
 
 
 def _plain(value: float | None) -> str:
