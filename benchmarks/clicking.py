@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from webapp.db.engine import Database
 
 OPEN, BLIND = "open page", "blind page"
 READING = "reading all that moved with a judgment"
+EVERY = 5
+"""Of so many places one is for the clicks that are followed by a reading."""
 WARM = 10
 """Clicks before it counts: the first ones load what later ones find loaded."""
 GIVEN = 10
@@ -62,9 +64,8 @@ def blind_client(database: Database, rater_id: int, questions: range, seen: str 
     return Client(places, seen)
 
 
-def invited(server: Server, database: Database, number: int, questions: int) -> list[Client]:
+def invited(server: Server, database: Database, number: int, given: int) -> list[Client]:
     """The browsers of so many invited raters, who judge blind; each has the first questions."""
-    given = min(questions, GIVEN)
     made = [add_rater(database, f"Rater {one}", given=given) for one in range(number)]
     return [
         blind_client(database, one, range(1, given + 1), cookie(server, invite(database, one)))
@@ -72,12 +73,18 @@ def invited(server: Server, database: Database, number: int, questions: int) -> 
     ]
 
 
-def part(clients: Sequence[Client], at: int, of: int) -> list[Client]:
-    """The same browsers with a part of their places, so that every click of it is a change.
+def part(clients: Sequence[Client], share: Container[int]) -> list[Client]:
+    """The same browsers with some of every few places, so that each of their clicks is a change.
 
     Who comes later to a place where others clicked might say what stands there already.
     """
-    return [replace(client, places=client.places[at::of]) for client in clients]
+    return [
+        replace(
+            client,
+            places=[one for at, one in enumerate(client.places) if at % EVERY in share],
+        )
+        for client in clients
+    ]
 
 
 def bytes_of(port: int, clients: Sequence[Client]) -> int:
@@ -95,13 +102,16 @@ def beside_bare(
     """
     size = bytes_of(own_port, clients)
     each = max(1, effort.clicks // len(clients))
-    mine = part(clients, 0, 2)
-    alone = Contestant("alone", own_port, mine, "POST", each, effort.seconds, pause)
+    alone = Contestant("alone", own_port, clients, "POST", each, effort.seconds, pause)
     theirs = replace(alone, name="bare", port=port, clients=fragment(size) * len(clients))
-    read = replace(alone, name="read", clients=part(clients, 1, 2), reads=True)
-    asked = [theirs, read] if pause else [theirs, read, alone]
-    bare, *ours = take_turns(asked, effort.rounds)
-    return Beside(ours[-1], bare, ours[0], size)
+    if pause:
+        found = take_turns([theirs, replace(alone, name="read", reads=True)], effort.rounds)
+        return Beside(found[1], found[0], found[1], size)
+    alone = replace(alone, clients=part(clients, range(1, EVERY)))
+    few = max(1, each // EVERY)
+    read = replace(alone, name="read", clients=part(clients, [0]), requests=few, reads=True)
+    bare, ours, both = take_turns([theirs, alone, read], effort.rounds)
+    return Beside(ours, bare, both, size)
 
 
 def pair(what: str, found: Beside) -> list[Measurement]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.clicking import (
     BLIND,
+    GIVEN,
     OPEN,
     Beside,
     beside_bare,
@@ -66,11 +67,14 @@ def _blind(
     """Yield how many blind raters clicked at once, with which pauses, and what came of it."""
     database = made_up(folder / "crowd", Size(effort.questions, runs=3), blind=True)
     with relevansi(folder / "crowd") as server:
-        raters = invited(server, database, effort.crowd, effort.questions)
+        raters = invited(server, database, effort.crowd, min(GIVEN, effort.questions))
         database.close()
-        scenes = ((raters[:few], 0.0), (raters, 0.0), (raters, PAUSE))
-        for place, (clients, pause) in enumerate(scenes):
-            mine = part(clients, place, len(scenes))
+        for clients, own, pause in (
+            (raters[:few], range(2), 0.0),
+            (raters, range(2, 4), 0.0),
+            (raters, [4], PAUSE),
+        ):
+            mine = part(clients, own)
             found = beside_bare(server.port, mine, port, effort, pause=pause)
             yield len(clients), pause, found
 

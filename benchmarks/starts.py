@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.clicking import invited
+from benchmarks.clicking import GIVEN, invited
 from benchmarks.effort import Effort
 from benchmarks.load import Client, Contestant, Place, take_turns
 from benchmarks.machine import resident
@@ -96,7 +96,7 @@ def _memory(effort: Effort, home: Path, database: Database) -> tuple[float | Non
         assert server.process is not None
         take_turns([Contestant("page", server.port, [Client([Place("/")])], "GET", 1)], 1)
         at_first = resident(server.process.pid)
-        raters = invited(server, database, effort.crowd, effort.questions)
+        raters = invited(server, database, effort.crowd, min(GIVEN, effort.questions))
         clicks = max(1, effort.clicks // len(raters))
         asked = Contestant("crowd", server.port, raters, "POST", clicks, effort.seconds)
         take_turns([asked], effort.rounds)
