@@ -300,6 +300,48 @@ def test_versions_are_listed_taken_away_and_put_in_force_again(
     assert "3. gold.json" in text_of(client.get(editor).text)
 
 
+@pytest.mark.parametrize("headers", WAYS)
+def test_what_a_threshold_would_make_of_the_runs_is_seen_before_it_is_saved(
+    client: FlaskClient, editor: str, headers: dict[str, str]
+) -> None:
+    """Question 1 passes with a lower T; typed in either language, saved by nobody."""
+    now = text_of(client.get(editor).text)
+    high = client.get(f"{editor}?threshold=1", headers=headers).text
+    low = client.get(f"{editor}?threshold=0,0625", headers=headers).text
+
+    counts = [
+        re.search(r"(\d+) of 3 questions are met", said)[1]  # type: ignore[index]
+        for said in (text_of(high), now, text_of(low))
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[2]
+    assert "Only looked at: T = 0.6 is in force until you save." in high
+    assert f"(with T = 0.6: {counts[1]})" in text_of(high)
+    assert "Only looked at" not in now
+    assert ("<html" in high) == (not headers)
+    assert document(client, editor)["threshold_t"] == 0.6
+
+
+def test_a_threshold_keeps_its_decimals(client: FlaskClient, editor: str) -> None:
+    client.post(f"{editor}/threshold", data={"threshold": "0.6543"})
+    page = client.get(editor).text
+
+    assert 'name="threshold" value="0.6543"' in page
+    client.post(f"{editor}/threshold", data={"threshold": "0.6543"})
+    assert document(client, editor)["threshold_t"] == 0.6543
+    assert client.get(f"{editor}/questions.json?version=3").status_code == 404
+
+
+@pytest.mark.parametrize("typed", ["much", "1.5", "-1", "0..5"])
+def test_what_is_no_threshold_is_told_while_typing(
+    client: FlaskClient, editor: str, typed: str
+) -> None:
+    answer = client.get(editor, query_string={"threshold": typed}, headers=PART)
+
+    assert answer.status_code == 200
+    assert "T is a number from 0 to 1" in answer.text
+
+
 @pytest.mark.parametrize("typed", ["", "x", "1.5", "-1", "nan"])
 def test_a_threshold_that_is_no_share_is_refused(
     client: FlaskClient, editor: str, typed: str

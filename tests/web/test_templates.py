@@ -12,6 +12,7 @@ from jinja2 import meta
 
 from webapp.config import resource
 from webapp.web import (
+    card_decisions,
     comparisons,
     conflicts,
     constraint_agreement,
@@ -111,8 +112,10 @@ CONTEXTS = {
     "questionnaires/thanks.html": questionnaires.Thanks,
     "gold/index.html": gold.GoldSets,
     "gold/page.html": gold.GoldPage,
+    "gold/_met.html": gold.GoldPage,
     "gold/question.html": gold.QuestionForm,
     "gold/_preview.html": gold.QuestionForm,
+    "card_badges/_decided.html": card_decisions.Decided,
     "constraints/page.html": constraints.ConstraintsPage,
     "constraints/question.html": constraints.QuestionPage,
     "constraints/_clicked.html": constraints.QuestionPage,

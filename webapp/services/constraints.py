@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
 from sqlalchemy import select
@@ -69,14 +70,19 @@ class CheckedQuery:
 
 
 def checked_run(
-    session: Session, study: Study, run_id: str, missing: Missing = Missing.COUNTED
+    session: Session,
+    study: Study,
+    run_id: str,
+    missing: Missing = Missing.COUNTED,
+    *,
+    threshold: Fraction | None = None,
 ) -> CheckedRun:
     """Return a run with its evaluation under the gold questions in force.
 
-    Raises ``UnknownRun``.
+    With `threshold` as if this were T. Raises ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
-    return _checked(session, run, _queries(session, run), missing)
+    return _checked(session, run, _queries(session, run), missing, threshold)
 
 
 def checked_query(
@@ -174,7 +180,11 @@ def card_facts(session: Session, run: Run) -> dict[int, tuple[CardFacts, ...]]:
 
 
 def _checked(
-    session: Session, run: Run, queries: Mapping[int, Query], missing: Missing
+    session: Session,
+    run: Run,
+    queries: Mapping[int, Query],
+    missing: Missing,
+    threshold: Fraction | None = None,
 ) -> CheckedRun:
     bare = CheckedRun(
         id=run.id,
@@ -190,7 +200,7 @@ def _checked(
     report = evaluate(
         asked.questions,
         listed_cards.facts(queries),
-        threshold=asked.threshold,
+        threshold=asked.threshold if threshold is None else threshold,
         decisions=card_decisions.decisions(stands),
         missing=missing,
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from flask import (
     Blueprint,
@@ -23,8 +24,8 @@ from webapp.i18n import gettext
 from webapp.importers.known_places import KnownPlace
 from webapp.importers.problems import ImportRefused, message
 from webapp.metrics.automatic_registry import CONSTRAINT_LABELS
-from webapp.metrics.constraints import Expected, GoldQuestion
-from webapp.services import gold, gold_editing
+from webapp.metrics.constraints import ConfusionMatrix, Expected, GoldQuestion
+from webapp.services import constraints, gold, gold_editing
 from webapp.services.gold import Gold, GoldSet, UnknownGoldVersion
 from webapp.services.gold_editing import GoldNumberTaken, Match, UnknownGoldQuestion
 from webapp.web import access, constraint_words, gold_forms, gold_map, htmx
@@ -38,6 +39,9 @@ blueprint = Blueprint("gold", __name__, url_prefix="/gold")
 
 NEW = 0
 """The number in the address of a question that is yet to be made."""
+
+NEWEST = 3
+"""Runs of a set on which a threshold is tried out."""
 
 LISTED = 60
 """Listings that a preview names; the others are counted."""
@@ -75,12 +79,32 @@ class GoldLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RunMet:
+    """What T makes of a run: its questions met, those met under the T in force, the matrix."""
+
+    id: str
+    search_method: str | None
+    llm: str | None
+    n_met: int
+    n_met_now: int
+    n_questions: int
+    matrix: ConfusionMatrix
+
+
+@dataclass(frozen=True, slots=True)
 class GoldPage:
-    """The gold questions in force for a set; ``found`` is ``None`` where it has none."""
+    """The gold questions in force for a set; ``found`` is ``None`` where it has none.
+
+    ``threshold`` stands in the field, ``met`` is what it makes of the newest runs, ``in_force``
+    the saved one. ``wrong`` says that what was typed is no threshold.
+    """
 
     set: GoldSet
     found: Gold | None
     threshold: str
+    in_force: str
+    met: tuple[RunMet, ...]
+    wrong: bool
     lines: tuple[GoldLine, ...]
     places: tuple[KnownPlace, ...]
     new: int
@@ -155,9 +179,13 @@ def index() -> str:
 
 
 @blueprint.get("/<int:set_id>")
-def show(set_id: int) -> str:
-    """Show the gold questions in force for a set, with all versions."""
-    return _rendered(set_id)
+def show(set_id: int) -> Response:
+    """Show the gold questions in force for a set, with all versions.
+
+    With a threshold in the address: what it would make of the newest runs, nothing saved.
+    """
+    typed = request.args.get("threshold", "")[:20]
+    return htmx.respond("gold/page.html", "gold/_met.html", _gold_page(set_id, typed))
 
 
 @blueprint.get("/<int:set_id>/questions.json")
@@ -304,20 +332,45 @@ def _take(set_id: int, taken: object) -> Response:
 
 
 def _rendered(set_id: int, *, refusal: str = "") -> str:
+    page = replace(_gold_page(set_id), refusal=refusal)
+    return render_template("gold/page.html", **htmx.names(page))
+
+
+def _gold_page(set_id: int, typed: str = "") -> GoldPage:
     with access.reading() as (session, rater):
         known = gold.find_set(session, rater.study, set_id)
         found = gold.in_force(session, set_id)
+        stated = found.threshold if found else Fraction(0)
+        wanted = gold_forms.read_share(typed) if typed else stated
+        met = () if found is None or wanted is None else _met(session, rater, known, wanted)
     questions = found.questions if found else ()
-    page = GoldPage(
+    return GoldPage(
         set=known,
         found=found,
-        threshold=gold_forms.decimal(found.threshold) if found else "",
+        threshold=typed or gold_forms.decimal(stated),
+        in_force=gold_forms.decimal(stated),
+        met=met,
+        wrong=wanted is None,
         lines=tuple(map(_line, questions)),
         places=gold_editing.places(found) if found else (),
         new=NEW,
-        refusal=refusal,
     )
-    return render_template("gold/page.html", **htmx.names(page))
+
+
+def _met(session: Session, rater: Rater, known: GoldSet, wanted: Fraction) -> tuple[RunMet, ...]:
+    """Return what a threshold makes of the set's newest runs."""
+    found = []
+    for run_id, search_method, llm in known.runs[:NEWEST]:
+        now = constraints.checked_run(session, rater.study, run_id).report
+        then = constraints.checked_run(session, rater.study, run_id, threshold=wanted).report
+        if now is None or then is None:
+            continue
+        totals = then.totals
+        n_now, n = now.totals.n_successful, totals.n_queries
+        found.append(
+            RunMet(run_id, search_method, llm, totals.n_successful, n_now, n, totals.matrix)
+        )
+    return tuple(found)
 
 
 def _line(question: GoldQuestion) -> GoldLine:
