@@ -119,12 +119,13 @@ class Load:
     def count(self, url: str = "", wanted: set[str] | None = None) -> stored.Found:
         """Return what is in the database, or a copy of it at `url`; what is missing is damage.
 
-        `wanted` are the clicks that were acknowledged when the copy was taken.
+        `wanted` are the clicks that were acknowledged when the copy was taken, else by now.
         """
+        wanted = self.ids() if wanted is None else wanted  # first: people may go on clicking
         found = stored.found(url or self.url)
         if found.unsound:
             self.damage.append(found.unsound)
-        lost = (self.ids() if wanted is None else wanted) - set(found.events)
+        lost = wanted - set(found.events)
         self.damage += [f"{event_id} was acknowledged and is gone" for event_id in sorted(lost)]
         return found
 

@@ -18,6 +18,7 @@ from webapp.db.outages import Outage, WriterBusy, outage
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
 SHORT_MS = 50
+BACKEND = text("SELECT pg_backend_pid()")
 
 
 @pytest.fixture(name="impatient")
@@ -79,7 +80,7 @@ def test_a_row_that_somebody_keeps_locked_is_busy(postgres: Database) -> None:
 
 def test_a_connection_that_is_cut_is_away_and_the_next_one_works(postgres: Database) -> None:
     with postgres.reading() as session:
-        own = session.scalar(text("SELECT pg_backend_pid()"))
+        own = session.scalar(BACKEND)
         with postgres.reading() as other:
             other.execute(text(f"SELECT pg_terminate_backend({own})"))
         assert said(lambda: session.execute(text("SELECT 1"))) is Outage.AWAY
@@ -88,12 +89,16 @@ def test_a_connection_that_is_cut_is_away_and_the_next_one_works(postgres: Datab
         assert session.scalar(text("SELECT 1")) == 1
 
 
-def test_a_server_that_only_reads_is_away(postgres: Database) -> None:
+def test_a_server_that_only_reads_is_away_and_not_asked_again(postgres: Database) -> None:
     with postgres.writing() as session:
+        asked = session.scalar(BACKEND)
         session.execute(text("SET LOCAL transaction_read_only = on"))
         session.add(Study(name="standby", created_at=NOW))
 
         assert said(session.flush) is Outage.AWAY
+
+    with postgres.writing() as session:
+        assert session.scalar(BACKEND) != asked
 
 
 @pytest.mark.parametrize("question", ["SELECT * FROM nowhere", "SELEC"])

@@ -13,11 +13,20 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    ExceptionContext,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
 from sqlalchemy.orm import Session
 
 from webapp.db.migrations import HEAD
-from webapp.db.outages import WriterBusy
+from webapp.db.outages import READ_ONLY, WriterBusy
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -41,9 +50,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite and self.url.database:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
-        # Pinged first, a connection of a primary that is gone is replaced, not handed out.
-        postgres = None if self.is_sqlite else create_engine(url, pool_pre_ping=True)
-        self.engine = postgres or _sqlite_engine(url)
+        self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._writer = Lock() if self.is_sqlite else None
 
@@ -196,6 +203,18 @@ def _alembic(connection: Connection) -> Config:
     config.set_main_option("script_location", "webapp.db:migrations")
     config.attributes["connection"] = connection
     return config
+
+
+def _postgres_engine(url: str) -> Engine:
+    """Return an engine that hands out no connection to a primary that is gone or is one no more."""
+    engine = create_engine(url, pool_pre_ping=True)
+
+    @event.listens_for(engine, "handle_error")
+    def replace_if_read_only(context: ExceptionContext) -> None:
+        if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
+            context.is_disconnect = True
+
+    return engine
 
 
 def _sqlite_engine(url: str) -> Engine:

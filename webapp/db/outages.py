@@ -33,13 +33,15 @@ SQLITE = {
     sqlite3.SQLITE_CANTOPEN: Outage.AWAY,
     sqlite3.SQLITE_READONLY: Outage.AWAY,  # a disk in trouble is mounted so
 }
+READ_ONLY = "25006"
+"""What a server says that is a primary no more, or not yet."""
 POSTGRESQL = {
     "53100": Outage.FULL,  # disk_full
     "58030": Outage.FULL,  # io_error
     "55P03": Outage.BUSY,  # lock_not_available
     "40P01": Outage.BUSY,  # deadlock_detected
     "40001": Outage.BUSY,  # serialization_failure
-    "25006": Outage.AWAY,  # read_only_sql_transaction: a primary no more
+    READ_ONLY: Outage.AWAY,
     "08": Outage.AWAY,  # connection exceptions
     "53": Outage.AWAY,  # insufficient resources: too many connections, out of memory
     "57P": Outage.AWAY,  # shutting down, crashed, starting up
