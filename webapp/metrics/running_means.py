@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import islice
+
+_BLOCK = 50_000
 
 
 @dataclass(slots=True)
@@ -40,7 +45,10 @@ class Mean:
 
 @dataclass(slots=True)
 class Percentiles:
-    """Percentiles of the values added, kept as bare numbers (8 bytes each)."""
+    """Percentiles of the values added, kept as bare numbers (8 bytes each).
+
+    Sorted block by block and merged, so that a million of them never stand as objects.
+    """
 
     _values: array[float] = field(default_factory=lambda: array("d"))
 
@@ -66,8 +74,23 @@ class Percentiles:
         >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
         (250.0, 385.0)
         """
-        ordered = array("d", sorted(self._values))
-        return tuple(_interpolated(ordered, share) for share in shares)
+        places = [share * (self.n - 1) for share in shares]
+        wanted = {math.floor(place) + step for place in places for step in (0, 1)}
+        found: dict[int, float] = self._ordered(wanted) if self.n else {}
+        return tuple(_interpolated(found, place) for place in places)
+
+    def _ordered(self, wanted: set[int]) -> dict[int, float]:
+        """The values at these positions of the sorted values; beyond the last, the last."""
+        for start in range(0, self.n, _BLOCK):
+            block = self._values[start : start + _BLOCK]
+            self._values[start : start + _BLOCK] = array("d", sorted(block))
+        view = memoryview(self._values)
+        blocks = (view[start : start + _BLOCK] for start in range(0, self.n, _BLOCK))
+        ascending = enumerate(merge(*blocks))
+        found = {
+            at: float(value) for at, value in islice(ascending, max(wanted) + 1) if at in wanted
+        }
+        return found | {self.n: found[self.n - 1]} if self.n in wanted else found
 
 
 def _added(partials: list[float], value: float) -> list[float]:
@@ -83,10 +106,8 @@ def _added(partials: list[float], value: float) -> list[float]:
     return [*kept, value]
 
 
-def _interpolated(ordered: array[float], share: float) -> float | None:
-    if not ordered:
+def _interpolated(found: Mapping[int, float], place: float) -> float | None:
+    if not found:
         return None
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+    below = math.floor(place)
+    return found[below] + (found[below + 1] - found[below]) * (place - below)
