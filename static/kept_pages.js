@@ -9,11 +9,13 @@ const NOTE = "/relevansi-here";
 const PAGES = "relevansi pages ";
 const AHEAD = 3; // questions
 const QUIET = 1_500; // after the last click
+const LONGEST = 20_000; // for somebody who clicks on and on
 const isCopy = "offline" in document.documentElement.dataset;
 const canKeep = Boolean(navigator.serviceWorker && globalThis.caches);
 let shown = null; // the question on the page
 let planned = null; // the one whose followers are kept
 let timer = 0;
+let since = 0; // when something was first to be kept
 
 if (canKeep && rater !== undefined) begin();
 if (canKeep) document.addEventListener("question", ({ detail }) => later(detail));
@@ -53,12 +55,15 @@ function later({ page, ahead }) {
 watch(wait);
 
 function wait() {
+  if (!shown || !canKeep) return;
   clearTimeout(timer);
-  if (shown && canKeep) timer = setTimeout(keep, QUIET);
+  since ||= Date.now();
+  timer = setTimeout(keep, Math.min(QUIET, Math.max(0, since + LONGEST - Date.now())));
 }
 
 /** Keep anew what was changed since it was kept, the question that is shown and the next ones. */
 async function keep() {
+  since = 0;
   if (!(await isMine()) || !navigator.onLine) return;
   if (!navigator.serviceWorker.controller) await controlled();
   try {
@@ -81,7 +86,7 @@ function controlled() {
 
 /** Ask again for the questions on which something was saved since they were kept. */
 async function renew() {
-  const saved = (await remembered()).filter(({ state }) => state === "saved");
+  const saved = await remembered("saved");
   for (const page of new Set(saved.map((event) => event.page))) {
     await copy(page === shown.page ? location.pathname + location.search : page);
     for (const event of saved.filter((one) => one.page === page)) await discard(event);

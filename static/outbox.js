@@ -44,14 +44,15 @@ export function send(event, hear) {
 
 /** Let `hear` have what waits from earlier pages; `overlay` is told all that the page cannot know. */
 export async function resume(hear, overlay) {
-  const found = (await remembered()).filter((event) => !waiting.some(isSame(event)));
-  const late = found.filter((event) => event.state === "waiting");
+  const isNew = (event) => !waiting.some(isSame(event));
+  const late = (await remembered("waiting")).filter(isNew);
   waiting.unshift(...late.map((event) => Object.assign(event, { hear })));
-  for (const event of found) {
-    // A page that came from the server shows what was saved, and perhaps something newer.
-    if (event.state === "saved" && !("offline" in document.documentElement.dataset)) continue;
-    overlay(event, event.state === "waiting" ? "unsaved" : event.state);
-  }
+  // A page that came from the server shows what was saved, and perhaps something newer.
+  const isCopy = "offline" in document.documentElement.dataset;
+  const saved = isCopy ? await remembered("saved") : [];
+  const here = [...saved, ...(await remembered("refused"))];
+  for (const event of here) overlay(event, event.state);
+  for (const event of late) overlay(event, "unsaved");
   if (late.length) work();
 }
 
@@ -106,12 +107,11 @@ export function watch(hear) {
 /** Return how many events wait, which were refused, how many are another rater's, and why. */
 export async function standing() {
   const queue = await opening;
-  const events = await queue.all();
-  const own = events.filter((event) => event.rater === rater);
+  const waiting = (await queue.all(rater ?? "", "waiting")).length;
   return {
-    waiting: own.filter(({ state }) => state === "waiting").length,
-    refused: own.filter(({ state }) => state === "refused"),
-    others: events.filter((event) => event.rater !== rater && event.state === "waiting").length,
+    waiting,
+    refused: await remembered("refused"),
+    others: (await queue.count("waiting")) - waiting,
     lasts: queue.lasts,
     trouble,
   };
@@ -129,10 +129,9 @@ export async function discard(event) {
   changed();
 }
 
-/** Return the rater's events that this browser still has. */
-export async function remembered() {
-  const events = await (await opening).all();
-  return events.filter((event) => event.rater === rater);
+/** Return the rater's events that this browser still has in one state. */
+export async function remembered(state) {
+  return (await opening).all(rater ?? "", state);
 }
 
 function changed() {
@@ -242,9 +241,8 @@ async function finish(event_id, state, text) {
 
 /** Count as answered what another tab sent without living to tell. */
 async function reconcile() {
-  const events = await remembered();
   for (const event of waiting.filter(isNumbered)) {
-    const found = events.find(isSame(event));
+    const found = await (await opening).get(event);
     if (found?.state !== "waiting") await finish(event.event_id, found?.state ?? "saved");
   }
 }

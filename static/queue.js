@@ -5,7 +5,8 @@ import { keep, kept } from "./memory.js";
 
 const STORE = "events";
 const ABOUT = "about";
-const BY_STATE = "by rater and state";
+const BY_STATE = "state";
+const BY_RATER = "rater and state";
 const PATIENCE = 3_000; // a database that does not open by then is done without
 
 const answered = (request) =>
@@ -31,7 +32,8 @@ class Lasting {
     const wanted = indexedDB.open("relevansi", 1);
     wanted.onupgradeneeded = () => {
       const events = wanted.result.createObjectStore(STORE, { keyPath: "sequence", autoIncrement: true });
-      events.createIndex(BY_STATE, ["rater", "state"]);
+      events.createIndex(BY_STATE, "state");
+      events.createIndex(BY_RATER, ["rater", "state"]);
       wanted.result.createObjectStore(ABOUT).add(fresh(), "device");
     };
     const database = await answered(wanted);
@@ -56,12 +58,22 @@ class Lasting {
 
   /** Return the rater's event that waits longest; undefined without one. */
   oldest(rater) {
-    return answered(this.store().index(BY_STATE).get([rater, "waiting"]));
+    return answered(this.store().index(BY_RATER).get([rater, "waiting"]));
   }
 
-  /** Return all events, in the order in which they were made. */
-  all() {
-    return answered(this.store().getAll());
+  /** Return the rater's events in one state, in the order in which they were made. */
+  all(rater, state) {
+    return answered(this.store().index(BY_RATER).getAll([rater, state]));
+  }
+
+  /** Return an event as it is kept; undefined if it is not any more. */
+  get({ sequence }) {
+    return answered(this.store().get(sequence));
+  }
+
+  /** Return how many events of everybody are in one state. */
+  count(state) {
+    return answered(this.store().index(BY_STATE).count(state));
   }
 
   store(mode = "readonly") {
@@ -94,11 +106,19 @@ export class Passing {
   }
 
   async oldest(rater) {
-    return this.events.find((event) => event.rater === rater && event.state === "waiting");
+    return (await this.all(rater, "waiting"))[0];
   }
 
-  async all() {
-    return this.events;
+  async all(rater, state) {
+    return this.events.filter((event) => event.rater === rater && event.state === state);
+  }
+
+  async get({ event_id }) {
+    return this.events.find((event) => event.event_id === event_id);
+  }
+
+  async count(state) {
+    return this.events.filter((event) => event.state === state).length;
   }
 }
 

@@ -189,7 +189,7 @@ async function sendAll() {
 /** Send one event; return whether it was stored. What is refused is left for a page to tell. */
 async function sendOldest(database, rater) {
   const events = (mode) => database.transaction("events", mode).objectStore("events");
-  const event = await answered(events("readonly").index("by rater and state").get([rater, "waiting"]));
+  const event = await answered(events("readonly").index("rater and state").get([rater, "waiting"]));
   if (!event) return false;
   const { url, fields, event_id, client_time, device, sequence } = event;
   const body = new URLSearchParams({ ...fields, event_id, client_time, device, sequence });

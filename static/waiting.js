@@ -12,6 +12,7 @@ const PATIENCE = 3_000;
 const root = document.documentElement;
 let seen = null;
 let since = 0;
+let timer = 0;
 let wasStuck = false;
 
 function filled(pattern, value) {
@@ -30,7 +31,8 @@ async function show() {
   seen = await standing();
   const { waiting, refused, others, lasts, trouble } = seen;
   since = waiting ? since || Date.now() : 0;
-  if (waiting && !trouble) setTimeout(show, LATE);
+  clearTimeout(timer);
+  if (waiting && !trouble) timer = setTimeout(show, LATE);
   if (wasStuck && !waiting && !trouble) delete root.dataset.offline; // it was all answered
   wasStuck = Boolean(trouble) || (wasStuck && waiting > 0);
   const late = trouble || Date.now() - since >= LATE;

@@ -71,13 +71,14 @@ def test_a_killed_tab_s_clicks_are_sent_by_the_next_page_that_is_opened(
     assert stored(own_server, run_id)[0].relevance[:3] == (1, 0, "unsure")
 
 
-@pytest.mark.parametrize("without", ["", "Navigator.prototype.locks", "window.BroadcastChannel"])
+@pytest.mark.parametrize("able", [True, False], ids=["which agree", "which cannot agree"])
 def test_of_two_tabs_one_sends_and_both_show_what_became_of_it(
-    own_server: Server, run_id: str, context_of: NewContext, without: str
+    own_server: Server, run_id: str, context_of: NewContext, *, able: bool
 ) -> None:
     """Clicks in both tabs without a network: numbered as one device's, each stored once."""
     context = context_of()
-    context.add_init_script(f"delete {without or 'window.nothing'};")
+    if not able:
+        context.add_init_script("delete Navigator.prototype.locks; delete window.BroadcastChannel;")
     sent: list[str] = []
     context.on(
         "request",
