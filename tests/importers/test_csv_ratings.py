@@ -386,6 +386,13 @@ def test_another_file_is_told_by_its_missing_columns(text: str) -> None:
     assert [p.code for p in found.problems] == ["csv_columns_missing"]
 
 
+def test_an_endless_first_line_is_no_header_and_is_not_taken_apart() -> None:
+    (problem,) = read("rated.csv", b"query_id" + b"," * 100_000 + b"\n1,2\n").problems
+
+    assert problem.code == "csv_columns_missing"
+    assert str(problem.details["columns"]).startswith("query_id, ")
+
+
 def test_bytes_that_are_no_utf_8_are_told_with_their_line() -> None:
     found = read("rated.csv", HEADER.encode() + "1,café,c,5,5,1,,,,,,\n".encode("cp1252"))
 

@@ -185,3 +185,13 @@ def test_another_file_is_refused(document: object) -> None:
 def test_what_is_no_json_is_refused() -> None:
     with pytest.raises(UnreadableFile):
         gold_questions.read("gold.json", b"id,question\n")
+
+
+@pytest.mark.parametrize("value", [0.1, True, ["price"], "price", {"price": 5}])
+def test_another_value_in_place_of_constraints_is_told_with_its_place(value: object) -> None:
+    asked = {"id": 1, "question": "Rumah?", "expected_result": "has_data", "constraints": value}
+
+    with pytest.raises(UnusableQuestions) as refused:
+        gold_questions.read("gold.json", data({"questions": [asked]}))
+
+    assert "constraints" in str(refused.value.problem.details["place"])

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from tests.services.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
-from webapp.web.markdown import MOST_IN_A_LINE, line, link, plain, render
+from webapp.web.markdown import MOST_IN_A_LINE, intro, line, link, plain, render
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -95,6 +95,19 @@ def test_no_text_takes_long(text: str) -> None:
     render(text)
 
     assert process_time() - start < 2
+
+
+def test_thousands_of_empty_lines_before_a_list_take_no_longer_than_words() -> None:
+    start = process_time()
+
+    assert intro("Dua rumah:" + "\n" * 20_000 + "1. **Rumah A**") == "Dua rumah:"
+    assert intro("\n \n  1. **Rumah A**") == ""
+    assert process_time() - start < 1
+
+
+def test_half_a_character_is_left_out() -> None:
+    assert plain("rumah\ud800 murah\udc80") == "rumah murah"
+    assert str(render("rumah\udc80")) == "<p>rumah</p>\n"
 
 
 def test_a_long_answer_is_cut_until_all_of_it_is_asked_for(

@@ -12,6 +12,8 @@ from webapp.i18n import mark
 from webapp.records import Problem, Severity
 
 DELIMITERS = (",", ";", "\t")
+LONGEST_HEADER = 64 * 1024
+"""Characters; a longer first line is none, and slow to take apart."""
 
 MESSAGES = {
     "csv_not_utf8": mark(
@@ -66,6 +68,8 @@ def read_table(name: str, data: bytes, *, required: Iterable[str]) -> Table:
         line = data.count(b"\n", 0, error.start) + 1
         return Table((), (), (Problem(Severity.ERROR, "csv_not_utf8", name, line=line),))
     lines = list(io.StringIO(text, newline=""))
+    if lines and len(lines[0]) > LONGEST_HEADER:
+        lines = []
     delimiter = max(DELIMITERS, key=lambda d: _known(lines, d, required))
     found = list(_raw_records(lines, delimiter))
     columns = _columns(found)

@@ -20,13 +20,18 @@ TAGS = {
 LINK = {"a": {"href", "title"}}
 PICTURE = {"img": {"src", "alt", "title"}}
 REL = "noopener noreferrer nofollow ugc"
-_FIRST_ITEM = re.compile(r"^\s*(?:\d+[.)]|[-*#]+)\s", re.MULTILINE)
-# Marks that reorder the text around them, and control characters no text needs.
-_UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# Blanks of its own line only: looked for beyond it, thousands of empty lines take seconds.
+_FIRST_ITEM = re.compile(r"^[^\S\n]*(?:\d+[.)]|[-*#]+)\s", re.MULTILINE)
+# Marks that reorder the text around them, control characters no text needs, half characters.
+_UNSEEN = re.compile(
+    "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
+)
 
 
 def plain(text: str | None) -> str:
     r"""Return `text` without control characters and marks that reorder what stands beside.
+
+    Halves of characters go too, which no page can be written with.
 
     >>> plain("rumah\u202e murah\x00")
     'rumah murah'
