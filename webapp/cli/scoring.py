@@ -148,10 +148,11 @@ def answers_command(
                         told.add(found)
                         continue
                     summary.add(found)
-                    rows.add(documents.answer_item(found))
+                    if file_format != "table":
+                        rows.add(documents.answer_item(found))
         except EmbedderUnusable as unusable:
             raise click.ClickException(str(unusable)) from unusable
-        told.or_nothing(file, rows.n)
+        told.or_nothing(file, summary.count)
         if file_format == "table":
             notes = [
                 gettext(
@@ -188,8 +189,9 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
                     told.add(found)
                     continue
                 summary.add(found)
-                rows.add(documents.chunk_item(found))
-        told.or_nothing(file, rows.n)
+                if file_format != "table":
+                    rows.add(documents.chunk_item(found))
+        told.or_nothing(file, summary.overall.count)
         if file_format == "table":
             write(score_tables.chunks_table(summary, told.notes(first)).encode(), output)
             return
