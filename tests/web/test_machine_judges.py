@@ -200,6 +200,8 @@ def test_a_restart_of_the_server_goes_on_by_itself(
         session.commit()
     assert bot.asked == []
     judging.set_up(app)
+    assert judging.judging(app).is_idle(0)  # an application that serves nobody asks nobody
+    judging.judging(app).resume()
     finish(app)
 
     assert len(bot.asked) == N
@@ -238,6 +240,8 @@ def test_a_server_that_stops_takes_nothing_new_and_keeps_what_was_on_its_way(
     with web_database.reading() as session:
         assert session.scalar(select(MachineSession.state)) == "running"
     judging.set_up(app)
+    assert judging.judging(app).is_idle(0)  # an application that serves nobody asks nobody
+    judging.judging(app).resume()
     finish(app)
     assert "27 of 27 cards judged" in client.get(address).text
 

@@ -124,6 +124,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     click.echo(gettext("Stop it with Ctrl+C."))
     if browser:
         Timer(0.5, webbrowser.open, [address]).start()
+    app.extensions["judging"].resume()
     if left := stopping.run(server, sockets):
         click.echo(
             ngettext(

@@ -118,9 +118,8 @@ class Judging:
 
 
 def set_up(app: Flask) -> None:
-    """Give `app` its judging, which goes on with what ran."""
+    """Give `app` its judging. Whoever serves it resumes: an export makes an application too."""
     app.extensions["judging"] = Judging(app)
-    judging(app).resume()
 
 
 def judging(app: Flask | None = None) -> Judging:
