@@ -124,6 +124,8 @@ def _grown_up(load: Load) -> Iterator[None]:
     """Let no file of the server grow meanwhile."""
     import resource  # which Windows has not, where this page of faults can still be read
 
+    if not hasattr(resource, "prlimit"):
+        raise CannotBeMade("a disk of its own needs root, and limits of another process Linux")
     assert load.server.process is not None
     pid = load.server.process.pid
     names = (load.sqlite_file, load.sqlite_file.with_name(load.sqlite_file.name + "-wal"))
