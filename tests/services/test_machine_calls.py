@@ -39,6 +39,7 @@ from webapp.services.machine_sessions import (
     Terms,
 )
 from webapp.services.raters import NameTaken
+from webapp.services.reports import UnknownRater
 
 METHOD, LLM = "secret_hybrid_method", "secret-llm-4o"
 SHARED = card("a", price=1_670_000_000, bedrooms=3, location="Medan Johor")
@@ -382,6 +383,19 @@ def test_one_session_at_a_time_and_only_with_the_judge_s_own_model(
     assert machine_calls.claim(session, judge.rater_id, other, NOW) is Nothing.MORE
     assert (begun.state, begun.why) == (SessionState.FAILING, "other_configuration")
     assert bot.asked == []
+
+
+def test_a_judge_that_was_removed_judges_no_more(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    at = machines.endpoint(bot)
+    begun = machine_sessions.start(session, judge, at, Terms(), NOW)
+    raters.remove(session, judge.rater, NOW)
+
+    assert machine_calls.claim(session, judge.rater_id, at, NOW) is Nothing.MORE
+    assert begun.state == SessionState.STOPPED
+    with pytest.raises(UnknownRater):
+        machine_sessions.start(session, judge, at, Terms(), NOW)
 
 
 def test_another_prompt_is_another_judge_and_the_first_stays(

@@ -98,14 +98,13 @@ def claim(
     """Return what is to be asked next, its part of the budget held; else why there is nothing.
 
     A session ends here when everything is judged, when the next call could exceed its budget,
-    or when another model is configured than the judge's.
+    when the judge was removed, or when another model is configured than its own.
     """
     found = machine_sessions.running(session, rater_id)
     if found is None:
         return Nothing.MORE
     judge = session.get_one(MachineJudge, rater_id)
-    if endpoint is None or not machine_judges.fits(judge, endpoint):
-        machine_sessions.end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
+    if not _may_go_on(judge, found, endpoint, now):
         return Nothing.MORE
     asking = machine_sessions.asking(session, found, now)
     if len(asking) >= found.at_once:
@@ -167,6 +166,17 @@ def keep(session: Session, call: Call, outcome: Outcome, now: datetime) -> None:
     else:
         _judge(session, row, outcome.said, now)
         found.failed_in_a_row = 0
+
+
+def _may_go_on(
+    judge: MachineJudge, found: MachineSession, endpoint: JudgeEndpoint | None, now: datetime
+) -> bool:
+    """Whether the judge is still there and configured; if not, its session ends here."""
+    if judge.rater.removed_at is not None:
+        machine_sessions.end(found, SessionState.STOPPED, now)
+    elif endpoint is None or not machine_judges.fits(judge, endpoint):
+        machine_sessions.end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
+    return found.ended_at is None
 
 
 def _prepared(
