@@ -90,6 +90,17 @@ def faults(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Put in what nobody meant: files, answers, requests and command lines, from a seed.
+
+    ``-- --seconds N --seed S --only NAME`` says how long, which inputs and of what kind;
+    ``-o FILE`` keeps the smallest input of whatever was found.
+    """
+    install(session)
+    session.run("python", "-m", "fuzzing", *session.posargs)
+
+
+@nox.session(default=False)
 def screenshots(session: nox.Session) -> None:
     """Take the README's pictures of the sample study anew."""
     install(session)

@@ -1,0 +1,480 @@
+"""Valid inputs spoiled: by bytes, and along the structure of JSON, JSON Lines, CSV and zips."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from hashlib import sha256
+from random import Random
+from typing import Any
+
+HUGE = "9" * 400
+MARK = "\ue000"
+"""Stands in a JSON text for what no JSON writer would write."""
+RAW = (
+    *("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e-999", HUGE, f"-{HUGE}", "-0", "0.1e"),
+    *("9" * 5_000, f"0.{HUGE}", "1" + "0" * 30, "01", "tru", "{}{}", "[", "}", ",", '"\\ud800"'),
+)
+TEXTS = (
+    *("", " ", "\t\n", "\x00", "a\x00b", "\ud800", "a\udc80", "\ufeff", "\u202e\u2066", "\x1b[31m"),
+    *(
+        "é",
+        "e\u0301",
+        "ß",
+        "İ",
+        "ﬁ",
+        "😀",
+        "👩‍👩‍👧",
+        "\u2028",
+        "\u0e33" * 20,
+        "日本",
+        "٣",
+        "²",
+        "½",
+        "१२",
+        "\N{MATHEMATICAL BOLD DIGIT NINE}",
+    ),
+    *(
+        "<script>alert(1)</script>",
+        "{{7*7}}",
+        "%(file)s",
+        "%s%n%d",
+        "{0}",
+        "${x}",
+        "'; DROP TABLE--",
+    ),
+    *("=1+1", "@SUM(1)", "-1", "+1", "../../etc/passwd", "C:\\CON", "a/b\\c", "file:///etc/passwd"),
+    *("javascript:alert(1)", "http://[::1", "http://[]/properti/a", "https://x:99999/properti/a"),
+    *("https://x.example/properti/", "//x", "http://", "http://a\nb", "http://é.example/%zz"),
+    *(
+        "NaN",
+        "inf",
+        "-inf",
+        "1e999",
+        "nan%",
+        "0",
+        "-0",
+        "00",
+        "0x10",
+        "1_000",
+        "1,000.5",
+        "1.000,5",
+    ),
+    *("Rp 1.670.000.000", "Rp 1,5 M", "Rp 800 jt", "Rp 0", f"Rp {HUGE}", "Rp 1,5,5,5 M - jt", "Rp"),
+    *("null", "None", "true", "[]", "{}", "2026-02-30", "2026-03-01T00:00:00+99:00", "9999-12-31"),
+    *(
+        "0001-01-01T00:00:00+23:59",
+        "20260301_090000",
+        "-1e400",
+        HUGE,
+        "1" * 31,
+        "\N{ARABIC-INDIC DIGIT ONE}" * 12,
+    ),
+)
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 5, 6, 2**31 - 1, 2**31, 2**63, 2**64, -(2**63), 10**30),
+    *(
+        0.0,
+        -0.0,
+        0.1,
+        1.5,
+        1e-320,
+        1e308,
+        -1e308,
+        1e22,
+        5.0,
+        [],
+        {},
+        [[]],
+        [{}],
+        [None],
+        {"": None},
+    ),
+    *({"a": {"b": {}}}, [1, "a", None, {}], "1", "0", "unsure", "correct_empty", "ABSTAIN"),
+)
+BYTES = (
+    *(b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00", b"\xff", b"\xc3", b"\xed\xa0\x80"),
+    *(
+        b"\xf4\x90\x80\x80",
+        b"\xc0\x80",
+        b"\r",
+        b"\n",
+        b"\r\n",
+        b'"',
+        b"'",
+        b"\\",
+        b"\\u",
+        b"\\ud83d",
+    ),
+    *(
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b";",
+        b"\t",
+        b"\x1a",
+        b"\x85",
+        b"\xe2\x80\xa8",
+        b"PK\x03\x04",
+    ),
+)
+MADE = (2026, 3, 1, 9, 0, 0)
+MEGABYTE = 2**20
+TEN_MEGABYTES = 10 * MEGABYTE
+
+
+def text(random: Random) -> str:
+    """Return a text that somebody might write who means harm, or types on a bad day."""
+    found = random.choice(TEXTS)
+    if random.random() < 0.02:
+        return (found or "x") * random.choice((100, 3_000, 70_000))
+    if random.random() < 0.15:
+        return found + random.choice(TEXTS)
+    if random.random() < 0.1:
+        return "".join(chr(random.choice((random.randrange(0x3000), random.randrange(0x110000))))
+                       for _ in range(random.randrange(12)))  # fmt: skip
+    return found
+
+
+def value(random: Random) -> Any:
+    """Return a JSON value that is somewhere wrong, or right."""
+    chance = random.random()
+    if chance < 0.45:
+        return text(random)
+    if chance < 0.9:
+        return deepcopy(random.choice(VALUES))
+    if chance < 0.97:
+        return MARK + random.choice(RAW)
+    return MARK + _deep(random)
+
+
+def spoiled(data: bytes, random: Random) -> bytes:
+    """Return `data` with some bytes gone, repeated, changed, added or in another encoding."""
+    for _ in range(random.choice((1, 1, 1, 2, 4, 16))):
+        data = random.choice(_BY_BYTES)(data, random)
+    return data[:TEN_MEGABYTES]
+
+
+def spoiled_json(data: bytes, random: Random) -> bytes:
+    """Return a JSON file with some of its values, keys and entries changed."""
+    document = json.loads(data)
+    for _ in range(random.choice((1, 1, 2, 3, 8))):
+        document = _changed(document, random)
+    return written(document, random)
+
+
+def spoiled_lines(data: bytes, random: Random) -> bytes:
+    """Return a JSON Lines file with some of its lines changed, gone or repeated."""
+    lines = data.splitlines()
+    for _ in range(random.choice((1, 1, 2, 4))):
+        place = random.randrange(len(lines))
+        chance = random.random()
+        if chance < 0.7:
+            with_line = _line_spoiled(lines[place], random)
+            lines[place] = with_line
+        elif chance < 0.8:
+            lines.insert(place, lines[place])
+        elif chance < 0.9 and len(lines) > 1:
+            del lines[place]
+        else:
+            lines.insert(place, random.choice((b"", b" ", b"[]", b"null", b'"x"', b"{", b"{}")))
+    return random.choice((b"\n", b"\n", b"\n", b"\r\n", b"\r", b"\n\n")).join(lines)
+
+
+def spoiled_csv(data: bytes, random: Random) -> bytes:
+    """Return a CSV file with some of its cells, columns and rows changed."""
+    rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    for _ in range(random.choice((1, 1, 2, 4, 10))):
+        row = random.choice(rows)
+        chance = random.random()
+        if chance < 0.75 and row:
+            row[random.randrange(len(row))] = text(random)
+        elif chance < 0.85:
+            rows.insert(random.randrange(len(rows)), list(row))
+        elif chance < 0.95:
+            row.insert(random.randrange(len(row) + 1), text(random))
+        elif len(row) > 1:
+            del row[random.randrange(len(row))]
+    if random.random() < 0.03:
+        rows += rows * random.choice((10, 500))
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=random.choice(",,,;\t"), lineterminator="\n").writerows(rows)
+    start = b"\xef\xbb\xbf" if random.random() < 0.1 else b""
+    return start + out.getvalue().encode("utf-8", "surrogatepass")
+
+
+def spoiled_zip(data: bytes, random: Random) -> bytes:
+    """Return a zip whose members were changed, mostly with hashes that fit, or made to harm."""
+    files = _members(data)
+    for _ in range(random.choice((1, 1, 2, 3))):
+        name = random.choice(sorted(files))
+        if random.random() < 0.8:
+            files[name] = _member_spoiled(name, files[name], random)
+        elif random.random() < 0.5 and len(files) > 1:
+            del files[name]
+        else:
+            files[text(random).encode("utf-8", "replace").decode()[:300] or "x"] = b"x"
+    if random.random() < 0.85:
+        _mend_hashes(files)
+    packed = _zipped(files, random)
+    return spoiled(packed, random) if random.random() < 0.1 else packed
+
+
+def by_structure_or_bytes(
+    structural: Callable[[bytes, Random], bytes],
+) -> Callable[[bytes, Random], bytes]:
+    """Return what spoils a file in either way, now and then in both."""
+
+    def spoil(data: bytes, random: Random) -> bytes:
+        chance = random.random()
+        if chance < 0.7:
+            data = structural(data, random)
+        return data if chance < 0.6 else spoiled(data, random)
+
+    return spoil
+
+
+def written(document: Any, random: Random) -> bytes:
+    """Return a value as JSON, with what is marked as it stands."""
+    ascii_only = random.random() < 0.5
+    said = json.dumps(document, ensure_ascii=ascii_only, indent=random.choice((None, None, 1)))
+    mark = json.dumps(MARK)[1:-1] if ascii_only else MARK
+    while f'"{mark}' in said:
+        before, _, after = said.partition(f'"{mark}')
+        end = _end_of_text(after)
+        raw = json.loads(f'"{after[:end]}"') if end else ""
+        said = before + raw + after[end + 1 :]
+    return said.encode("utf-8", "surrogatepass" if random.random() < 0.5 else "replace")
+
+
+def smaller_bytes(data: bytes) -> Any:
+    """Yield `data` with ever shorter parts of it left out."""
+    size = len(data) // 2
+    while size >= 1:
+        for start in range(0, len(data), size):
+            yield data[:start] + data[start + size :]
+        size //= 2
+        if len(data) // max(size, 1) > 64 and len(data) > 4_000:
+            return
+
+
+def smaller_json(data: bytes) -> Any:
+    """Yield a JSON file with parts of it left out, large parts first; nothing if it is none."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    for path in sorted(_paths(document), key=len):
+        less = deepcopy(document)
+        try:
+            inner = less
+            for step in path[:-1]:
+                inner = inner[step]
+            if not path:
+                continue
+            del inner[path[-1]]
+        except (LookupError, TypeError):
+            continue
+        yield json.dumps(less).encode()
+
+
+def _line_spoiled(line: bytes, random: Random) -> bytes:
+    try:
+        return spoiled_json(line, random).replace(b"\n", b" ")
+    except (ValueError, RecursionError):
+        return spoiled(line, random)
+
+
+def _member_spoiled(name: str, data: bytes, random: Random) -> bytes:
+    ways = {"json": spoiled_json, "jsonl": spoiled_lines, "csv": spoiled_csv}
+    way = ways.get(name.rpartition(".")[2], spoiled)
+    try:
+        return (way if random.random() < 0.8 else spoiled)(data, random)
+    except (ValueError, LookupError, RecursionError, csv.Error):
+        return spoiled(data, random)
+
+
+def _changed(document: Any, random: Random) -> Any:
+    """Return the document with one of its places changed."""
+    paths = list(_paths(document))
+    if not paths:
+        return value(random)
+    path = random.choice(paths)
+    if not path:
+        return value(random) if random.random() < 0.1 else document
+    inner = document
+    for step in path[:-1]:
+        inner = inner[step]
+    last = path[-1]
+    chance = random.random()
+    if chance < 0.7:
+        inner[last] = value(random)
+    elif chance < 0.8:
+        del inner[last]
+    elif isinstance(inner, list):
+        inner.insert(last, deepcopy(inner[last]))
+    elif chance < 0.9:
+        inner[text(random)] = inner.pop(last)
+    else:
+        inner[last] = [inner[last]] if chance < 0.95 else {"": inner[last]}
+    return document
+
+
+def _paths(document: Any, before: tuple[Any, ...] = ()) -> Any:
+    yield before
+    if isinstance(document, dict):
+        for key in document:
+            yield from _paths(document[key], (*before, key))
+    elif isinstance(document, list):
+        for place, inner in enumerate(document):
+            yield from _paths(inner, (*before, place))
+
+
+def _end_of_text(said: str) -> int:
+    """Return where the JSON text ends that `said` is the inside of."""
+    place = 0
+    while place < len(said) and said[place] != '"':
+        place += 2 if said[place] == "\\" else 1
+    return place
+
+
+def _deep(random: Random) -> str:
+    depth = random.choice((60, 64, 65, 66, 500, 990, 5_000, 100_000))
+    if random.random() < 0.5:
+        return "[" * depth + "]" * depth
+    return '{"a":' * depth + "1" + "}" * depth
+
+
+def _flip(data: bytes, random: Random) -> bytes:
+    if not data:
+        return data
+    place = random.randrange(len(data))
+    return data[:place] + bytes([data[place] ^ 1 << random.randrange(8)]) + data[place + 1 :]
+
+
+def _cut(data: bytes, random: Random) -> bytes:
+    start, end = _range(data, random)
+    return data[:start] + data[end:]
+
+
+def _repeat(data: bytes, random: Random) -> bytes:
+    start, end = _range(data, random)
+    return data[:end] + data[start:end] * random.choice((1, 1, 2, 50)) + data[end:]
+
+
+def _insert(data: bytes, random: Random) -> bytes:
+    place = random.randrange(len(data) + 1)
+    added = random.choice((
+        random.choice(BYTES),
+        random.choice(RAW).encode(),
+        text(random).encode("utf-8", "surrogatepass"),
+        random.randbytes(random.randrange(1, 9)),
+    ))  # fmt: skip
+    return data[:place] + added + data[place:]
+
+
+def _end_early(data: bytes, random: Random) -> bytes:
+    return data[: random.randrange(len(data) + 1)]
+
+
+def _reencode(data: bytes, random: Random) -> bytes:
+    said = data.decode("utf-8", "replace")
+    code = random.choice(
+        ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "utf-8-sig", "utf-7")
+    )
+    return said.encode(code, "replace")
+
+
+def _long_line(data: bytes, random: Random) -> bytes:
+    """Return it on one line, or with one that is megabytes long; seldom, since that is slow."""
+    if random.random() < 0.8:
+        return data.replace(b"\n", b" ")
+    filling = random.choice(
+        (b"x", b'"', b"[", b"{", b",", b"1", b"\\", b"(", b"*", b"\xf0\x9f\x98\x80")
+    )
+    place = random.randrange(len(data) + 1)
+    size = random.choice((100_000, MEGABYTE, MEGABYTE, TEN_MEGABYTES))
+    return data[:place] + filling * (size // len(filling)) + data[place:]
+
+
+_BY_BYTES = (
+    *(_flip, _flip, _cut, _cut, _repeat, _insert, _insert, _insert),
+    *(_end_early, _reencode, _long_line),
+)
+
+
+def _range(data: bytes, random: Random) -> tuple[int, int]:
+    start = random.randrange(len(data) + 1)
+    return start, min(len(data), start + random.choice((1, 2, 8, 100, 5_000)))
+
+
+def _members(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _mend_hashes(files: dict[str, bytes], manifest: str = "manifest.json") -> None:
+    """Let the manifest say of each member what it is now, as far as it can be read."""
+    try:
+        document = json.loads(files[manifest])
+        for listed in document["files"]:
+            listed["sha256"] = sha256(files[listed["name"]]).hexdigest()
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return
+    files[manifest] = json.dumps(document).encode("utf-8", "surrogatepass")
+
+
+def _zipped(files: dict[str, bytes], random: Random) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, MADE), data, zipfile.ZIP_DEFLATED)
+        if random.random() < 0.2:
+            _add_harm(archive, random, sorted(files))
+    packed = out.getvalue()
+    return _lying(packed, random) if random.random() < 0.1 else packed
+
+
+def _add_harm(archive: zipfile.ZipFile, random: Random, names: Sequence[str]) -> None:
+    """Add a member that would be written elsewhere, is there twice, or is a bomb."""
+    import warnings
+
+    odd = (
+        "../../x",
+        "/etc/x",
+        "C:\\x",
+        "..\\x",
+        "a//b",
+        "./manifest.json",
+        "x" * 60_000,
+        "a/",
+        "\u202e",
+    )
+    name = random.choice((*odd, *names))
+    data = bytes(random.choice((1, MEGABYTE, 5 * TEN_MEGABYTES)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        archive.writestr(zipfile.ZipInfo(name, MADE), data,
+                         zipfile.ZIP_DEFLATED)  # fmt: skip
+
+
+def _lying(data: bytes, random: Random) -> bytes:
+    """Return a zip whose directory states another size, way of packing, flag or place."""
+    central = data.rfind(b"PK\x01\x02")
+    if central < 0:
+        return data
+    at, kind = random.choice(
+        ((8, "<H"), (10, "<H"), (16, "<I"), (20, "<I"), (24, "<I"), (42, "<I"))
+    )
+    most = 2 ** (8 * struct.calcsize(kind)) - 1
+    stated = struct.pack(kind, random.choice((0, 1, 9, 12, 99, most, random.randint(0, most))))
+    start = central + at
+    return data[:start] + stated + data[start + len(stated) :]

@@ -1,0 +1,116 @@
+"""The fuzzer would tell, and what it puts in for a moment does nothing that it must not."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from fuzzing import mutations, samples
+from fuzzing.__main__ import KINDS, shown
+from fuzzing.answers import Slowness, slow
+from fuzzing.exploring import explore
+from fuzzing.files import FORMATS_READ, Files
+from fuzzing.kinds import Found, Kind
+from fuzzing.watching import watch
+from tests.fuzzed_numbers import Numbers
+
+SEED = 7
+FEW = 6
+AT_A_TIME = 6
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits are of POSIX systems")
+
+
+def found(kind: Kind[object] | Kind[int], most: int, first: int = 0) -> list[Found]:
+    last = first + most
+    return list(explore(kind, first, going_on=lambda number: number < last, known=set()))
+
+
+def test_a_seed_makes_the_same_inputs_and_another_seed_others(tmp_path: Path) -> None:
+    one, same, other = (Files("gold", seed) for seed in (1, 1, 2))
+    for place, kind in enumerate((one, same, other)):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        kind.open(folder)
+
+    inputs = [[kind.number(number) for number in range(30)] for kind in (one, same, other)]
+
+    assert inputs[0] == inputs[1]
+    assert inputs[0] != inputs[2]
+    assert len(set(inputs[0])) > 25
+
+
+def test_what_is_found_is_told_once_and_with_the_smallest_input() -> None:
+    first, *others = found(Numbers(1), 60, first=20)
+
+    assert others == []
+    assert first.number == 27
+    assert first.smallest == b"7"
+    assert first.what == "ValueError: raises"
+    assert "7 bytes" not in shown(first)[0]
+
+
+@pytest.mark.parametrize(("how", "told"), [("hangs", "hang"), ("swells", "MemoryError")])
+def test_an_input_that_hangs_or_takes_all_memory_is_named_and_the_others_go_on(
+    how: str, told: str
+) -> None:
+    if how == "swells" and sys.platform != "linux":
+        pytest.skip("the limit on memory is Linux's")
+    make = partial(Numbers, how=how)
+
+    result = watch("numbers", make, 1, seconds=60, first=6, most=3, seconds_each=3.0)
+
+    assert [(one.number, one.what.partition(":")[0]) for one in result.found] == [(7, told)]
+    assert result.inputs == 3
+
+
+def test_time_that_grows_faster_than_the_text_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blanks before an x are looked for from each of them on, to the end."""
+    monkeypatch.setattr("fuzzing.answers.SIZES", (500, 20_000))
+    monkeypatch.setattr("fuzzing.answers.SLOW_FROM", 0.002)
+
+    assert min(slow(re.compile(r"\s+x").search, " ")) > 2.5
+    assert slow(str.split, "a b") == ()
+
+
+@pytest.mark.parametrize("name", ["cards", *FORMATS_READ])
+def test_files_and_answers_for_a_moment(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name](SEED)
+    kind.open(tmp_path)
+
+    assert found(kind, FEW) == []
+
+
+def test_requests_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of their own: they draw its tokens from the seed."""
+    monkeypatch.setattr("fuzzing.study.MOST_PAGES", 12)
+
+    result = watch("requests", KINDS["requests"], SEED, seconds=AT_A_TIME, most=40)
+
+    assert result.found == []
+    assert result.inputs > 0
+
+
+def test_command_lines_for_a_moment() -> None:
+    result = watch("commands", KINDS["commands"], SEED, seconds=AT_A_TIME, most=40)
+
+    assert result.found == []
+    assert result.inputs > 0
+
+
+def test_spoiled_files_differ_and_are_sometimes_still_read() -> None:
+    random = Random(SEED)
+    spoil = mutations.by_structure_or_bytes(mutations.spoiled_json)
+    made = [spoil(samples.questions(), random) for _ in range(40)]
+
+    assert len(set(made)) > 35
+    assert any(data.startswith(b"[") and data.endswith(b"]") for data in made)
+
+
+def test_pieces_are_made_to_be_repeated() -> None:
+    assert len({Slowness(SEED).number(number).piece for number in range(20)}) > 10
