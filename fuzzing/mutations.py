@@ -17,7 +17,19 @@ HUGE = "9" * 400
 MARK = "\ue000"
 """Stands in a JSON text for what no JSON writer would write."""
 RAW = (
-    *("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e-999", HUGE, f"-{HUGE}", "-0", "0.1e"),
+    *(
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1e999",
+        "-1e999",
+        "1e-999",
+        "1e999999999",
+        HUGE,
+        f"-{HUGE}",
+        "-0",
+        "0.1e",
+    ),
     *("9" * 5_000, f"0.{HUGE}", "1" + "0" * 30, "01", "tru", "{}{}", "[", "}", ",", '"\\ud800"'),
 )
 TEXTS = (

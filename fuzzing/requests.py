@@ -29,6 +29,7 @@ SECONDS = 6.0
 """Of the processor's time; an answer takes a hundredth of it."""
 CHANCES = {"owner": 55, "rater": 18, "participant": 17, "stranger": 10}
 NUMBERS = (
+    "1e999999999",
     "0",
     "-1",
     "1",

@@ -170,7 +170,7 @@ def test_a_gold_file_that_is_wrong_is_told_whole(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 4
 
 
-@pytest.mark.parametrize("threshold", ["1.1", "-0.1", "x", "nan", "1/0", "0" * 50])
+@pytest.mark.parametrize("threshold", ["1.1", "-0.1", "x", "nan", "1/0", "0" * 50, "1e999999999"])
 def test_a_threshold_is_a_number_from_0_to_1(tmp_path: Path, threshold: str) -> None:
     done = relevansi(
         tmp_path, "score", "constraints",

@@ -67,7 +67,9 @@ def test_numbers_may_be_written_as_text(value: object, number: object) -> None:
     assert facts(bedrooms=value).bedrooms == number
 
 
-@pytest.mark.parametrize("value", ["Rp 2 M", True, [3], -1, "1/0", "9" * 40])
+@pytest.mark.parametrize(
+    "value", ["1e999999999", "-1e400", "1e-999999999", "Rp 2 M", True, [3], -1, "1/0", "9" * 40]
+)
 def test_a_number_that_cannot_be_read_counts_as_missing_and_is_told(value: object) -> None:
     found = read({"query_id": 1, "properties": [{"price": value}]})
 

@@ -171,6 +171,8 @@ def test_a_wrong_file_says_what_it_is_and_nothing_is_stored(
     [
         ({"tau_sim": "much"}, "Threshold (tau_sim): a number from -1 to 1."),
         ({"tau_sim": "2"}, "Threshold (tau_sim): a number from -1 to 1."),
+        ({"tau_sim": "1e999999999"}, "Threshold (tau_sim): a number from -1 to 1."),
+        ({"first": "9" * 5_000}, "Only the first rows: a whole number from 1."),
         ({"embedder": "endpoint"}, "No embeddings endpoint is configured."),
         ({"outputs": (io.BytesIO(b"{}"), "o.jsonl")}, "Only JSON answers come in two files."),
         ({"subset": (io.BytesIO(b"[]"), "dev.json")}, "Only JSON answers have a dev set."),

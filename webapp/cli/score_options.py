@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from webapp.i18n import gettext
+from webapp.importers.written_numbers import exact_number
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -32,10 +33,7 @@ class Share(click.ParamType[Fraction]):
         """Return the exact fraction; fails for what is no number from 0 to the highest."""
         if isinstance(value, Fraction):
             return value
-        try:
-            number = Fraction(value.strip()) if len(value) <= 30 else None
-        except (ValueError, ZeroDivisionError):
-            number = None
+        number = exact_number(value)
         if number is None or not 0 <= number <= self.highest:
             says = gettext("%(value)s is no number from 0 to %(highest)s.")
             self.fail(says % {"value": value, "highest": self.highest}, param, ctx)

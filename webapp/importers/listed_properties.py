@@ -6,7 +6,6 @@ field of it stands over the parsed one, null included.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,10 +17,9 @@ from webapp.importers.json_documents import load
 from webapp.importers.json_values import FromFile, Whole, kind_of, read_object
 from webapp.importers.problems import NoReadableQuery, UnknownRunFormat, error, warning
 from webapp.importers.questions import looks_like
+from webapp.importers.written_numbers import exact_number
 from webapp.metrics.constraint_rules import CardFacts
 from webapp.records import Problem
-
-_LONGEST_NUMBER = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +162,4 @@ def _coordinate(
 def _exact(value: object) -> Fraction | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if isinstance(value, str) and len(value) > _LONGEST_NUMBER:
-        return None
-    try:
-        number = Fraction(value.strip() if isinstance(value, str) else repr(value))
-    except (ValueError, ZeroDivisionError):
-        return None
-    return number if math.isfinite(float(number)) else None
+    return exact_number(value if isinstance(value, str) else repr(value))

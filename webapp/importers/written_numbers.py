@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
+from fractions import Fraction
 
 NUMBER = r"[0-9][0-9.,]*+"
 """A pattern for one written number, possessive so that no search ever goes back over it."""
 
 _LONGEST = 25
 """Characters a written number may have; the cut keeps arithmetic cheap and exact."""
+
+_LONGEST_EXACT = 30
+_HUGE_EXPONENT = re.compile(r"[eE][-+]?[0-9_]{4}")
+"""One that would be written out in more digits than any memory holds."""
 
 
 def read_number(written: str, *, single_mark_is_decimal: bool = False) -> Decimal | None:
@@ -29,6 +35,23 @@ def read_number(written: str, *, single_mark_is_decimal: bool = False) -> Decima
     if (mark and mark in whole) or len(set(whole) & {".", ","}) > 1 or not _are_thousands(groups):
         return None
     return Decimal("".join(groups) + "." + (decimals or "0")) if mark else Decimal("".join(groups))
+
+
+def exact_number(written: str) -> Fraction | None:
+    """The number as programs write it, exactly; ``None`` for what is none or far too large.
+
+    >>> exact_number("0.1"), exact_number("1e3"), exact_number("1e999999999"), exact_number("x")
+    (Fraction(1, 10), Fraction(1000, 1), None, None)
+    """
+    written = written.strip()
+    if len(written) > _LONGEST_EXACT or _HUGE_EXPONENT.search(written):
+        return None
+    try:
+        number = Fraction(written)
+        float(number)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return number
 
 
 def _split(written: str, single_mark_is_decimal: bool) -> tuple[str, str, str]:

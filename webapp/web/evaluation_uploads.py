@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +11,7 @@ from fractions import Fraction
 from flask import request
 
 from webapp.i18n import gettext
+from webapp.importers.written_numbers import exact_number
 from webapp.metrics.json_answer_summary import Gate
 from webapp.metrics.similarity import Embedder, LexicalEmbedder
 from webapp.services import embedders
@@ -115,10 +117,7 @@ def _number(text: str, low: int, high: int, name: str) -> Fraction | None:
     """Return the number that was typed, with a point or a comma; ``None`` for none."""
     if not text:
         return None
-    try:
-        number = Fraction(text.replace(",", "."))
-    except (ValueError, ZeroDivisionError):
-        number = None
+    number = exact_number(text.replace(",", "."))
     if number is None or not low <= number <= high:
         raise NotUploaded(
             gettext("%(name)s: a number from %(low)s to %(high)s.", name=name, low=low, high=high)
@@ -132,7 +131,7 @@ def _first(asked: Asked, kind: Kind) -> int | None:
         return None
     if kind is Kind.JSON:
         raise NotUploaded(gettext("JSON answers have no first rows: give a dev set instead."))
-    if not (asked.first.isascii() and asked.first.isdecimal() and int(asked.first)):
+    if not re.fullmatch("[0-9]{1,9}", asked.first) or not int(asked.first):
         raise NotUploaded(gettext("Only the first rows: a whole number from 1."))
     return int(asked.first)
 
