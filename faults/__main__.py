@@ -21,7 +21,7 @@ from faults.table import show, written
 
 KILLS = 200
 SEED = 1
-CLICKS = 600
+CLICKS = 1_000
 QUESTIONS = 20
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
 
