@@ -314,7 +314,7 @@ def test_no_byte_a_blind_rater_receives_names_a_run(rated: Rated) -> None:
     for name, received in rated.received.items():
         assert name.encode() in received
         assert THANKS.encode() in received
-        assert b"Content-Encoding" not in received
+        assert b"\r\nContent-Encoding:" not in received
         found = [
             received[max(0, at.start() - 80) : at.end() + 40] for at in told.finditer(received)
         ]

@@ -12,8 +12,8 @@ CHUNK = 65_536
 class Wire:
     """Passes bytes on, both ways, and keeps those that come from the server.
 
-    The browser must ask for answers as they are (``Accept-Encoding: identity``), else what
-    is kept is compressed.
+    Nothing may come compressed, whoever asks for it, a service worker too: on the way to the
+    server the only compression that it knows gets a name that it does not.
     """
 
     def __init__(self, port: int) -> None:
@@ -48,7 +48,9 @@ class Wire:
         with suppress(OSError):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while data := one.recv(CHUNK):
-                if kept is not None:
+                if kept is None:
+                    data = data.replace(b"gzip", b"none")
+                else:
                     with self._lock:
                         kept += data
                 other.sendall(data)

@@ -101,11 +101,7 @@ def with_badges(task_id: str, badges: Badges, status: int) -> Response:
 @blueprint.get("/<task_id>/standing")
 def standing(task_id: str) -> Response:
     """Return what verdicts on a question moved elsewhere on its page."""
-    rated = _rated(task_id)
-    names = Counter(identity(shown.card) for shown in rated.page.cards)
-    several = tuple(shown for shown in rated.page.cards if names[identity(shown.card)] > 1)
-    part = "rate/_clicked.html"
-    return htmx.respond(part, part, replace(rated, changed=several))
+    return _moved(task_id)
 
 
 @blueprint.post("/<task_id>/judgment")
@@ -117,7 +113,7 @@ def judge(task_id: str) -> Response:
         said = tasks.judge(connection, who, task_id, card, form.verdict, form.click())
         connection.commit()
     if form.onward.data:
-        return _onward(task_id) or _clicked(task_id, card=card)
+        return _onward(task_id) or _moved(task_id, card)
     if said.relevance is None or not htmx.wants_part():
         return _clicked(task_id, card=card)
     return judged(Judged(task_id, f"card-{said.position}", said.position, said.relevance))
@@ -176,6 +172,19 @@ def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None
     if htmx.wants_part():
         return htmx.respond("rate/_clicked.html", "rate/_clicked.html", rated)
     return _to(task_id, _anchor=_anchor(rated, card))
+
+
+def _moved(task_id: str, card: str | None = None) -> Response:
+    """Return what clicks moved elsewhere, beside the last of them: other versions of properties."""
+    rated = _rated(task_id, card)
+    names = Counter(identity(shown.card) for shown in rated.page.cards)
+    changed = tuple(
+        shown
+        for shown in rated.page.cards
+        if shown in rated.changed or names[identity(shown.card)] > 1
+    )
+    part = "rate/_clicked.html"
+    return htmx.respond(part, part, replace(rated, changed=changed))
 
 
 def _anchor(rated: Rated, card: str | None) -> str:
