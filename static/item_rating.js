@@ -4,7 +4,7 @@
 // as the server has it is put in place of the one that is shown.
 
 import { keep, kept } from "./memory.js";
-import { drained, pending, send } from "./outbox.js";
+import { drained, pending, resume, send } from "./outbox.js";
 
 const { htmx } = window;
 const one = (selector, within = document) => within.querySelector(selector);
@@ -25,10 +25,13 @@ function say(button) {
   const isPressed = button.getAttribute("aria-pressed") === "true";
   const fields = { part: one("[name=part]", button.form).value };
   fields.value = isPressed ? "" : button.dataset.value;
-  send({ url: action, position: item().dataset.position, place: button.closest(PLACES).id, fields }, told);
+  const { address } = item().dataset;
+  send({ url: action, address, place: button.closest(PLACES).id, fields }, told);
 }
 
+/** Hear what has become of an event; those of other pages are sent, but not shown here. */
 async function told(event, state, text) {
+  if (!new URL(event.url, location).pathname.startsWith("/items/")) return;
   if (text) await show(text);
   event.state = state;
   mark(event);
@@ -38,8 +41,8 @@ async function told(event, state, text) {
 }
 
 /** Make the page say what an event says, before the server does. */
-function mark({ position, place, fields, state }) {
-  if (position !== item().dataset.position) return;
+function mark({ address, place, fields, state }) {
+  if (address !== item().dataset.address) return;
   const found = place && document.getElementById(place);
   if (!found) return;
   const line = one(".state", found);
@@ -162,5 +165,6 @@ addEventListener("beforeunload", (event) => {
   if (pending().length) event.preventDefault();
 });
 
+resume(told, (event, state) => mark({ ...event, state }));
 document.documentElement.classList.add("scripted");
 if (!location.hash) places().find(isOpen)?.matches(".part") && enter(places().find(isOpen));

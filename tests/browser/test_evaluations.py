@@ -115,6 +115,26 @@ def test_items_are_judged_by_keyboard_and_every_word_is_kept(
     expect(page.locator('[aria-pressed="true"]')).to_have_count(0)
 
 
+def test_a_word_said_without_a_network_waits_over_a_reload_and_is_kept(
+    server: Server, open_tab: Callable[..., Page]
+) -> None:
+    page = open_tab(viewport={"width": 1280, "height": 800}, locale="en-US")
+    base = upload(page, server, "chunks")
+    let_raters(page, base)
+    page.goto(base.replace("/evaluations/", "/items/") + "/2")
+    page.route("**/judgment", lambda route: route.abort())
+    page.keyboard.press("t")
+    expect(page.locator("#part-0 .state")).to_have_text("Not saved yet, will retry")
+
+    page.reload()
+    expect(page.locator("#part-0 .state")).to_have_text("Not saved yet, will retry")
+    expect(page.locator("#say-0-0")).to_have_attribute("aria-pressed", "true")
+    page.unroute("**/judgment")
+    expect(page.locator("#part-0 .state")).to_have_text("Saved")
+    page.reload()
+    expect(page.locator("#say-0-0")).to_have_attribute("aria-pressed", "true")
+
+
 def let_raters(page: Page, base: str) -> None:
     """Open the evaluation to raters, unless it is open."""
     page.goto(base)
