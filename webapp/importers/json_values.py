@@ -38,7 +38,8 @@ _EXPECTED = {
 class FromFile(BaseModel):
     """An object as a file has it: JSON types as they are, unknown keys kept."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    # Built when a file is read, which a server that starts need not wait for.
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
 
 Model = TypeVar("Model", bound=FromFile)
