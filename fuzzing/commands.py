@@ -83,6 +83,7 @@ LINES: tuple[tuple[str, ...], ...] = (
      "questions.json", "--mapping", "mapping.json", "--tries", "1", "-o", "collected"),
 )  # fmt: skip
 ODD = (
+    "1e999999999",
     *(
         "-",
         "--",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.relevansi import document, process, relevansi
+from tests.cli.relevansi import document, environment, process, relevansi
 from tests.services.runs import click
 from webapp.cli.commands import COMMANDS
 from webapp.config import resource, sqlite_url
@@ -218,6 +218,30 @@ def test_failures_take_one_line_and_their_exit_code(
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("relevansi: ")
     assert done.stdout == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the words of a command are text")
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("backup", b"\xb2.zip"), 0, b"\xb2.zip: "),
+        (("metrics", "--run", b"x\xdf"), 1, b"is no text in UTF-8"),
+    ],
+)
+def test_words_in_another_encoding_name_files_and_nothing_else(
+    tmp_path: Path, words: tuple[str | bytes, ...], code: int, said: bytes
+) -> None:
+    command = [sys.executable, "-m", "webapp", *words]
+    surroundings = environment(tmp_path, "en")
+    relevansi(tmp_path, "import", HYBRID)
+
+    done = subprocess.run(
+        command, env=surroundings, cwd=tmp_path, capture_output=True, timeout=120, check=False
+    )
+
+    assert done.returncode == code, done.stderr
+    assert said in done.stdout + done.stderr
+    assert len(done.stderr.splitlines()) == (1 if code else 0)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -22,6 +22,7 @@ UNKNOWN = [
     ("GET", "/runs/unknown/export.csv", 404),
     ("GET", "/runs/unknown/metrics.json", 404),
     ("GET", "/runs/import?token=unknown", 404),
+    ("GET", "/runs/a%00b", 404),
     ("GET", "/gold/2147483648", 404),  # more than a database can look for
     ("GET", "/raters/99999999999999999999/remove", 404),
     ("POST", "/", 405),

@@ -44,6 +44,7 @@ def test_the_language_ends_with_its_request(client: FlaskClient) -> None:
         ("http://localhost/\\evil.example", "/evil.example"),
         ("http://evil.example/study/", "/"),
         ("javascript:alert(1)", "/"),
+        ("http://[", "/"),
         ("", "/"),
     ],
 )

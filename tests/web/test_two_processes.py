@@ -117,6 +117,13 @@ def test_both_start_at_once_on_a_new_database(
     assert (counted(shared, Study), counted(shared, Rater)) == (1, 1)
 
 
+@pytest.mark.parametrize("address", ["/runs/a%00b", "/rate/a%00b", "/evaluations/a%00b"])
+def test_a_name_that_postgresql_cannot_be_asked_for_is_not_found(
+    processes: tuple[Process, Process], address: str
+) -> None:
+    assert processes[0].request("GET", address).status == 404
+
+
 def test_clicks_at_both_at_once_are_all_stored_and_the_figures_stay_right(
     shared: Database, processes: tuple[Process, Process]
 ) -> None:

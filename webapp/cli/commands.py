@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import locale
 import os
 import sys
@@ -73,6 +74,8 @@ def relevansi() -> None:
 
 def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
     """Run one command and end the process with its exit code; failures take one line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
+        sys.stdout.reconfigure(errors="surrogateescape")
     with speaking(_language()):
         try:
             relevansi.main(arguments, "relevansi", standalone_mode=False, obj=create_app)
@@ -142,6 +145,7 @@ def _known(failure: Exception) -> str | None:
         UnusableSetting: "%(name)s",
         UnusableMapping: "%(name)s",
         MissingKey: gettext("The environment variable %(name)s holds no key that can be sent."),
+        UnicodeEncodeError: gettext('"%(name)s" is no text in UTF-8. Write it in that encoding.'),
         OSError: "%(name)s",
     }
     for kind, text in texts.items():
@@ -154,6 +158,8 @@ def _named(failure: Exception) -> str:
     original = getattr(failure, "orig", None)
     if original is not None:
         return str(original)
+    if isinstance(failure, UnicodeEncodeError):
+        return str(failure.object)[:80]
     return str(failure) if isinstance(failure, OSError) else " ".join(map(str, failure.args))
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
+from werkzeug.exceptions import NotFound
 
 from webapp.db.models import Participant, Rater
 from webapp.records import Who
@@ -251,6 +252,8 @@ def _check() -> None:
         raise AnotherRater
     if wanted != Door.ANYBODY:
         _admit(visitor(), wanted)
+    if "\x00" in request.path:  # nothing is called so, and PostgreSQL cannot even be asked
+        raise NotFound
 
 
 def _admit(asking: Visitor, wanted: Door) -> None:

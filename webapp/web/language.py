@@ -43,7 +43,10 @@ def switch() -> Response:
 
 def _back() -> str:
     """Return the page the reader came from, if it is one of ours, else the first page."""
-    came_from = urlsplit(request.referrer or "")
+    try:
+        came_from = urlsplit(request.referrer or "")
+    except ValueError:  # no address at all
+        return url_for("home.show")
     if came_from.netloc != request.host or not came_from.path.startswith("/"):
         return url_for("home.show")
     path = "/" + came_from.path.lstrip("/\\")  # "//host" would lead away from here
