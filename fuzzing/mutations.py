@@ -401,7 +401,7 @@ def _end_early(data: bytes, random: Random) -> bytes:
 
 
 def _reencode(data: bytes, random: Random) -> bytes:
-    said = data.decode("utf-8", "replace")
+    said = data[:MEGABYTE].decode("utf-8", "replace")
     code = random.choice(
         ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "utf-8-sig", "utf-7")
     )
