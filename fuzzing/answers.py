@@ -343,7 +343,7 @@ class _Shown(HTMLParser):
             self.harmful.append(tag)
         for name, value in attrs:
             address = "".join((value or "").split()).lower()
-            leads = name in {"href", "src"} and not address.startswith(("http://", "https://"))
+            leads = name in {"href", "src"} and not address.startswith(("http:", "https:"))
             relative = name in {"href", "src"} and ":" not in address.split("/")[0]
             if name.startswith("on") or name == "style" or (leads and not relative):
                 self.harmful.append(f"{tag} {name}={value}")

@@ -130,10 +130,14 @@ class Requests(Kind[Asked]):
     name = "requests"
     batch = 40
 
+    def __init__(self, seed: int, *, most_pages: int = 90) -> None:
+        super().__init__(seed)
+        self.most_pages = most_pages
+
     def open(self, folder: Path) -> None:
         """Make the application and gather what can be asked of it."""
         warnings.simplefilter("ignore", ResourceWarning)  # files of /static stay unread
-        self.ground = Ground(folder, self.seed)
+        self.ground = Ground(folder, self.seed, most_pages=self.most_pages)
         app = self.ground.app
         self.rules = sorted(app.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
         self.files = (*samples.runs()[:4], *_other_files())
@@ -291,7 +295,7 @@ class Requests(Kind[Asked]):
 
     def _change_cookie(self, asked: Asked, random: Random) -> Asked:
         known = self.ground.cookies[random.choice(sorted(self.ground.cookies))]
-        spoiled = mutations.spoiled(known.encode(), random)[:4_000].decode("latin-1")
+        spoiled = mutations.spoiled(known.encode(), random)[:1_000].decode("latin-1")
         odd = random.choice(
             (spoiled, "", "x", ".", "..", "eyJhIjoxfQ.a.b", known[:-1], known[::-1])
         )

@@ -37,7 +37,6 @@ from webapp.services.imports import Labels
 ROLES = ("owner", "rater", "participant", "stranger")
 NOBODY = "http://127.0.0.1:9"
 """A chatbot and a judge that are never there."""
-MOST_PAGES = 90
 IDLE_SECONDS = 20
 FILES = {
     "answers": samples.answers(),
@@ -70,8 +69,8 @@ class Gathered:
 class Ground:
     """The application, its database as it was at first, and the browsers of each role."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, folder: Path, seed: int, *, most_pages: int) -> None:
+        self.seed, self.most_pages = seed, most_pages
         confined.no_network()
         confined.draw_tokens_from(str(seed))
         settings = Settings(
@@ -179,7 +178,7 @@ class Ground:
     def _gather(self) -> Gathered:
         found = Gathered(names=_field_names(), arguments=_argument_names())
         for role in ROLES:
-            found.seen.extend(_crawled(self.browser(role), role))
+            found.seen.extend(_crawled(self.browser(role), role, self.most_pages))
         adapter = self.app.url_map.bind("localhost")
         for one in found.seen:
             try:
@@ -236,12 +235,12 @@ class _Page(HTMLParser):
             self.form = None
 
 
-def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
+def _crawled(client: FlaskClient, role: str, most_pages: int) -> Iterator[Seen]:
     """Yield what the pages show to somebody, page by page from the first."""
     waiting, known, patterns = ["/", "/ask/", "/rate/", "/sign-in"], set[str](), dict[str, int]()
     shown: set[Seen] = set()
     n_pages = 0
-    while waiting and n_pages < MOST_PAGES:
+    while waiting and n_pages < most_pages:
         path = waiting.pop(0)
         pattern = re.sub(r"[0-9a-f]{10,}|\d+", "*", path)
         patterns[pattern] = patterns.get(pattern, 0) + 1

@@ -16,6 +16,7 @@ from fuzzing.answers import Slowness, slow
 from fuzzing.exploring import explore
 from fuzzing.files import FORMATS_READ, Files
 from fuzzing.kinds import Found, Kind
+from fuzzing.requests import Requests
 from fuzzing.watching import watch
 from tests.fuzzed_numbers import Numbers
 
@@ -86,11 +87,11 @@ def test_files_and_answers_for_a_moment(name: str, tmp_path: Path) -> None:
     assert found(kind, FEW) == []
 
 
-def test_requests_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_for_a_moment() -> None:
     """In a process of their own: they draw its tokens from the seed."""
-    monkeypatch.setattr("fuzzing.study.MOST_PAGES", 12)
+    make = partial(Requests, most_pages=10)
 
-    result = watch("requests", KINDS["requests"], SEED, seconds=AT_A_TIME, most=40)
+    result = watch("requests", make, SEED, seconds=AT_A_TIME, most=40)
 
     assert result.found == []
     assert result.inputs > 0
