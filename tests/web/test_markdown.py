@@ -105,6 +105,14 @@ def test_thousands_of_empty_lines_before_a_list_take_no_longer_than_words() -> N
     assert process_time() - start < 1
 
 
+def test_all_of_a_text_longer_than_any_answer_is_shown_as_it_was_written() -> None:
+    start = process_time()
+    shown = render("LT 1m² <b> " * 300_000, whole=True)
+
+    assert shown == "<pre>" + "LT 1m² &lt;b&gt; " * 300_000 + "</pre>"
+    assert process_time() - start < 2
+
+
 def test_half_a_character_is_left_out() -> None:
     assert plain("rumah\ud800 murah\udc80") == "rumah murah"
     assert str(render("rumah\udc80")) == "<p>rumah</p>\n"

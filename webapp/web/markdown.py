@@ -11,6 +11,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 MOST_SHOWN = 20_000
+MOST_RENDERED = 100_000
+"""Characters; the cleaning of longer ones takes the square of their length."""
 MOST_IN_A_LINE = 300
 TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote"),
@@ -55,8 +57,11 @@ def render(text: str, *, pictures: bool = False, whole: bool = False, under: int
 
     Links open apart and tell nobody where they came from. Pictures load only where the
     study's owner wants them, over https. `under` is the level of the heading it stands below.
+    All of a text that is longer than any answer is shown as it was written.
     """
     shown = plain(text if whole else text[:MOST_SHOWN])
+    if len(shown) > MOST_RENDERED:
+        return Markup("<pre>{}</pre>").format(shown)
     html = _parser(pictures=pictures).render(shown)
     return Markup(_cleaned(html, under, pictures=pictures))  # noqa: S704 - cleaned by nh3
 
