@@ -6,6 +6,7 @@ time that grows with its length and no faster.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -187,6 +188,7 @@ SLOW_FROM = 0.02
 """Seconds: below that, what is measured is the machine."""
 AT_MOST = 2.5
 SIZES = (2_000, 100_000)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*:")
 SHOWN_TAGS = markdown.TAGS | {"img"}
 WAYS: tuple[Callable[[str], object], ...] = (
     property_cards.parse,
@@ -343,9 +345,9 @@ class _Shown(HTMLParser):
             self.harmful.append(tag)
         for name, value in attrs:
             address = "".join((value or "").split()).lower()
-            leads = name in {"href", "src"} and not address.startswith(("http:", "https:"))
-            relative = name in {"href", "src"} and ":" not in address.split("/")[0]
-            if name.startswith("on") or name == "style" or (leads and not relative):
+            scheme = _SCHEME.match(address) if name in {"href", "src"} else None
+            leads_astray = scheme is not None and scheme[0] not in {"http:", "https:"}
+            if name.startswith("on") or name == "style" or leads_astray:
                 self.harmful.append(f"{tag} {name}={value}")
 
 
