@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.web import visitors
 from tests.web.conftest import PART, WAYS
 
 UNKNOWN = [
@@ -74,3 +75,18 @@ def test_a_fault_of_ours_shows_no_traceback(
     assert "Something went wrong on our side" in answer.text
     assert "secret" not in answer.text
     assert "Traceback" not in answer.text
+
+
+def test_a_typed_form_larger_than_any_text_is_refused_unread(client: FlaskClient) -> None:
+    answer = client.post("/study/", data={"name": "%" * 2_000_000})
+
+    assert answer.status_code == 413
+
+
+def test_the_owner_gets_no_link(app: Flask) -> None:
+    visitors.lock(app.extensions["database"])
+
+    answer = visitors.owner(app).post("/raters/1/invitations")
+
+    assert answer.status_code == 400
+    assert "The owner signs in with the password." in answer.text

@@ -133,7 +133,11 @@ def invite(rater_id: int) -> Response:
     with access.writing() as (session, owner):
         _need_password(owner.study.password)
         rater = raters.find(session, owner.study, rater_id)
-        _show_once(invitations.make(session, rater, access.now()))
+        try:
+            _show_once(invitations.make(session, rater, access.now()))
+        except OwnerIsNotInvited as refused:
+            said = gettext("The owner signs in with the password.")
+            raise forms.UnusableForm({"name": said}) from refused
         session.commit()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
