@@ -64,10 +64,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure the product beside yardsticks and write docs/benchmarks.md.
-
-    With ``-- --only posts,growth`` or ``-- --quick`` it is printed and the page stays.
-    """
+    """Measure the product beside yardsticks; all of it is written to docs/benchmarks.md."""
     install(session)
     # Apart from what the tests need: one of the yardsticks brings a compiler along.
     session.install("--require-hashes", "--no-deps", "-r", "requirements-bench.txt")
@@ -79,10 +76,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def faults(session: nox.Session) -> None:
-    """Kill, freeze, fill, lock, cut off and fail over; nothing is lost, or it fails.
-
-    What was asked for with ``-- --only NAME`` is told; a whole run writes docs/faults.md.
-    """
+    """Kill, freeze, fill, lock, cut off, fail over: nothing is lost; writes docs/faults.md."""
     install(session)
     page = () if "--only" in session.posargs else ("-o", "docs/faults.md")
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
@@ -91,11 +85,7 @@ def faults(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Put in what nobody meant: files, answers, requests and command lines, from a seed.
-
-    ``-- --seconds N --seed S --only NAME`` says how long, which inputs and of what kind;
-    ``-o FILE`` keeps the smallest input of whatever was found.
-    """
+    """Put in what nobody meant: files, answers, requests and command lines, from a seed."""
     install(session)
     session.run("python", "-m", "fuzzing", *session.posargs)
 

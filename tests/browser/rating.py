@@ -93,11 +93,9 @@ class RatingPage:
         if self.focus != place:
             self.page.wait_for_function(f"(place) => ({FOCUS})() === place", arg=place)
 
-    def figure(self, name: str) -> tuple[str, str]:
-        """A live figure as it is printed: of this question, and of the run."""
-        row = self.page.locator(f'#figures tr:has([popovertarget="about-{name}"])')
-        texts = [
-            row.locator("td").nth(column).locator(".value, [aria-hidden]").first.inner_text()
-            for column in (0, 2)
-        ]
-        return texts[0], texts[1]
+    def expect_figure(self, name: str, *, question: str, run: str) -> None:
+        """Wait until a live figure is printed so: of this question, and of the run."""
+        cells = self.page.locator(f'#figures tr:has([popovertarget="about-{name}"]) td')
+        for column, text in ((0, question), (2, run)):
+            value = cells.nth(column).locator(".value, [aria-hidden]").first
+            expect(value).to_have_text(text)

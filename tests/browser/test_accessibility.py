@@ -153,10 +153,12 @@ def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
     page.route("**/judgment", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     rating = RatingPage(page, server.url, run_id)
     rating.open(22)
-    rating.press("y", "n")
+    with page.expect_request("**/judgment"):
+        rating.press("y", "n")
     page.keyboard.type("banyak tempat")
     rating.press("ArrowLeft", "ArrowLeft")
-    held.pop().continue_()
+    with page.expect_response("**/standing"):
+        held.pop().continue_()
     rating.expect_state(1, "saved")
     assert rating.focus == "notes"
     page.keyboard.type("-")

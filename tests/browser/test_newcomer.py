@@ -84,16 +84,16 @@ def _runs(server: Server) -> list[str]:
 def _rate_the_first_question(rating: RatingPage) -> None:
     """✓✗✓✓✗ ✗✗✗?✓: P@5 is 3/5, overall 4/9, the first relevant at rank 1; quality 3."""
     rating.expect_question(1)
-    assert rating.figure("mean_precision_at_5") == ("-", "-")
+    rating.expect_figure("mean_precision_at_5", question="-", run="-")
     rating.press(*"ytyyt", *"tttry")
     rating.expect_saved(10)
-    assert rating.figure("mean_precision_at_5") == ("0,60", "0,60")
-    assert rating.figure("mean_overall_precision") == ("0,44", "0,44")
-    assert rating.figure("mrr") == ("1,00", "1,00")
+    rating.expect_figure("mean_precision_at_5", question="0,60", run="0,60")
+    rating.expect_figure("mean_overall_precision", question="0,44", run="0,44")
+    rating.expect_figure("mrr", question="1,00", run="1,00")
     rating.press("3")
     rating.expect_question(2)
-    assert rating.figure("mean_precision_at_5") == ("-", "0,60")
-    assert rating.figure("mean_response_quality")[1] == "3,00"
+    rating.expect_figure("mean_precision_at_5", question="-", run="0,60")
+    rating.expect_figure("mean_response_quality", question="-", run="3,00")
     assert rating.focus == "1"
 
 
