@@ -23,10 +23,10 @@ pytestmark = pytest.mark.browser
 STUDY = {"name": "S", "repeat_percent": "0", "badges_while_blind": "1"}
 
 
-@pytest.fixture(name="checked", scope="module")
-def _checked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, str]]:
+@pytest.fixture(name="checked")
+def _checked(tmp_path: Path) -> Iterator[tuple[Server, str]]:
     """A server with the made-up run of the gold files, its gold questions in force."""
-    instance = tmp_path_factory.mktemp("checked") / "instance"
+    instance = tmp_path / "instance"
     instance.mkdir()
     database = Database(sqlite_url(Path(instance, "relevansi.sqlite")))
     database.prepare()
