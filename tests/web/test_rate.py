@@ -281,6 +281,17 @@ def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient)
 
 
 @pytest.mark.usefixtures("run_ids")
+def test_going_on_too_early_without_a_script_leads_back_to_the_card(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[0]
+
+    answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "1", "onward": "1"})
+
+    assert answer.status_code == 303
+    assert answer.location == f"{address}#card-1"
+
+
+@pytest.mark.usefixtures("run_ids")
 def test_going_on_leads_to_the_next_question_once_this_one_is_done(client: FlaskClient) -> None:
     address = begin(client)
     judge_all(client, address)

@@ -112,8 +112,11 @@ def judge(task_id: str) -> Response:
     with access.judging() as (connection, who):
         said = tasks.judge(connection, who, task_id, card, form.verdict, form.click())
         connection.commit()
-    if form.onward.data:
-        return _onward(task_id) or _moved(task_id, card)
+    onward = _onward(task_id) if form.onward.data else None
+    if onward is not None:
+        return onward
+    if form.onward.data and htmx.wants_part():
+        return _moved(task_id, card)
     if said.relevance is None or not htmx.wants_part():
         return _clicked(task_id, card=card)
     return judged(Judged(task_id, f"card-{said.position}", said.position, said.relevance))
