@@ -86,6 +86,7 @@ def test_what_is_typed_is_there_again_after_the_page_was_left(
         page = open_tab(**PHONE)
         page.goto(link)
         page.get_by_role("button", name="setuju").tap()
+        page.wait_for_url("**/ask/")  # and until the page's script has been read
         page.locator("#question").fill("Ruko di Amplas, tiga lantai")
         page.goto("about:blank")
         page.goto(f"{empty_server.url}/ask/")
