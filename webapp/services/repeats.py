@@ -72,7 +72,7 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
     candidates = [
         unit
         for unit in everything[: last - TASKS_BETWEEN]
-        if unit in share.sizes and unit not in again
+        if unit in share.units and unit not in again
     ]
     chosen = sorted(candidates, key=lambda unit: _draw(rater, unit))[:left]
     plan = [
@@ -104,10 +104,16 @@ def is_open() -> ColumnElement[bool]:
     )
 
 
-def open_verdicts(session: Session, rater: Rater) -> int:
-    """Return how many verdicts are still to be given again in the rater's tasks."""
-    rows = select(func.count()).select_from(Repeat).join(Task)
-    return session.scalar(rows.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))) or 0
+def left(session: Session, rater: Rater) -> tuple[int, int]:
+    """Return how many verdicts are still to be given again, and how many tasks are open."""
+    mine = Task.rater_id == rater.id, Task.kind == REPEAT
+    unsaid = select(func.count()).select_from(Repeat).join(Task)
+    unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
+    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
+    verdicts, begun = session.execute(
+        select(unsaid.scalar_subquery(), open_tasks.scalar_subquery())
+    ).one()
+    return verdicts, begun
 
 
 def thing_ids(asking: Asking, task_id: str) -> Sequence[int]:
