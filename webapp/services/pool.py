@@ -269,7 +269,7 @@ def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     )
 
 
-def answers_in(study: Study, unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
+def answers_in(study: Study | type[Study], unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`."""
     return and_(
         Query.question_id == unit.question_id,

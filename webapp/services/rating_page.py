@@ -53,6 +53,7 @@ _HAS_GOLD = exists().where(GoldVersion.question_set_id == Run.question_set_id)
 
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
 
+Thing = JudgedThing | Row[Any]
 _Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
 
@@ -390,27 +391,43 @@ def _cards(session: Session, rater: Rater | Who, query_key: int) -> tuple[Judged
 
 
 def earlier_verdicts(
-    session: Session, rater: Rater | Who, things: Sequence[JudgedThing]
+    session: Session, rater: Rater | Who, things: Sequence[Thing]
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the rater's latest verdict on another content of the property.
 
     Where the thing itself has a verdict, only what was said before it counts.
     """
-    rows = session.execute(
-        select(JudgedThing, Judgment.verdict, Judgment.changed_at)
-        .join(Judgment, Judgment.judged_thing_id == JudgedThing.id)
+    values = {
+        "rater_id": rater.id,
+        "questions": list({thing.question_id for thing in things}),
+        "properties": list({thing.property_id for thing in things}),
+    }
+    rows = tables(session).execute(_of_listings(), values)
+    return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
+
+
+@cache
+def _of_listings() -> Select[*tuple[Any, ...]]:
+    """Return the statement over all contents of some properties, and what was said of each.
+
+    The join is an outer one so that SQLite does not begin with all a rater ever judged.
+    """
+    thing = JudgedThing
+    return (
+        select(thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card)
+        .add_columns(Judgment.verdict, Judgment.changed_at)
+        .outerjoin(
+            Judgment, and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == _RATER)
+        )
         .where(
-            Judgment.rater_id == rater.id,
-            Judgment.verdict.is_not(None),
-            JudgedThing.question_id.in_({thing.question_id for thing in things}),
-            JudgedThing.property_id.in_({thing.property_id for thing in things}),
+            thing.question_id.in_(bindparam("questions", expanding=True)),
+            thing.property_id.in_(bindparam("properties", expanding=True)),
         )
     )
-    return said_before(things, [(other, verdict, at) for other, verdict, at in rows if verdict])
 
 
 def said_before(
-    things: Sequence[JudgedThing], said: Iterable[tuple[JudgedThing, str, datetime]]
+    things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the latest that was `said` of another content of the property.
 
@@ -430,7 +447,7 @@ def said_before(
     return found
 
 
-def _version(thing: JudgedThing) -> _Version:
+def _version(thing: Thing) -> _Version:
     return thing.question_id, thing.run_id, thing.property_id
 
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, Row, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.asking import Asking, tables
@@ -123,7 +124,7 @@ def thing_ids(asking: Asking, task_id: str) -> Sequence[int]:
     return tables(asking).execute(own).scalars().all()
 
 
-def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:
+def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
     """Return what was said again and when, by judged thing."""
     rows = session.execute(
         select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
@@ -133,13 +134,9 @@ def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:
     return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
 
 
-def ratings(session: Session, task: Task) -> dict[int, RepeatRating]:
-    """Return quality and notes given again, by answer."""
-    rows = session.scalars(select(RepeatRating).where(RepeatRating.task_id == task.id))
-    return {row.query_key: row for row in rows}
-
-
-def suggested(session: Session, task: Task, keys: Sequence[int]) -> dict[int, int | None]:
+def suggested(
+    session: Session, task: Task | Row[Any], keys: Sequence[int]
+) -> dict[int, int | None]:
     """Return what the verdicts given again suggest for the quality of each answer."""
     same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
     rows = session.execute(
