@@ -7,7 +7,7 @@ that depends on its conversation is one unit per run. Giving a unit to a rater m
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -51,7 +51,7 @@ POOL, REPEAT = "pool", "repeat"
 TASK_ID_BYTES = 9
 DEEPEST = 2**31 - 1
 MOST_NAMED = 5_000
-"""So many questions are named to a database one by one; of more, it is asked about all."""
+"""So many questions are named to a database at once, which takes so many and not many more."""
 
 
 class Unit(NamedTuple):
@@ -157,51 +157,60 @@ def _any(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.max(case((condition, 1), else_=0))
 
 
-def sizes(session: Session, study: Study, wanted: Iterable[Unit]) -> dict[Unit, int]:
+def size(session: Session, study: Study, wanted: Collection[Unit]) -> int:
+    """Return how many verdicts these units ask for together."""
+    alone = [unit for unit in wanted if unit.run_id is not None]
+    whole = {unit.question_id for unit in wanted if unit.run_id is None}
+    found = sum(sizes(session, study, alone).values())
+    for start in range(0, len(whole), MOST_NAMED):
+        values = {"questions": sorted(whole)[start : start + MOST_NAMED], "depth": study.pool_depth}
+        statement = _counts(deep=study.pool_depth is None, in_all=True)
+        found += tables(session).scalar(statement, values) or 0
+    return found
+
+
+def sizes(session: Session, study: Study, wanted: Collection[Unit]) -> dict[Unit, int]:
     """Return how many verdicts each of these units asks for."""
     return _counted(session, study, wanted, None)
 
 
-def left(session: Session, rater: Rater, wanted: Iterable[Unit]) -> dict[Unit, int]:
+def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
     """Return how many verdicts one rater has still to give in each of these units."""
     return _counted(session, rater.study, wanted, rater.id)
 
 
 def _counted(
-    session: Session, study: Study, wanted: Iterable[Unit], rater_id: int | None
+    session: Session, study: Study, wanted: Collection[Unit], rater_id: int | None
 ) -> dict[Unit, int]:
-    named = set(wanted)
-    questions = {unit.question_id for unit in named}
-    if not questions:
-        return {}
-    values: dict[str, Any] = {"rater_id": rater_id, "depth": study.pool_depth}
-    by_name = len(questions) <= MOST_NAMED
-    values |= {"questions": sorted(questions)} if by_name else {"study_id": study.id}
-    statement = _counts(
-        by_name=by_name, deep=study.pool_depth is None, unjudged=rater_id is not None
-    )
-    found = {Unit(*unit): count for *unit, count in tables(session).execute(statement, values)}
-    return {unit: found.get(unit, 0) for unit in named}
+    questions = sorted({unit.question_id for unit in wanted})
+    statement = _counts(deep=study.pool_depth is None, unjudged=rater_id is not None)
+    found: dict[Unit, int] = {}
+    for start in range(0, len(questions), MOST_NAMED):
+        named = questions[start : start + MOST_NAMED]
+        values = {"questions": named, "depth": study.pool_depth, "rater_id": rater_id}
+        rows = tables(session).execute(statement, values)
+        found |= {Unit(question_id, run_id): count for question_id, run_id, count in rows}
+    return {unit: found.get(unit, 0) for unit in wanted}
 
 
 @cache
-def _counts(*, by_name: bool, deep: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
+def _counts(
+    *, deep: bool, unjudged: bool = False, in_all: bool = False
+) -> Select[*tuple[Any, ...]]:
     """Return the statement that counts what units ask for: everything, or what is unjudged.
 
-    Only runs of a study list what its questions ask for, so that no run is looked at.
+    Only runs of a study list what its questions ask for, so that no run is looked at. Asked
+    `in_all`, SQLite finds everything in its indexes and sorts nothing.
     """
     thing = JudgedThing
     listed = exists().where(Result.judged_thing_id == thing.id)
     if not deep:
         listed = listed.where(Result.rank <= bindparam("depth"))
     shown = or_(listed, exists().where(Query.emptiness_id == thing.id))
-    statement = select(thing.question_id, thing.run_id, func.count()).where(shown)
-    if by_name:
-        statement = statement.where(thing.question_id.in_(bindparam("questions", expanding=True)))
-    else:
-        sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
-        questions = select(Question.id).where(Question.question_set_id.in_(sets))
-        statement = statement.where(thing.question_id.in_(questions))
+    named = thing.question_id.in_(bindparam("questions", expanding=True))
+    if in_all:
+        return select(func.count()).select_from(thing).where(shown, named)
+    statement = select(thing.question_id, thing.run_id, func.count()).where(shown, named)
     if unjudged:
         said = exists().where(
             Judgment.rater_id == bindparam("rater_id"),

@@ -66,7 +66,7 @@ def of_share(session: Session, rater: Rater, share: Share) -> Progress:
     to_judge = {unit for unit in wanted if share.units[unit].is_open}
     begun = {unit for unit in to_judge if share.units[unit].is_begun}
     untouched = to_judge - begun
-    sizes = pool.sizes(session, rater.study, {*untouched, *planned})
+    sizes = pool.sizes(session, rater.study, planned)
     left = pool.left(session, rater, begun)
     again, open_again = repeats.left(session, rater) if share.again else (0, 0)
     opened = sum(
@@ -77,8 +77,9 @@ def of_share(session: Session, rater: Rater, share: Share) -> Progress:
     return Progress(
         done=len(share.given) - opened - open_again,
         of=len(share.given) + len(share.free) + len(planned),
-        open_judgments=sum(sizes[unit] for unit in (*untouched, *planned))
+        open_judgments=pool.size(session, rater.study, untouched)
         + sum(left.values())
+        + sum(sizes.values())
         + again,
     )
 

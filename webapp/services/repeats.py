@@ -75,10 +75,11 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
         for unit in everything[: last - TASKS_BETWEEN]
         if unit in share.units and unit not in again
     ]
-    chosen = sorted(candidates, key=lambda unit: _draw(rater, unit))[:left]
+    seed = f"{rater.study.order_seed}/{rater.id}/again"
+    drawn = sorted((_draw(seed, unit), unit) for unit in candidates)[:left]
     plan = [
-        Planned(unit, first + _draw(rater, unit) % (last - first + 1))
-        for unit in chosen
+        Planned(unit, first + int.from_bytes(number) % (last - first + 1))
+        for number, unit in drawn
         for first in [earliest[unit]]
     ]
     return sorted(plan, key=lambda one: one.after)
@@ -150,10 +151,9 @@ def suggested(
     return {key: suggested_quality(QueryState.RESULTS, found) for key, found in said.items()}
 
 
-def _draw(rater: Rater, unit: Unit) -> int:
-    """Return a number that the study's seed draws for a rater and a unit."""
-    text = f"{rater.study.order_seed}/{rater.id}/again/{unit}"
-    return int.from_bytes(sha256(text.encode()).digest())
+def _draw(seed: str, unit: Unit) -> bytes:
+    """Return the number that a seed draws for a unit, as its bytes: they sort alike."""
+    return sha256(f"{seed}/{unit}".encode()).digest()
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
