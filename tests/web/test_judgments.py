@@ -17,6 +17,7 @@ from webapp.services import studies
 
 MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000
+MOST_IN_A_READING = 7
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
 
 
@@ -325,6 +326,21 @@ def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
         counts.append(len(statements))
 
     assert counts[0] == counts[1]
+
+
+def test_what_moved_is_read_at_the_same_cost_in_a_long_run_as_in_a_short_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    counts = []
+    for length in (5, 60):
+        queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
+        run_id = stored(web_database, queries, method=f"m{length}")
+        with counted(web_database) as statements:
+            answer = client.get(f"{place(run_id, 3)}/standing", headers=PART)
+        assert answer.status_code == 200
+        counts.append(len(statements))
+
+    assert counts[0] == counts[1] <= MOST_IN_A_READING
 
 
 def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:

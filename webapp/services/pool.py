@@ -76,8 +76,7 @@ class Said(NamedTuple):
     is_unrated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """A unit that a rater was given as a task; ``kind`` says whether for the first time."""
 
     task_id: str
@@ -114,7 +113,7 @@ def units(session: Session, rater: Rater) -> dict[Unit, Said]:
     Told by the stored summaries: the things themselves need not be looked at.
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id}
-    rows = tables(session).execute(_units(), values)
+    rows = tables(session).execute(_units(), values).all()
     return {
         Unit(question_id, run_id): Said(bool(is_open), bool(is_begun), bool(is_unrated))
         for question_id, run_id, is_open, is_begun, is_unrated in rows
@@ -293,7 +292,7 @@ def share(session: Session, rater: Rater) -> Share:
 
     Free is what is assigned to them, they do not have and fewer raters than the overlap have.
     """
-    rows = tables(session).execute(_given(), {"rater_id": rater.id})
+    rows = tables(session).execute(_given(), {"rater_id": rater.id}).all()
     given = [Given(name, Unit(*unit), kind) for name, *unit, kind in rows]
     found = units(session, rater)
     own = assignments.assigned(session, rater)
