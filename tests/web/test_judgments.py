@@ -328,6 +328,19 @@ def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
     assert counts[0] == counts[1]
 
 
+def test_a_card_that_is_silent_about_what_differs_says_what_is_known_of_its_content(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """The last run's card states no bedrooms, and is known to be the one with two."""
+    lists = {"m1": card("a", bedrooms=2), "m2": card("a", bedrooms=3), "m3": card("a")}
+    ids = [stored(web_database, [query(1, shown)], method=name) for name, shown in lists.items()]
+    unblind(web_database)
+    client.post(f"{place(ids[1], 1)}/results/1/judgment", data={"relevance": "1"})
+
+    html = client.get(place(ids[2], 1)).text
+    assert re.search(r"before <s[^>]*>3</s></span> <span>now <b[^>]*>2</b>", html)
+
+
 def test_what_moved_is_read_at_the_same_cost_in_a_long_run_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:

@@ -283,7 +283,8 @@ def _earlier(found: tuple[str, Card] | None, thing: Row[Any]) -> EarlierVerdict 
     if found is None or thing.card is None:
         return None
     verdict, other = found
-    return EarlierVerdict(Relevance(verdict), other, differences(other, from_row(thing.card)))
+    now = from_row(thing.card)
+    return EarlierVerdict(Relevance(verdict), other, now, differences(other, now))
 
 
 def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:

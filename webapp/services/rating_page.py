@@ -67,10 +67,14 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class EarlierVerdict:
-    """The rater's verdict on the same property with other content, and what differs."""
+    """The rater's verdict on the same property with other content, and what differs.
+
+    ``now`` is the content of the card it stands on, which may state more than the card does.
+    """
 
     relevance: Relevance
     card: Card
+    now: Card
     differing: tuple[str, ...]
 
 
@@ -455,7 +459,7 @@ def _earlier(found: tuple[str, Card] | None, card: Card) -> EarlierVerdict | Non
     if found is None:
         return None
     verdict, other = found
-    return EarlierVerdict(Relevance(verdict), other, differences(other, card))
+    return EarlierVerdict(Relevance(verdict), other, card, differences(other, card))
 
 
 def _found_elsewhere(session: Session, rater: Rater | Who, query: Row[Any]) -> bool:
