@@ -23,7 +23,7 @@ from webapp.services.pool import POOL, REPEAT
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
 NOTHING_LEFT = "Everything is rated. Thank you."
 MOST_STEPS = 60
-MOST_IN_A_READING = 13
+MOST_IN_A_READING = 12
 
 
 def shown(name: str, **stated: object) -> Card:

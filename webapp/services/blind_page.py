@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from webapp.db.asking import tables
 from webapp.db.models import (
@@ -29,7 +29,7 @@ from webapp.db.models import (
 )
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
 from webapp.services import pool, rating_page, repeats, tasks
 from webapp.services.judged_things import from_row
 from webapp.services.pool import REPEAT, Share
@@ -139,13 +139,14 @@ def blind_page(session: Session, rater: Rater, task_id: str) -> BlindPage:
 
 
 def standing(
-    session: Session, rater: Rater, task_id: str, key: str | None = None
+    session: Session, who: Who, task_id: str, key: str | None = None
 ) -> tuple[Moving, tuple[BlindCard, ...]]:
     """Return what verdicts in a task moved, and the cards that tell of each other's verdicts.
 
     Beside them the card named `key`. No more is read than that: every click is followed by it.
     Raises ``UnknownTask``.
     """
+    rater = session.get_one(Rater, who.id, options=[joinedload(Rater.study)])
     task = _task(session, rater, task_id)
     things = _things(session, task, with_cards=False)
     cards: tuple[BlindCard, ...] = ()

@@ -22,7 +22,7 @@ from webapp.services.progress import Done, Progress
 from webapp.web import access, card_badges, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked
-from webapp.web.judgments import Judged, Notice, judged
+from webapp.web.judgments import Judged, Notice, judged, reading
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -187,8 +187,8 @@ def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None
 
 def _moved(task_id: str, card: str | None = None) -> Response:
     """Return what clicks moved elsewhere, beside the last of them: other versions of properties."""
-    with access.reading() as (session, rater):
-        moving, cards = blind_page.standing(session, rater, task_id, card)
+    with reading() as (session, who):
+        moving, cards = blind_page.standing(session, who, task_id, card)
     g.pictures = moving.show_pictures
     return _parts(moving, cards)
 
