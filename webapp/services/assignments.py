@@ -17,8 +17,8 @@ from string import ascii_uppercase
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import tables
 from webapp.db.models import Assignment, Question, QuestionSet, Rater, Study
+from webapp.db.tables import tables
 from webapp.i18n import gettext, mark
 from webapp.services import studies
 

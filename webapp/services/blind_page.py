@@ -12,7 +12,6 @@ from typing import Any
 from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
-from webapp.db.asking import tables
 from webapp.db.models import (
     JudgedThing,
     Judgment,
@@ -27,6 +26,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
+from webapp.db.tables import tables
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who

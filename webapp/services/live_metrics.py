@@ -27,7 +27,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.asking import Asking, tables
 from webapp.db.models import (
     Judgment,
     Query,
@@ -38,6 +37,7 @@ from webapp.db.models import (
     Result,
     Run,
 )
+from webapp.db.tables import tables
 from webapp.db.upserts import upsert
 from webapp.metrics.queries import QUERY_FIGURES, Span, summarise
 from webapp.metrics.queries import QuerySummary as Summary
@@ -169,9 +169,9 @@ def is_open(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
     return or_(row.open_judgments > 0, unrated)
 
 
-def by_category(asking: Asking, rater_id: int, run_id: str) -> dict[str, Standing]:
+def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
     """Return how a rater stands in a run, by category in question order; one statement."""
-    rows = tables(asking).execute(_standings(), {"rater_id": rater_id, "run_id": run_id})
+    rows = tables(session).execute(_standings(), {"rater_id": rater_id, "run_id": run_id})
     return {
         category: Standing(_totals(numbers), open_judgments, open_queries)
         for category, open_judgments, open_queries, *numbers in rows

@@ -29,7 +29,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import tables
 from webapp.db.models import (
     JudgedThing,
     Judgment,
@@ -43,6 +42,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
+from webapp.db.tables import tables
 from webapp.records import QueryState
 from webapp.services import assignments
 

@@ -24,7 +24,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from webapp.db.asking import tables
 from webapp.db.models import (
     Event,
     GoldVersion,
@@ -39,6 +38,7 @@ from webapp.db.models import (
     Run,
     Study,
 )
+from webapp.db.tables import tables
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.metrics.summaries import QuerySummary as Summary
