@@ -27,6 +27,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.migrations import HEAD
 from webapp.db.outages import READ_ONLY, WriterBusy
+from webapp.db.prepared import carry_out
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -101,10 +102,12 @@ class Database:
         """
         if self._writer is None:
             with self.engine.connect() as connection:
-                connection.exec_driver_sql(_LOCK_TIMEOUT)
+                connection.begin()
+                carry_out(connection, _LOCK_TIMEOUT)
                 yield connection
             return
         with _held(self._writer), self._to_write.connect() as connection:
+            connection.begin()
             yield connection
 
     def prepare(self) -> None:
@@ -231,6 +234,6 @@ def _sqlite_engine(url: str) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         mode = connection.get_execution_options().get("begin", "DEFERRED")
-        connection.exec_driver_sql(f"BEGIN {mode}")
+        carry_out(connection, f"BEGIN {mode}")
 
     return engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol, Self
 
 from sqlalchemy import (
@@ -32,6 +32,7 @@ from webapp.db.models import (
     Repeat,
     RepeatRating,
 )
+from webapp.db.prepared import Prepared
 from webapp.db.upserts import upsert
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
 from webapp.services import live_metrics
@@ -113,7 +114,7 @@ def lock(asking: Asking, rater: Rater | Who) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
     connection = tables(asking)
     if connection.dialect.name != "sqlite":
-        connection.execute(_LOCK, {"rater_id": rater.id})
+        _LOCK.first(connection, {"rater_id": rater.id})
 
 
 def record(
@@ -155,7 +156,7 @@ def record(
         "client_time": event.client_time,
         "received_at": event.received_at,
     }
-    connection.execute(_INSERT, values)
+    _INSERT.run(connection, values)
     made: list[Made] = [*history, event]
     last = standing(made)
     assert last is not None
@@ -195,8 +196,13 @@ def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]
     )
 
 
-_LOCK = select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
-_INSERT = insert(Event.__table__)  # type: ignore[arg-type]
+_LOCK = Prepared(
+    lambda: select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
+)
+_INSERT = Prepared(
+    lambda: insert(Event.__table__).inline(),  # type: ignore[arg-type]
+    columns=[column.name for column in Event.__table__.columns if column.name != "id"],
+)
 _SETTLED = (
     *(Event.event_id, Event.field, Event.judged_thing_id, Event.query_key, Event.task_id),
     *(Event.new, Event.device, Event.sequence, Event.client_time, Event.received_at),
@@ -214,15 +220,18 @@ def _known(
         values["task_id"] = target.task_id
     if on_thing or on_query:
         values["of"] = target.thing_id if on_thing else target.query_key
-    asked = _known_statement(on_thing, on_query, target.is_repeat)
-    return connection.execute(asked, values).all()
+    return _known_of(on_thing, on_query, target.is_repeat).all(connection, values)
 
 
 @cache
+def _known_of(on_thing: bool, on_query: bool, in_task: bool) -> Prepared:
+    """Return the statement behind ``_known``."""
+    return Prepared(partial(_known_statement, on_thing, on_query, in_task))
+
+
 def _known_statement(
     on_thing: bool, on_query: bool, in_task: bool
 ) -> CompoundSelect[*tuple[Any, ...]]:
-    """Return the statement behind ``_known``: writing it down takes longer than asking it."""
     same: list[ColumnElement[bool]] = [Event.field == bindparam("field")]
     if in_task:
         same.append(Event.task_id == bindparam("task_id"))
@@ -259,7 +268,7 @@ def _settle(connection: Connection, rater: Rater | Who, target: Target, last: Ma
     """Make the rater's row say what the standing event says."""
     model, key = _row(rater, target)
     said = _said(target.field, last.new) | {"changed_at": last.received_at}
-    connection.execute(upsert(model, connection, tuple(said)), key | said)
+    upsert(model, connection, tuple(said)).run(connection, key | said)
 
 
 def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:

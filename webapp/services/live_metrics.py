@@ -38,6 +38,7 @@ from webapp.db.models import (
     Result,
     Run,
 )
+from webapp.db.prepared import Prepared
 from webapp.db.upserts import upsert
 from webapp.metrics.queries import QUERY_FIGURES, Span, summarise
 from webapp.metrics.queries import QuerySummary as Summary
@@ -84,13 +85,11 @@ def refresh_touched(
     in two statements, for it is what every click waits for.
     """
     values = {"rater_id": rater_id, "thing_id": thing_id, "query_key": query_key}
-    found = connection.execute(_touched(), values).all()
-    rows = [_row_of(list(results), rater_id) for _, results in groupby(found, itemgetter(0))]
-    if rows:
-        connection.execute(upsert(QuerySummary, connection), rows)
+    found = _TOUCHED.all(connection, values)
+    for _, results in groupby(found, itemgetter(0)):
+        upsert(QuerySummary, connection).run(connection, _row_of(list(results), rater_id))
 
 
-@cache
 def _touched() -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``refresh_touched``: one row for each result."""
     thing_id, rater_id = bindparam("thing_id", type_=Integer), bindparam("rater_id", type_=Integer)
@@ -121,6 +120,9 @@ def _touched() -> Select[*tuple[Any, ...]]:
         .where(Query.id.in_(shown.union(empty, said)))
         .order_by(Query.id, Result.rank)
     )
+
+
+_TOUCHED = Prepared(_touched)
 
 
 def _row_of(results: Sequence[Row[Any]], rater_id: int) -> dict[str, Any]:
