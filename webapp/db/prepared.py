@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy.exc import DBAPIError
 
@@ -119,7 +119,7 @@ def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _
     read = [] if statement.is_dml else list(statement.selected_columns)
     constants = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
     constants |= {column.key: _default(column) for column in compiled.insert_prefetch}
-    row: Any = namedtuple("Row", [column.key for column in read])  # noqa: PYI024
+    row = cast("Any", namedtuple)("Row", [column.key for column in read])  # noqa: PYI024
     return _Written(
         sql=compiled.string,
         order=tuple(compiled.positiontup) if compiled.positional else None,
