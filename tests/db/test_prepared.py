@@ -6,15 +6,16 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, bindparam, exists, insert, select, text
+from sqlalchemy import bindparam, exists, insert, select, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.exc import OperationalError as Refused
 
 from tests.conftest import NOW
+from webapp.db.drivers import Driver
 from webapp.db.engine import Database
 from webapp.db.models import Rater, Study
 from webapp.db.outages import outage
-from webapp.db.prepared import Prepared, carry_out
+from webapp.db.prepared import Prepared
 from webapp.db.upserts import upsert
 
 JAKARTA = timezone(timedelta(hours=7))
@@ -52,18 +53,18 @@ def study(number: int, **said: Any) -> dict[str, Any]:
 
 def test_what_was_written_is_read_as_sqlalchemy_reads_it(database: Database) -> None:
     late = datetime(2026, 3, 1, 16, 30, 0, 250_000, tzinfo=JAKARTA)
-    with database.judging() as connection:
-        NEW_STUDY.run(connection, study(1, name="Satu ✓", created_at=late))
-        NEW_STUDY.run(connection, study(2))
+    with database.judging() as driver:
+        NEW_STUDY.run(driver, study(1, name="Satu ✓", created_at=late))
+        NEW_STUDY.run(driver, study(2))
         NEW_RATER.run(
-            connection,
+            driver,
             {"study_id": 2, "name": "Ani", "created_at": NOW, "removed_at": None},
         )
-        connection.commit()
+        driver.commit()
 
-    with database.asking() as connection:
-        rows = STUDIES.all(connection, {"from_id": 1})
-        first, nobody = (STUDIES.first(connection, {"from_id": at}) for at in (1, 3))
+    with database.asking() as driver:
+        rows = STUDIES.all(driver, {"from_id": 1})
+        first, nobody = (STUDIES.first(driver, {"from_id": at}) for at in (1, 3))
     with database.reading() as session:
         kept = session.get_one(Study, 1)
         assert (kept.name, kept.order_seed, kept.created_at) == ("Satu ✓", 2**40, late)
@@ -85,57 +86,57 @@ def test_what_was_written_is_read_as_sqlalchemy_reads_it(database: Database) -> 
 
 
 def test_nothing_is_kept_without_a_commit(database: Database) -> None:
-    with database.judging() as connection:
-        NEW_STUDY.run(connection, study(1))
-    with database.asking() as connection:
-        assert STUDIES.all(connection, {"from_id": 1}) == []
+    with database.judging() as driver:
+        NEW_STUDY.run(driver, study(1))
+    with database.asking() as driver:
+        assert STUDIES.all(driver, {"from_id": 1}) == []
 
 
 def test_a_refused_row_leaves_the_connection_to_those_who_come_after(database: Database) -> None:
-    def twice(connection: Connection) -> None:
+    def twice(driver: Driver) -> None:
         for _ in range(2):
-            NEW_STUDY.run(connection, study(1))
+            NEW_STUDY.run(driver, study(1))
 
-    with pytest.raises(IntegrityError) as refused, database.judging() as connection:
-        twice(connection)
+    with pytest.raises(IntegrityError) as refused, database.judging() as driver:
+        twice(driver)
     assert outage(refused.value) is None
-    with database.judging() as connection:
-        NEW_STUDY.run(connection, study(1))
-        connection.commit()
-    with database.asking() as connection:
-        assert [row.id for row in STUDIES.all(connection, {"from_id": 1})] == [1]
+    with database.judging() as driver:
+        NEW_STUDY.run(driver, study(1))
+        driver.commit()
+    with database.asking() as driver:
+        assert [row.id for row in STUDIES.all(driver, {"from_id": 1})] == [1]
 
 
 def test_a_statement_that_means_nothing_is_refused_as_by_sqlalchemy(database: Database) -> None:
     kind = Refused if database.is_sqlite else ProgrammingError
-    with pytest.raises(kind, match="nowhere"), database.asking() as connection:
-        carry_out(connection, "SELECT 1 FROM nowhere")
+    with pytest.raises(kind, match="nowhere"), database.asking() as driver:
+        driver.run("SELECT 1 FROM nowhere")
 
 
 def test_a_connection_whose_server_cut_it_is_not_used_again(database: Database) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite has no server")
-    with database.asking() as connection:
-        driver: Any = connection.connection.driver_connection
+    with database.asking() as driver:
         with database.engine.connect() as other:
             other.execute(
-                text("SELECT pg_terminate_backend(:pid)"), {"pid": driver.info.backend_pid}
+                text("SELECT pg_terminate_backend(:pid)"),
+                {"pid": driver.connection.info.backend_pid},
             )
         with pytest.raises(Refused) as refused:
-            STUDIES.all(connection, {"from_id": 1})
-        assert connection.invalidated
+            STUDIES.all(driver, {"from_id": 1})
+        assert driver.connection.closed
 
     assert outage(refused.value) is not None
-    with database.asking() as connection:
-        assert STUDIES.all(connection, {"from_id": 1}) == []
+    with database.asking() as driver:
+        assert STUDIES.all(driver, {"from_id": 1}) == []
 
 
 def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
-    with database.judging() as connection:
+    with database.judging() as driver:
         for name in ("First", "Second"):
-            upsert(Study, connection, ("name", "order_seed", "created_at")).run(
-                connection, {"id": 1, "name": name, "order_seed": 7, "created_at": NOW}
+            upsert(Study, driver, ("name", "order_seed", "created_at")).run(
+                driver, {"id": 1, "name": name, "order_seed": 7, "created_at": NOW}
             )
-        connection.commit()
-        (row,) = STUDIES.all(connection, {"from_id": 1})
+        driver.commit()
+        (row,) = STUDIES.all(driver, {"from_id": 1})
     assert (row.name, row.guidelines) == ("Second", "")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, event
+from sqlalchemy import event
 
-from webapp.db import prepared
+from webapp.db.drivers import Driver
 from webapp.db.engine import Database
 
 
@@ -19,19 +19,19 @@ def counted(database: Database) -> Iterator[list[str]]:
     SQLAlchemy tells of its own; those that go to the driver directly are noted on their way.
     """
     statements: list[str] = []
-    carry_out = prepared.carry_out
+    run = Driver.run
 
     def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:
         statements.append(statement)
 
-    def noted(connection: Connection, sql: str, values: Any = ()) -> Any:
+    def noted(driver: Driver, sql: str, values: Any = ()) -> Any:
         statements.append(sql)
-        return carry_out(connection, sql, values)
+        return run(driver, sql, values)
 
     event.listen(database.engine, "before_cursor_execute", note)
-    prepared.carry_out = noted
+    setattr(Driver, "run", noted)  # noqa: B010
     try:
         yield statements
     finally:
-        prepared.carry_out = carry_out
+        setattr(Driver, "run", run)  # noqa: B010
         event.remove(database.engine, "before_cursor_execute", note)

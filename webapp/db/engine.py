@@ -8,7 +8,7 @@ queueing. PostgreSQL needs neither.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from webapp.db.drivers import Driver
 from webapp.db.migrations import HEAD
 from webapp.db.outages import READ_ONLY, WriterBusy
-from webapp.db.prepared import carry_out
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -72,11 +72,9 @@ class Database:
         with Session(self.engine.execution_options(**level), autoflush=False) as session:
             yield session
 
-    @contextmanager
-    def asking(self) -> Iterator[Connection]:
-        """Yield a connection for one question that every request waits for."""
-        with self.engine.connect() as connection:
-            yield connection
+    def asking(self) -> AbstractContextManager[Driver]:
+        """Yield the driver for one question that every request waits for."""
+        return Driver.of(self.engine)
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -95,20 +93,14 @@ class Database:
             yield session
 
     @contextmanager
-    def judging(self) -> Iterator[Connection]:
-        """Yield a bare connection in a write transaction whose caller commits.
+    def judging(self) -> Iterator[Driver]:
+        """Yield the driver in a write transaction whose caller commits.
 
         The same as ``writing``, without what a session costs: every click waits for it.
         """
-        if self._writer is None:
-            with self.engine.connect() as connection:
-                connection.begin()
-                carry_out(connection, _LOCK_TIMEOUT)
-                yield connection
-            return
-        with _held(self._writer), self._to_write.connect() as connection:
-            connection.begin()
-            yield connection
+        with _held(self._writer) if self._writer else nullcontext(), self.asking() as driver:
+            driver.run("BEGIN IMMEDIATE" if self._writer else _LOCK_TIMEOUT)
+            yield driver
 
     def prepare(self) -> None:
         """Make the tables in an empty database.
@@ -234,6 +226,6 @@ def _sqlite_engine(url: str) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         mode = connection.get_execution_options().get("begin", "DEFERRED")
-        carry_out(connection, f"BEGIN {mode}")
+        Driver.under(connection).run(f"BEGIN {mode}")
 
     return engine

@@ -1,8 +1,6 @@
-"""Statements that are written once and carried out by the driver: what every click waits for.
+"""Statements that SQLAlchemy writes once, for the driver to carry out: what clicks wait for.
 
-To carry out a statement SQLAlchemy looks it up, binds it and wraps its cursor and its rows,
-which takes several times as long as SQLite takes for a small one. These it writes once for
-the database in use, and tells how each value goes in and comes out; the rest is the driver's.
+It writes them for the database in use, and tells how each value goes in and comes out.
 """
 
 from __future__ import annotations
@@ -12,69 +10,47 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy.exc import DBAPIError
-
-from webapp.db.outages import READ_ONLY
-
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Dialect
+    from sqlalchemy import Dialect
     from sqlalchemy.types import TypeEngine
+
+    from webapp.db.drivers import Driver
 
 Values = Mapping[str, Any]
 Change = Callable[[Any], Any]
 
 
 class Prepared:
-    """A statement for a connection of any of our databases.
+    """A statement for the driver of any of our databases.
 
     ``write`` returns it, at its first use; ``columns`` are those that an INSERT is given. Its
-    values are bound by name, each row comes back as a named tuple. What the database refuses
-    is raised as SQLAlchemy would raise it.
+    values are bound by name, each row comes back as a named tuple.
     """
 
     def __init__(self, write: Callable[[], Any], columns: Sequence[str] | None = None) -> None:
         self._write, self._columns = write, columns
         self._written: dict[str, _Written] = {}
 
-    def all(self, connection: Connection, values: Values) -> list[Any]:
+    def all(self, driver: Driver, values: Values) -> list[Any]:
         """Return every row."""
-        written = self._for(connection.dialect)
-        return written.rows(carry_out(connection, written.sql, written.bound(values)))
+        written = self._for(driver.dialect)
+        return written.rows(driver.run(written.sql, written.bound(values)))
 
-    def first(self, connection: Connection, values: Values) -> Any:
+    def first(self, driver: Driver, values: Values) -> Any:
         """Return the first row, ``None`` where there is none."""
-        found = self.all(connection, values)
+        found = self.all(driver, values)
         return found[0] if found else None
 
-    def run(self, connection: Connection, values: Values) -> None:
+    def run(self, driver: Driver, values: Values) -> None:
         """Write what the statement says."""
-        written = self._for(connection.dialect)
-        carry_out(connection, written.sql, written.bound(values))
+        written = self._for(driver.dialect)
+        driver.run(written.sql, written.bound(values))
 
     def _for(self, dialect: Dialect) -> _Written:
         written = self._written.get(dialect.name)
         if written is None:
             written = self._written[dialect.name] = _write(self._write(), dialect, self._columns)
         return written
-
-
-def carry_out(connection: Connection, sql: str, values: Any = ()) -> Sequence[tuple[Any, ...]]:
-    """Let the driver carry out `sql`; return the rows, if there are any to return.
-
-    A connection that was cut, or whose server is a primary no more, is not used again.
-    """
-    driver: Any = connection.connection.driver_connection
-    cursor = driver.cursor()
-    try:
-        cursor.execute(sql, values)
-        return cursor.fetchall() if cursor.description else ()
-    except connection.dialect.loaded_dbapi.Error as error:
-        if connection.dialect.is_disconnect(error, driver, cursor) or _is_read_only(error):
-            connection.invalidate(error)
-        base = connection.dialect.loaded_dbapi.Error
-        raise DBAPIError.instance(sql, values, error, base, dialect=connection.dialect) from error
-    finally:
-        cursor.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +78,7 @@ class _Written:
     def rows(self, found: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return what the driver brought, as named tuples of our values."""
         if not self.changed_out:
-            return [self.row(one) for one in found]
+            return list(map(self.row, found))
         return [self.row(self._changed(one)) for one in found]
 
     def _changed(self, row: tuple[Any, ...]) -> list[Any]:
@@ -147,7 +123,3 @@ def _default(column: Any) -> Any:
 def _type(of: Any, dialect: Dialect) -> TypeEngine[Any]:
     found: TypeEngine[Any] = of.type.dialect_impl(dialect)
     return found
-
-
-def _is_read_only(error: Exception) -> bool:
-    return getattr(error, "sqlstate", None) == READ_ONLY

@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import Any
 
-from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
+from webapp.db.drivers import Driver
 from webapp.db.models import Base
 from webapp.db.prepared import Prepared
 
 
-def upsert(model: type[Base], connection: Connection, changed: tuple[str, ...] = ()) -> Prepared:
+def upsert(model: type[Base], driver: Driver, changed: tuple[str, ...] = ()) -> Prepared:
     """Return the statement that writes a row of `model`, over the one with its key if need be.
 
     Of a row that is there only the columns `changed` are written; without any, all of them.
     """
-    return _upsert(model, connection.dialect.name, changed)
+    return _upsert(model, driver.dialect.name, changed)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from webapp.metrics import ranking
 from webapp.metrics.ranking import Undefined
@@ -204,10 +204,11 @@ def _quality_span(judgments: QueryJudgments) -> Span:
 
 def _filled(judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome) -> QueryJudgments:
     """`judgments` with everything open answered `verdict` or `outcome`."""
-    return replace(
-        judgments,
-        verdicts=tuple(verdict if v is None else v for v in judgments.verdicts),
-        empty_outcome=judgments.empty_outcome or outcome,
+    return QueryJudgments(
+        judgments.state,
+        tuple([verdict if said is None else said for said in judgments.verdicts]),
+        judgments.empty_outcome or outcome,
+        judgments.quality,
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol, Self
 from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
-    Connection,
     Row,
     bindparam,
     insert,
@@ -20,7 +19,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db import drivers
+from webapp.db.drivers import Asking, Driver
 from webapp.db.models import (
     Base,
     Event,
@@ -112,9 +112,9 @@ class Target:
 
 def lock(asking: Asking, rater: Rater | Who) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
-    connection = tables(asking)
-    if connection.dialect.name != "sqlite":
-        _LOCK.first(connection, {"rater_id": rater.id})
+    driver = drivers.driver(asking)
+    if driver.dialect.name != "sqlite":
+        _LOCK.first(driver, {"rater_id": rater.id})
 
 
 def record(
@@ -132,8 +132,8 @@ def record(
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
-    connection = tables(asking)
-    known = _known(connection, rater, target, click)
+    driver = drivers.driver(asking)
+    known = _known(driver, rater, target, click)
     wanted = None if new is None else str(new)
     history = [event for event in known if target.has(event)]
     before = standing(history)
@@ -156,11 +156,11 @@ def record(
         "client_time": event.client_time,
         "received_at": event.received_at,
     }
-    _INSERT.run(connection, values)
+    _INSERT.run(driver, values)
     made: list[Made] = [*history, event]
     last = standing(made)
     assert last is not None
-    _settle(connection, rater, target, last)
+    _settle(driver, rater, target, last)
     return last.new
 
 
@@ -169,10 +169,10 @@ def refresh(asking: Asking, rater: Rater | Who, targets: Sequence[Target]) -> No
 
     What was said once more changes none.
     """
-    connection = tables(asking)
+    driver = drivers.driver(asking)
     for target in targets:
         if not target.is_repeat:
-            live_metrics.refresh_touched(connection, rater.id, target.thing_id, target.query_key)
+            live_metrics.refresh_touched(driver, rater.id, target.thing_id, target.query_key)
 
 
 def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]) -> Event | None:
@@ -209,9 +209,7 @@ _SETTLED = (
 )
 
 
-def _known(
-    connection: Connection, rater: Rater | Who, target: Target, click: Click
-) -> Sequence[Row[Any]]:
+def _known(driver: Driver, rater: Rater | Who, target: Target, click: Click) -> Sequence[Row[Any]]:
     """Return every event that changed the target or has the click's id."""
     on_thing = target.thing_id is not None
     on_query = not on_thing and target.query_key is not None
@@ -220,7 +218,7 @@ def _known(
         values["task_id"] = target.task_id
     if on_thing or on_query:
         values["of"] = target.thing_id if on_thing else target.query_key
-    return _known_of(on_thing, on_query, target.is_repeat).all(connection, values)
+    return _known_of(on_thing, on_query, target.is_repeat).all(driver, values)
 
 
 @cache
@@ -264,11 +262,11 @@ def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
     return "", max(counted, default=0) + 1
 
 
-def _settle(connection: Connection, rater: Rater | Who, target: Target, last: Made) -> None:
+def _settle(driver: Driver, rater: Rater | Who, target: Target, last: Made) -> None:
     """Make the rater's row say what the standing event says."""
     model, key = _row(rater, target)
     said = _said(target.field, last.new) | {"changed_at": last.received_at}
-    upsert(model, connection, tuple(said)).run(connection, key | said)
+    upsert(model, driver, tuple(said)).run(driver, key | said)
 
 
 def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:

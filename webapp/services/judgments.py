@@ -8,7 +8,7 @@ from enum import Enum
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
 from webapp.db.prepared import Prepared
 from webapp.metrics.queries import BEST_QUALITY
@@ -77,7 +77,7 @@ def judge(
     """
     events.lock(asking, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    shown = _SHOWN.first(tables(asking), card)
+    shown = _SHOWN.first(driver(asking), card)
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target.verdict(shown.judged_thing_id, shown.query_key)

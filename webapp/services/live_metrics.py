@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Integer,
     Row,
     RowMapping,
@@ -28,6 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
+from webapp.db.drivers import Driver
 from webapp.db.models import (
     Judgment,
     Query,
@@ -77,7 +77,7 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
 
 
 def refresh_touched(
-    connection: Connection, rater_id: int, thing_id: int | None, query_key: int | None
+    driver: Driver, rater_id: int, thing_id: int | None, query_key: int | None
 ) -> None:
     """Rewrite one rater's summaries of the queries that one change touches.
 
@@ -85,9 +85,9 @@ def refresh_touched(
     in two statements, for it is what every click waits for.
     """
     values = {"rater_id": rater_id, "thing_id": thing_id, "query_key": query_key}
-    found = _TOUCHED.all(connection, values)
+    found = _TOUCHED.all(driver, values)
     for _, results in groupby(found, itemgetter(0)):
-        upsert(QuerySummary, connection).run(connection, _row_of(list(results), rater_id))
+        upsert(QuerySummary, driver).run(driver, _row_of(list(results), rater_id))
 
 
 def _touched() -> Select[*tuple[Any, ...]]:

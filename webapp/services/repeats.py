@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import (
     JudgedThing,
     Judgment,
@@ -29,6 +29,7 @@ from webapp.db.models import (
     Run,
     Task,
 )
+from webapp.db.prepared import Prepared
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import QueryState, Relevance
 from webapp.services import pool
@@ -112,9 +113,17 @@ def open_verdicts(session: Session, rater: Rater) -> int:
 
 def thing_ids(asking: Asking, task_id: str) -> Sequence[int]:
     """Return the ids of the properties that a task asks for again."""
-    asked = select(Repeat.judged_thing_id).join(JudgedThing)
-    own = asked.where(Repeat.task_id == task_id, JudgedThing.property_id.is_not(None))
-    return tables(asking).execute(own).scalars().all()
+    found = _THINGS.all(driver(asking), {"task_id": task_id})
+    return [row.judged_thing_id for row in found]
+
+
+_THINGS = Prepared(
+    lambda: (
+        select(Repeat.judged_thing_id)
+        .join(JudgedThing)
+        .where(Repeat.task_id == bindparam("task_id"), JudgedThing.property_id.is_not(None))
+    )
+)
 
 
 def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.asking import Asking, tables
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import Attempt, Invitation, ParticipantLink, Rater, Study
 from webapp.db.prepared import Prepared
 from webapp.services import raters, studies
@@ -96,7 +96,7 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
     """
     named = badge or Badge(rater_id=0)
     values = {"rater_id": named.rater_id, "invitation_id": named.invitation_id}
-    found = _ASKER.first(tables(asking), values)
+    found = _ASKER.first(driver(asking), values)
     is_open = found.password is None and not found.has_links and not found.has_invitations
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
     nobody = Asker(found.id, found.created_at, is_open)

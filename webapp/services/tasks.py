@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import (
     Event,
     JudgedThing,
@@ -147,7 +147,7 @@ def judge(
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(asking, rater)
-    rows = _ASKED.all(tables(asking), {"task_id": task_id, "rater_id": rater.id})
+    rows = _ASKED.all(driver(asking), {"task_id": task_id, "rater_id": rater.id})
     if not rows:
         raise UnknownTask(task_id)
     task = rows[0]

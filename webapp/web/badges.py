@@ -38,13 +38,21 @@ class _Signer(TimestampSigner):
 
 
 class _Sessions(SecureCookieSessionInterface):
-    """Flask's signed cookie, marked Secure where the browser came by https."""
+    """Flask's signed cookie, marked Secure where the browser came by https.
+
+    What signs it is kept, by its secret: Flask makes it anew for every request.
+    """
+
+    def __init__(self) -> None:
+        self._signing: dict[Any, URLSafeTimedSerializer] = {}
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        found: Any = super().get_signing_serializer(app)
-        if found is not None:
-            found.signer = _Signer
-        return found  # type: ignore[no-any-return]
+        found = self._signing.get(app.secret_key)
+        if found is None:
+            made: Any = super().get_signing_serializer(app)
+            made.signer = _Signer
+            found = self._signing[app.secret_key] = made
+        return found
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         return scheme() == "https"
