@@ -172,7 +172,7 @@ def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> R
 
 def judged(context: Judged) -> Response:
     """Return the answer to a verdict: the one that stands."""
-    return htmx.respond("judgments/_judged.html", "judgments/_judged.html", context)
+    return htmx.respond_with_macro("judgments/_judged.html", context)
 
 
 def page_of(run_id: str, query_id: int) -> RatingPage:
