@@ -86,8 +86,11 @@ def _click(client: FlaskClient, run_id: str, headers: dict[str, str]) -> TestRes
 
 
 def _limit(database: Database, pages: int) -> None:
-    """Let the file have so many pages, or as many as it has: a disk that is full."""
+    """Let the file have so many pages, or as many as it has in use: a disk that is full."""
     with database.engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.execute("VACUUM")
         connection.execute(text(f"PRAGMA max_page_count = {pages}"))
 
 

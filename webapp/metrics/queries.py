@@ -136,16 +136,15 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
     """The counts and figures of one query from what was said about it."""
     verdicts = judgments.verdicts
     empty = judgments.state is QueryState.EMPTY
-    worst, best = _filled(judgments, *_WORST), _filled(judgments, *_BEST)
     complete = _complete(judgments)
-    spans = {
-        name: Span(
-            value=_number(name, judgments) if complete else None,
-            lower=_number(name, worst),
-            upper=_number(name, best),
-        )
-        for name in _FROM_VERDICTS
-    }
+    if complete:
+        spans = {name: Span.settled(_number(name, judgments)) for name in _FROM_VERDICTS}
+    else:
+        worst, best = _filled(judgments, *_WORST), _filled(judgments, *_BEST)
+        spans = {
+            name: Span(None, lower=_number(name, worst), upper=_number(name, best))
+            for name in _FROM_VERDICTS
+        }
     return QuerySummary(
         state=judgments.state,
         results_count=len(verdicts),

@@ -86,8 +86,9 @@ def refresh_touched(
     """
     values = {"rater_id": rater_id, "thing_id": thing_id, "query_key": query_key}
     found = _TOUCHED.all(driver, values)
+    write = upsert(QuerySummary, driver, kept=("run_id",))
     for _, results in groupby(found, itemgetter(0)):
-        upsert(QuerySummary, driver).run(driver, _row_of(list(results), rater_id))
+        write.run(driver, _row_of(list(results), rater_id))
 
 
 def _touched() -> Select[*tuple[Any, ...]]:

@@ -7,13 +7,14 @@ travels over https only. It is worth nothing once the database no longer agrees.
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from flask import Flask, Request, request, session
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask import Flask, Request, Response, request, session
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from webapp.services import participants
@@ -53,8 +54,15 @@ class _Sessions(SecureCookieSessionInterface):
             said, signed_at = _opened(signing, value)
         except BadSignature:
             return self.session_class()
-        is_fresh = datetime.now(UTC) - signed_at <= app.permanent_session_lifetime
-        return self.session_class(said if is_fresh else None)
+        age = timedelta(seconds=time.time() - signed_at.timestamp())
+        return self.session_class(said if age <= app.permanent_session_lifetime else None)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Let the browser carry what is new; an answer that rests on the old says so."""
+        if session.modified:
+            super().save_session(app, session, response)
+        elif session.accessed:
+            response.headers.add("Vary", "Cookie")
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         return scheme() == "https"

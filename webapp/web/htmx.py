@@ -27,7 +27,7 @@ def respond(page: str, part: str, context: DataclassInstance, status: int = 200)
     """Return the template `page`, or `part` where a part is wanted, filled from `context`."""
     template = part if wants_part() else page
     response = make_response(render_template(template, **names(context)), status)
-    response.vary.add(REQUEST_TYPE)
+    response.headers.add("Vary", REQUEST_TYPE)
     return response
 
 
@@ -38,7 +38,7 @@ def respond_with_macro(part: str, context: DataclassInstance) -> Response:
     """
     template: Any = current_app.jinja_env.get_template(part).module
     response = make_response(template.part(**names(context)))
-    response.vary.add(REQUEST_TYPE)
+    response.headers.add("Vary", REQUEST_TYPE)
     return response
 
 
@@ -46,7 +46,7 @@ def reload() -> Response:
     """Return the answer that has the page which asked load itself anew."""
     response = make_response("")
     response.headers[REFRESH] = "true"
-    response.vary.add(REQUEST_TYPE)
+    response.headers.add("Vary", REQUEST_TYPE)
     return response
 
 
