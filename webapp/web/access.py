@@ -88,21 +88,27 @@ class AnotherRater(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who makes a request. ``rater_id`` is null for a stranger and for a participant.
+    """Who makes a request. ``who`` is null for a stranger and for a participant.
 
     ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
     ``is_shut_out``: no other machine is answered yet, and this is one. ``key`` is what the
     browser keeps somebody's things apart by: empty for a stranger, ``None`` where nobody asked.
-    ``who`` is the rater to those who need no more than that.
     """
 
-    rater_id: int | None = None
+    who: Who | None = None
     is_owner: bool = False
     is_local: bool = False
     is_shut_out: bool = False
     participant_id: int | None = None
     key: str | None = None
-    who: Who | None = None
+
+    @property
+    def rater_id(self) -> int | None:
+        """The rater who asks."""
+        return None if self.who is None else self.who.id
+
+
+STRANGER = Visitor()
 
 
 def guard(app: Flask) -> None:
@@ -119,7 +125,7 @@ def database() -> Database:
 
 def visitor() -> Visitor:
     """Return who makes this request; a stranger where nobody was asked."""
-    found: Visitor = g.get("visitor", Visitor())
+    found: Visitor = g.get("visitor", STRANGER)
     return found
 
 
@@ -291,11 +297,10 @@ def _visitor() -> Visitor:
     if asker.rater_id is None:
         return Visitor(key="")
     return Visitor(
-        asker.rater_id,
-        asker.is_owner,
+        Who(asker.rater_id, asker.study_id),
+        is_owner=asker.is_owner,
         is_local=asker.is_open_house,
         key=_key(asker.study_id, asker.study_made_at, "rater", asker.rater_id),
-        who=Who(asker.rater_id, asker.study_id),
     )
 
 
