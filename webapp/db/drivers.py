@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import PoolProxiedConnection
 
 from webapp.db.outages import READ_ONLY
 
@@ -30,24 +31,16 @@ class Driver:
     cut: Callable[[BaseException], object]
 
     @classmethod
-    @contextmanager
-    def of(cls, engine: Engine) -> Iterator[Driver]:
-        """Yield a connection of `engine`'s; what is not committed is undone."""
-        try:
-            link = engine.raw_connection()
-        except engine.dialect.loaded_dbapi.Error as error:
-            raise _refusal(engine.dialect, "", (), error) from error
-        try:
-            yield cls(link.driver_connection, engine.dialect, link.invalidate)
-        finally:
-            link.close()
-
-    @classmethod
     def under(cls, connection: Connection) -> Driver:
         """Return the driver's connection that one of SQLAlchemy's stands for."""
         return cls(
             connection.connection.driver_connection, connection.dialect, connection.invalidate
         )
+
+    @classmethod
+    def of(cls, link: PoolProxiedConnection, dialect: Dialect) -> Driver:
+        """Return the driver's connection behind one that a pool handed out."""
+        return cls(link.driver_connection, dialect, link.invalidate)
 
     def run(self, sql: str, values: Any = ()) -> Sequence[tuple[Any, ...]]:
         """Carry out `sql`; return the rows, if there are any to return."""
@@ -73,6 +66,65 @@ class Driver:
         if is_read_only or self.dialect.is_disconnect(error, self.connection, None):  # type: ignore[arg-type]
             self.cut(error)
         return _refusal(self.dialect, sql, values, error)
+
+
+class Pooled:
+    """Drivers out of the pool of an engine, which looks whether the server is still there."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @contextmanager
+    def one(self) -> Iterator[Driver]:
+        """Yield a driver; what is not committed is undone."""
+        link = _link(self._engine)
+        try:
+            yield Driver.of(link, self._engine.dialect)
+        finally:
+            link.close()
+
+    def close(self) -> None:
+        """Nothing is kept here."""
+
+
+class Kept:
+    """Drivers that are kept apart from the pool of an engine, as many as were busy at once.
+
+    For SQLite, which cannot go away: a pool takes as long for a connection as SQLite for two
+    statements.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._idle: list[Driver] = []
+
+    @contextmanager
+    def one(self) -> Iterator[Driver]:
+        """Yield a driver; what is not committed is undone."""
+        try:
+            driver = self._idle.pop()
+        except IndexError:
+            link = _link(self._engine)
+            driver = Driver.of(link, self._engine.dialect)
+            link.detach()
+        try:
+            yield driver
+        finally:
+            driver.connection.rollback()
+            self._idle.append(driver)
+
+    def close(self) -> None:
+        """Close those that nobody uses."""
+        while self._idle:
+            self._idle.pop().connection.close()
+
+
+def _link(engine: Engine) -> PoolProxiedConnection:
+    """Return a connection of the pool; what is wrong is raised as SQLAlchemy raises it."""
+    try:
+        return engine.raw_connection()
+    except engine.dialect.loaded_dbapi.Error as error:
+        raise _refusal(engine.dialect, "", (), error) from error
 
 
 def _refusal(dialect: Dialect, sql: str, values: Any, error: Exception) -> BaseException:

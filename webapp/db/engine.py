@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.drivers import Driver
+from webapp.db.drivers import Driver, Kept, Pooled
 from webapp.db.migrations import HEAD
 from webapp.db.outages import READ_ONLY, WriterBusy
 
@@ -56,6 +56,7 @@ class Database:
         self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._writer = Lock() if self.is_sqlite else None
+        self._drivers = Kept(self.engine) if self.is_sqlite else Pooled(self.engine)
 
     @property
     def description(self) -> str:
@@ -76,7 +77,7 @@ class Database:
 
     def asking(self) -> AbstractContextManager[Driver]:
         """Yield the driver for one question that every request waits for."""
-        return Driver.of(self.engine)
+        return self._drivers.one()
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -151,6 +152,7 @@ class Database:
 
     def close(self) -> None:
         """Give every connection back."""
+        self._drivers.close()
         self.engine.dispose()
 
     def _set_wal(self) -> None:
