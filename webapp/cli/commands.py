@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import locale
 import os
@@ -57,7 +58,10 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
+        gc.disable()  # hundreds of modules are read, and all of it stays: nothing is to be found
         module = import_module(f"webapp.cli.{COMMANDS[cmd_name][0]}")
+        gc.freeze()
+        gc.enable()
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
