@@ -59,6 +59,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 def main() -> None:
     """Run the command line; it ends the process with its exit code."""
+    gc.disable()  # until the command is read: a look through all its modules finds nothing
     from webapp.cli import run
 
     run(create_app)

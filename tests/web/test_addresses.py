@@ -77,8 +77,8 @@ def test_a_view_takes_what_its_addresses_hold(app: Flask) -> None:
             assert set(inspect.signature(view).parameters) == rule.arguments, rule
 
 
-def test_a_module_of_views_states_no_address_of_its_own() -> None:
-    """Three still do, beside the table; as long as they do, they say the same."""
+def test_what_three_modules_still_state_beside_their_views_is_what_the_table_says() -> None:
+    """The table alone is used; these decorators can go."""
     for module in (judgments, language, rate):
         bare = Flask("bare")
         bare.register_blueprint(module.blueprint)

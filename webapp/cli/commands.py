@@ -58,10 +58,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # hundreds of modules are read, and all of it stays: nothing is to be found
         module = import_module(f"webapp.cli.{COMMANDS[cmd_name][0]}")
-        gc.freeze()
-        gc.enable()
+        _collect_from_here()
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
@@ -97,6 +95,13 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
                 raise
             _tell(message)
             sys.exit(1)
+
+
+def _collect_from_here() -> None:
+    """Look for garbage again where a process began without (see ``app.main``), in what is new."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _tell(message: str) -> None:

@@ -219,7 +219,7 @@ def add_cards(
     Returns how many cards were read; none leaves the answer as it was. Raises
     ``UnknownRun``, ``UnknownQuery`` and ``NotUnreadable``.
     """
-    from webapp.importers import property_cards
+    from webapp.importers import property_cards  # not for a list of runs, which every start shows
 
     run = find(session, study, run_id)
     query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
