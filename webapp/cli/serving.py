@@ -98,7 +98,6 @@ def _load_sample(demo: Database) -> None:
 def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
     from waitress.server import create_server
 
-    gc.freeze()  # what is here stays: looking for garbage in it takes as long as many clicks
     # "Task queue depth": that requests wait a moment is what the queue is for.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     listener = listen(host, port)
