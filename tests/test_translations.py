@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
-from babel.messages.pofile import read_po, write_po
-from hypothesis import given
-from hypothesis import strategies as st
+from babel.messages.pofile import read_po
 
 import webapp
-from webapp import i18n
 from webapp.config import resource
 from webapp.i18n import gettext, ngettext, speaking
 
@@ -58,22 +54,6 @@ def test_every_message_has_its_indonesian_and_no_other_is_there() -> None:
     assert used() - set(pairs()) == set()
     assert set(pairs()) - used() == set()
     assert [key for key, text in pairs().items() if not text] == []
-
-
-def test_the_catalogue_is_read_as_babel_reads_it() -> None:
-    with speaking("id"):
-        assert {key: gettext(key) for key in pairs()} == pairs()
-
-
-@given(st.dictionaries(st.text(min_size=1), st.tuples(st.text(min_size=1), st.booleans())))
-def test_whatever_babel_writes_is_read(texts: dict[str, tuple[str, bool]]) -> None:
-    written = Catalog(locale="id")
-    for key, (text, is_plural) in texts.items():
-        written.add((key, f"{key}s") if is_plural else key, (text,) if is_plural else text)
-    file = io.BytesIO()
-    write_po(file, written)
-
-    assert i18n.read(file.getvalue().decode()) == {k: text for k, (text, _) in texts.items()}
 
 
 def test_a_translation_has_the_places_of_its_message() -> None:
