@@ -33,6 +33,7 @@ from webapp.db.models import Run
 from webapp.importers import json_runs
 from webapp.services import gold, imports, live_metrics, sign_in, studies
 from webapp.services.imports import Labels
+from webapp.web.background import background
 
 ROLES = ("owner", "rater", "participant", "stranger")
 NOBODY = "http://127.0.0.1:9"
@@ -138,10 +139,9 @@ class Ground:
         return Path(self.database.description)
 
     def _idle(self) -> None:
-        for name in ("asker", "judging"):
-            worker = self.app.extensions.get(name)
-            if worker is not None and not worker.is_idle(IDLE_SECONDS):
-                raise Wrong(f"hang: the {name} does not come to an end")
+        work = background(self.app)
+        if not (work.asker.is_idle(IDLE_SECONDS) and work.judging.is_idle(IDLE_SECONDS)):
+            raise Wrong("hang: what works beside the requests does not come to an end")
 
     def _fill(self) -> dict[str, str]:
         """Make the study; return the cookie of each role."""

@@ -209,3 +209,15 @@ class CollectedRun:
     def is_complete(self) -> bool:
         """Whether every question has been asked."""
         return len(self.answers) >= self.total_questions
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a run holds: queries by what came back, and cards."""
+
+    queries: int
+    cards: int
+    with_results: int
+    empty: int
+    failed: int
+    unreadable: int

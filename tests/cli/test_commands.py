@@ -264,6 +264,16 @@ def test_help_and_the_web_app_load_neither_pandas_nor_scipy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_garbage_is_looked_for_again_once_a_command_is_read() -> None:
+    code = (
+        "import gc; gc.disable(); from webapp.cli.commands import relevansi; "
+        "relevansi.get_command(None, 'runs'); print(gc.isenabled(), gc.get_freeze_count() > 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["True", "True"]
+
+
 def test_an_xlsx_holds_the_cells_of_the_csv(tmp_path: Path, run_id: str) -> None:
     from openpyxl import load_workbook
 

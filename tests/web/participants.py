@@ -46,7 +46,7 @@ def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClien
 
 def asker(app: Flask) -> Asker:
     """Return the asker of an application."""
-    found: Asker = app.extensions["asker"]
+    found: Asker = app.extensions["background"].asker
     return found
 
 

@@ -20,7 +20,8 @@ from webapp.db.engine import Database
 from webapp.db.models import LogEntry, MachineJudge, MachineSession, Rater
 from webapp.services import machine_judges, machine_sessions, raters, studies
 from webapp.services.machine_sessions import ALIVE, Terms
-from webapp.web import access, judging
+from webapp.web import access
+from webapp.web.background import background, set_up
 
 WAIT = 60
 HERE = "/study/machine-judges"
@@ -35,7 +36,7 @@ def _bot(app: Flask) -> Iterator[Bot]:
     with bots.serving(machines.always("relevant")) as bot:
         app.config["JUDGE"] = machines.endpoint(bot)
         yield bot
-        judging.judging(app).is_idle(WAIT)
+        background(app).judging.is_idle(WAIT)
 
 
 @pytest.fixture(name="run", autouse=True)
@@ -56,7 +57,7 @@ def make(client: FlaskClient, name: str = "Mesin") -> str:
 
 def finish(app: Flask) -> None:
     """Wait until nobody is at work."""
-    assert judging.judging(app).is_idle(WAIT)
+    assert background(app).judging.is_idle(WAIT)
 
 
 def rate_all(client: FlaskClient, run_id: str, *, wrong: int = 0) -> None:
@@ -199,9 +200,9 @@ def test_a_restart_of_the_server_goes_on_by_itself(
         machine_sessions.start(session, judge_of(session), at, Terms(), access.now())
         session.commit()
     assert bot.asked == []
-    judging.set_up(app)
-    assert judging.judging(app).is_idle(0)  # an application that serves nobody asks nobody
-    judging.judging(app).resume()
+    set_up(app)
+    assert background(app).judging.is_idle(0)  # an application that serves nobody asks nobody
+    background(app).judge()
     finish(app)
 
     assert len(bot.asked) == N
@@ -232,16 +233,16 @@ def test_a_server_that_stops_takes_nothing_new_and_keeps_what_was_on_its_way(
     bot.behaviours = (bots.silent, machines.always("relevant"))
     client.post(f"{address}/start", data={"at_once": "1"})
     assert bot.waiting.wait(WAIT)
-    assert not judging.judging(app).finish(0)
+    assert not background(app).judging.finish(0)
     bot.released.set()
 
-    assert judging.judging(app).finish(WAIT)
+    assert background(app).judging.finish(WAIT)
     assert len(bot.asked) <= 2  # the silent try, and the same card once more
     with web_database.reading() as session:
         assert session.scalar(select(MachineSession.state)) == "running"
-    judging.set_up(app)
-    assert judging.judging(app).is_idle(0)  # an application that serves nobody asks nobody
-    judging.judging(app).resume()
+    set_up(app)
+    assert background(app).judging.is_idle(0)  # an application that serves nobody asks nobody
+    background(app).judge()
     finish(app)
     assert "27 of 27 cards judged" in client.get(address).text
 

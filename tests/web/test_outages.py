@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import text
+from sqlalchemy import event, text
 from werkzeug.test import TestResponse
 
 from tests.web.conftest import WAYS
@@ -86,9 +88,14 @@ def _click(client: FlaskClient, run_id: str, headers: dict[str, str]) -> TestRes
 
 
 def _limit(database: Database, pages: int) -> None:
-    """Let the file have so many pages, or as many as it has: a disk that is full."""
-    with database.engine.connect() as connection:
-        connection.execute(text(f"PRAGMA max_page_count = {pages}"))
+    """Let the file have so many pages, or as many as it has in use: a disk that is full."""
+
+    def limit(connection: sqlite3.Connection, _record: object, _proxy: object) -> None:
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    with database.asking() as driver:
+        driver.run("VACUUM")
+    event.listen(database.engine, "checkout", limit)
 
 
 def _events(database: Database) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import locale
 import os
@@ -58,6 +59,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"webapp.cli.{COMMANDS[cmd_name][0]}")
+        _collect_from_here()
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
@@ -93,6 +95,13 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
                 raise
             _tell(message)
             sys.exit(1)
+
+
+def _collect_from_here() -> None:
+    """Look for garbage again where a process began without (see ``app.main``), in what is new."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _tell(message: str) -> None:

@@ -15,9 +15,9 @@ from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers import offline_ratings, problems
 from webapp.metrics.latency import Latency
-from webapp.records import Problem, Severity
+from webapp.records import Counts, Problem, Severity
 from webapp.services import imports, runs, studies
-from webapp.services.imports import Counts, ImportedRun, ImportReport, Labels
+from webapp.services.imports import ImportedRun, ImportReport, Labels
 from webapp.services.offline_ratings import RatingsReport
 from webapp.services.rated_files import RatedFileReport
 

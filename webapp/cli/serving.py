@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import socket
-import webbrowser
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
@@ -115,6 +115,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     )
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
+    gc.freeze()  # what a server is made of stays: no click waits until it was looked through
     opened = Database(settings.database_url)
     click.echo(gettext("Relevansi is at %(address)s", address=address))
     click.echo(gettext("Database: %(name)s", name=opened.description))
@@ -123,8 +124,10 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     opened.close()
     click.echo(gettext("Stop it with Ctrl+C."))
     if browser:
+        import webbrowser
+
         Timer(0.5, webbrowser.open, [address]).start()
-    app.extensions["judging"].resume()
+    app.extensions["background"].judge()
     if left := stopping.run(server, sockets):
         click.echo(
             ngettext(
@@ -134,9 +137,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
             ),
             err=True,
         )
-    # Chatbots that were asked a participant's question: what does not come is asked again.
-    app.extensions["asker"].is_idle(stopping.PATIENCE)
-    app.extensions["judging"].finish(stopping.PATIENCE)
+    app.extensions["background"].finish(stopping.PATIENCE)
     app.extensions["database"].close()
 
 

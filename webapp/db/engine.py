@@ -8,7 +8,7 @@ queueing. PostgreSQL needs neither.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from webapp.db.drivers import Driver, Kept, Pooled
 from webapp.db.migrations import HEAD
 from webapp.db.outages import READ_ONLY, WriterBusy
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_MS = 10_000
 """How long a writer waits for another; after that it is refused, which frees its thread."""
+CHECKPOINT_PAGES = 4_000
+"""How much the WAL holds (16 MB) before it is put back into the file: mostly the same pages."""
 _LOCK_TIMEOUT = f"SET LOCAL lock_timeout = {BUSY_TIMEOUT_MS}"
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
@@ -53,6 +56,7 @@ class Database:
         self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._writer = Lock() if self.is_sqlite else None
+        self._drivers = Kept(self.engine) if self.is_sqlite else Pooled(self.engine)
 
     @property
     def description(self) -> str:
@@ -71,11 +75,9 @@ class Database:
         with Session(self.engine.execution_options(**level), autoflush=False) as session:
             yield session
 
-    @contextmanager
-    def asking(self) -> Iterator[Connection]:
-        """Yield a connection for one question that every request waits for."""
-        with self.engine.connect() as connection:
-            yield connection
+    def asking(self) -> AbstractContextManager[Driver]:
+        """Yield the driver for one question that every request waits for."""
+        return self._drivers.one()
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -94,18 +96,14 @@ class Database:
             yield session
 
     @contextmanager
-    def judging(self) -> Iterator[Connection]:
-        """Yield a bare connection in a write transaction whose caller commits.
+    def judging(self) -> Iterator[Driver]:
+        """Yield the driver in a write transaction whose caller commits.
 
         The same as ``writing``, without what a session costs: every click waits for it.
         """
-        if self._writer is None:
-            with self.engine.connect() as connection:
-                connection.exec_driver_sql(_LOCK_TIMEOUT)
-                yield connection
-            return
-        with _held(self._writer), self._to_write.connect() as connection:
-            yield connection
+        with _held(self._writer) if self._writer else nullcontext(), self.asking() as driver:
+            driver.run("BEGIN IMMEDIATE" if self._writer else _LOCK_TIMEOUT)
+            yield driver
 
     def prepare(self) -> None:
         """Make the tables in an empty database.
@@ -154,6 +152,7 @@ class Database:
 
     def close(self) -> None:
         """Give every connection back."""
+        self._drivers.close()
         self.engine.dispose()
 
     def _set_wal(self) -> None:
@@ -227,10 +226,11 @@ def _sqlite_engine(url: str) -> Engine:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         mode = connection.get_execution_options().get("begin", "DEFERRED")
-        connection.exec_driver_sql(f"BEGIN {mode}")
+        Driver.under(connection).run(f"BEGIN {mode}")
 
     return engine

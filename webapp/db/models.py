@@ -452,9 +452,11 @@ class Event(Base):
     __tablename__ = "events"
     __table_args__ = (
         UniqueConstraint("rater_id", "event_id", "field"),
-        Index(None, "rater_id", "judged_thing_id"),
-        Index(None, "rater_id", "query_key", "field"),
-        Index(None, "rater_id", "task_id"),
+        # What the row hangs on comes first, so that what is deleted there finds it too: an
+        # index less is a page less that every click writes.
+        Index(None, "judged_thing_id", "rater_id"),
+        Index(None, "query_key", "rater_id", "field"),
+        Index(None, "task_id", "rater_id"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -462,14 +464,10 @@ class Event(Base):
     event_id: Mapped[str] = mapped_column(String(80))
     field: Mapped[str] = mapped_column(String(16))
     judged_thing_id: Mapped[int | None] = mapped_column(
-        ForeignKey("judged_things.id", ondelete="SET NULL"), index=True
+        ForeignKey("judged_things.id", ondelete="SET NULL")
     )
-    query_key: Mapped[int | None] = mapped_column(
-        ForeignKey("queries.id", ondelete="SET NULL"), index=True
-    )
-    task_id: Mapped[str | None] = mapped_column(
-        ForeignKey("tasks.id", ondelete="SET NULL"), index=True
-    )
+    query_key: Mapped[int | None] = mapped_column(ForeignKey("queries.id", ondelete="SET NULL"))
+    task_id: Mapped[str | None] = mapped_column(ForeignKey("tasks.id", ondelete="SET NULL"))
     old: Mapped[str | None] = mapped_column(Text)
     new: Mapped[str | None] = mapped_column(Text)
     cause: Mapped[str] = mapped_column(String(16))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from webapp.metrics import ranking
 from webapp.metrics.ranking import Undefined
@@ -136,16 +136,15 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
     """The counts and figures of one query from what was said about it."""
     verdicts = judgments.verdicts
     empty = judgments.state is QueryState.EMPTY
-    worst, best = _filled(judgments, *_WORST), _filled(judgments, *_BEST)
     complete = _complete(judgments)
-    spans = {
-        name: Span(
-            value=_number(name, judgments) if complete else None,
-            lower=_number(name, worst),
-            upper=_number(name, best),
-        )
-        for name in _FROM_VERDICTS
-    }
+    if complete:
+        spans = {name: Span.settled(_number(name, judgments)) for name in _FROM_VERDICTS}
+    else:
+        worst, best = _filled(judgments, *_WORST), _filled(judgments, *_BEST)
+        spans = {
+            name: Span(None, lower=_number(name, worst), upper=_number(name, best))
+            for name in _FROM_VERDICTS
+        }
     return QuerySummary(
         state=judgments.state,
         results_count=len(verdicts),
@@ -204,10 +203,11 @@ def _quality_span(judgments: QueryJudgments) -> Span:
 
 def _filled(judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome) -> QueryJudgments:
     """`judgments` with everything open answered `verdict` or `outcome`."""
-    return replace(
-        judgments,
-        verdicts=tuple(verdict if v is None else v for v in judgments.verdicts),
-        empty_outcome=judgments.empty_outcome or outcome,
+    return QueryJudgments(
+        judgments.state,
+        tuple([verdict if said is None else said for said in judgments.verdicts]),
+        judgments.empty_outcome or outcome,
+        judgments.quality,
     )
 
 

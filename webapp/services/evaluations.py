@@ -8,16 +8,19 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Evaluation, EvaluationItem, ItemEvent, ItemJudgment, Rater, Study
-from webapp.exporters.waiting_rows import WaitingRows
 from webapp.services import studies
-from webapp.services.evaluation_files import Scored
 from webapp.services.evaluation_rows import GRADE, Kind
+
+if TYPE_CHECKING:
+    # Readers of every format and pydantic, which raters' pages have no use for.
+    from webapp.exporters.waiting_rows import WaitingRows
+    from webapp.services.evaluation_files import Scored
 
 ID_BYTES = 4
 PAGE_SIZE = 50

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol, Self
 
 from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
-    Connection,
     Row,
     bindparam,
     insert,
@@ -20,7 +19,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db import drivers
+from webapp.db.drivers import Asking, Driver
 from webapp.db.models import (
     Base,
     Event,
@@ -32,6 +32,7 @@ from webapp.db.models import (
     Repeat,
     RepeatRating,
 )
+from webapp.db.prepared import Prepared
 from webapp.db.upserts import upsert
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
 from webapp.services import live_metrics
@@ -111,9 +112,9 @@ class Target:
 
 def lock(asking: Asking, rater: Rater | Who) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
-    connection = tables(asking)
-    if connection.dialect.name != "sqlite":
-        connection.execute(_LOCK, {"rater_id": rater.id})
+    driver = drivers.driver(asking)
+    if driver.dialect.name != "sqlite":
+        _LOCK.first(driver, {"rater_id": rater.id})
 
 
 def record(
@@ -131,8 +132,8 @@ def record(
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
-    connection = tables(asking)
-    known = _known(connection, rater, target, click)
+    driver = drivers.driver(asking)
+    known = _known(driver, rater, target, click)
     wanted = None if new is None else str(new)
     history = [event for event in known if target.has(event)]
     before = standing(history)
@@ -155,11 +156,11 @@ def record(
         "client_time": event.client_time,
         "received_at": event.received_at,
     }
-    connection.execute(_INSERT, values)
+    _INSERT.run(driver, values)
     made: list[Made] = [*history, event]
     last = standing(made)
     assert last is not None
-    _settle(connection, rater, target, last)
+    _settle(driver, rater, target, last)
     return last.new
 
 
@@ -168,10 +169,10 @@ def refresh(asking: Asking, rater: Rater | Who, targets: Sequence[Target]) -> No
 
     What was said once more changes none.
     """
-    connection = tables(asking)
+    driver = drivers.driver(asking)
     for target in targets:
         if not target.is_repeat:
-            live_metrics.refresh_touched(connection, rater.id, target.thing_id, target.query_key)
+            live_metrics.refresh_touched(driver, rater.id, target.thing_id, target.query_key)
 
 
 def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]) -> Event | None:
@@ -195,17 +196,20 @@ def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]
     )
 
 
-_LOCK = select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
-_INSERT = insert(Event.__table__)  # type: ignore[arg-type]
+_LOCK = Prepared(
+    lambda: select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
+)
+_INSERT = Prepared(
+    lambda: insert(Event.__table__).inline(),  # type: ignore[arg-type]
+    columns=[column.name for column in Event.__table__.columns if column.name != "id"],
+)
 _SETTLED = (
     *(Event.event_id, Event.field, Event.judged_thing_id, Event.query_key, Event.task_id),
     *(Event.new, Event.device, Event.sequence, Event.client_time, Event.received_at),
 )
 
 
-def _known(
-    connection: Connection, rater: Rater | Who, target: Target, click: Click
-) -> Sequence[Row[Any]]:
+def _known(driver: Driver, rater: Rater | Who, target: Target, click: Click) -> Sequence[Row[Any]]:
     """Return every event that changed the target or has the click's id."""
     on_thing = target.thing_id is not None
     on_query = not on_thing and target.query_key is not None
@@ -214,15 +218,18 @@ def _known(
         values["task_id"] = target.task_id
     if on_thing or on_query:
         values["of"] = target.thing_id if on_thing else target.query_key
-    asked = _known_statement(on_thing, on_query, target.is_repeat)
-    return connection.execute(asked, values).all()
+    return _known_of(on_thing, on_query, target.is_repeat).all(driver, values)
 
 
 @cache
+def _known_of(on_thing: bool, on_query: bool, in_task: bool) -> Prepared:
+    """Return the statement behind ``_known``."""
+    return Prepared(partial(_known_statement, on_thing, on_query, in_task))
+
+
 def _known_statement(
     on_thing: bool, on_query: bool, in_task: bool
 ) -> CompoundSelect[*tuple[Any, ...]]:
-    """Return the statement behind ``_known``: writing it down takes longer than asking it."""
     same: list[ColumnElement[bool]] = [Event.field == bindparam("field")]
     if in_task:
         same.append(Event.task_id == bindparam("task_id"))
@@ -255,11 +262,11 @@ def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
     return "", max(counted, default=0) + 1
 
 
-def _settle(connection: Connection, rater: Rater | Who, target: Target, last: Made) -> None:
+def _settle(driver: Driver, rater: Rater | Who, target: Target, last: Made) -> None:
     """Make the rater's row say what the standing event says."""
     model, key = _row(rater, target)
     said = _said(target.field, last.new) | {"changed_at": last.received_at}
-    connection.execute(upsert(model, connection, tuple(said)), key | said)
+    upsert(model, driver, tuple(said)).run(driver, key | said)
 
 
 def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:

@@ -15,7 +15,7 @@ from webapp.db.models import Query, Rater, Result, Run, RunFile, Study
 from webapp.importers import json_runs
 from webapp.importers.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.property_identity import fullest
-from webapp.records import Problem, QueryState, ReadQuery, ReadRun
+from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun
 from webapp.services import live_metrics, question_sets
 from webapp.services.judged_things import Pool, from_row, to_row
 
@@ -33,18 +33,6 @@ class Labels:
     search_method: str | None = None
     llm: str | None = None
     context_dependent: Mapping[int, bool] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What a run holds: queries by what came back, and cards."""
-
-    queries: int
-    cards: int
-    with_results: int
-    empty: int
-    failed: int
-    unreadable: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,23 +8,26 @@ from enum import Enum
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
+from webapp.db.prepared import Prepared
 from webapp.metrics.queries import BEST_QUALITY
 from webapp.records import Click, EmptyOutcome, QueryState, Relevance, Who
 from webapp.services import events
 from webapp.services.events import Target
 
 MOST_NOTES = 10_000
-_SHOWN = (
-    select(Result.query_key, Result.judged_thing_id)
-    .join_from(Result, Query, Query.id == Result.query_key)
-    .join(Run, Run.id == Query.run_id)
-    .where(
-        Query.run_id == bindparam("run_id"),
-        Query.query_id == bindparam("query_id"),
-        Result.rank == bindparam("rank"),
-        Run.study_id == bindparam("study_id"),
+_SHOWN = Prepared(
+    lambda: (
+        select(Result.query_key, Result.judged_thing_id)
+        .join_from(Result, Query, Query.id == Result.query_key)
+        .join(Run, Run.id == Query.run_id)
+        .where(
+            Query.run_id == bindparam("run_id"),
+            Query.query_id == bindparam("query_id"),
+            Result.rank == bindparam("rank"),
+            Run.study_id == bindparam("study_id"),
+        )
     )
 )
 
@@ -74,7 +77,7 @@ def judge(
     """
     events.lock(asking, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    shown = tables(asking).execute(_SHOWN, card).first()
+    shown = _SHOWN.first(driver(asking), card)
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target.verdict(shown.judged_thing_id, shown.query_key)

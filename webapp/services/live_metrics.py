@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Integer,
     Row,
     Select,
@@ -27,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
+from webapp.db.drivers import Driver
 from webapp.db.models import (
     Judgment,
     Query,
@@ -37,6 +37,7 @@ from webapp.db.models import (
     Result,
     Run,
 )
+from webapp.db.prepared import Prepared
 from webapp.db.tables import tables
 from webapp.db.upserts import upsert
 from webapp.metrics.queries import QUERY_FIGURES, Span, summarise
@@ -76,7 +77,7 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
 
 
 def refresh_touched(
-    connection: Connection, rater_id: int, thing_id: int | None, query_key: int | None
+    driver: Driver, rater_id: int, thing_id: int | None, query_key: int | None
 ) -> None:
     """Rewrite one rater's summaries of the queries that one change touches.
 
@@ -84,13 +85,12 @@ def refresh_touched(
     in two statements, for it is what every click waits for.
     """
     values = {"rater_id": rater_id, "thing_id": thing_id, "query_key": query_key}
-    found = connection.execute(_touched(), values).all()
-    rows = [_row_of(list(results), rater_id) for _, results in groupby(found, itemgetter(0))]
-    if rows:
-        connection.execute(upsert(QuerySummary, connection), rows)
+    found = _TOUCHED.all(driver, values)
+    write = upsert(QuerySummary, driver, kept=("run_id",))
+    for _, results in groupby(found, itemgetter(0)):
+        write.run(driver, _row_of(list(results), rater_id))
 
 
-@cache
 def _touched() -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``refresh_touched``: one row for each result."""
     thing_id, rater_id = bindparam("thing_id", type_=Integer), bindparam("rater_id", type_=Integer)
@@ -121,6 +121,9 @@ def _touched() -> Select[*tuple[Any, ...]]:
         .where(Query.id.in_(shown.union(empty, said)))
         .order_by(Query.id, Result.rank)
     )
+
+
+_TOUCHED = Prepared(_touched)
 
 
 def _row_of(results: Sequence[Row[Any]], rater_id: int) -> dict[str, Any]:

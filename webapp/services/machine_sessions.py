@@ -163,16 +163,6 @@ def running(session: Session, rater_id: int) -> MachineSession | None:
     )
 
 
-def at_work(session: Session) -> list[tuple[int, int]]:
-    """Return the judges with a running session, and how many calls each makes at once."""
-    rows = session.execute(
-        select(MachineSession.rater_id, MachineSession.at_once).where(
-            MachineSession.ended_at.is_(None)
-        )
-    )
-    return [(rater_id, at_once) for rater_id, at_once in rows]
-
-
 def state(session: Session, found: MachineSession, now: datetime) -> SessionState:
     """Return how a session stands; interrupted when nobody has worked on it for a while."""
     if found.ended_at is not None:

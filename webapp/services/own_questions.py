@@ -34,7 +34,7 @@ from webapp.exporters.collected_runs import run_file
 from webapp.importers import json_runs
 from webapp.importers.json_runs import question_key
 from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
-from webapp.services import collection, events, imports, live_metrics, user_studies
+from webapp.services import collection, events, imports, live_metrics, unfinished, user_studies
 from webapp.services.judged_things import Pool
 from webapp.services.participants import PhaseClosed
 from webapp.services.user_studies import Settings
@@ -51,7 +51,7 @@ RUN_ID_BYTES = 6
 class State(StrEnum):
     """What has become of a question; ``INTERRUPTED`` is never stored."""
 
-    WAITING = "waiting"
+    WAITING = unfinished.WAITING
     ASKING = "asking"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
@@ -274,11 +274,6 @@ def allowance(session: Session, participant: Participant) -> Allowance:
         return Allowance()
     left = max(0, _left(phase, _asked(session, participant)))
     return Allowance(left, phase.most_questions, is_open=True)
-
-
-def is_any_waiting(session: Session) -> bool:
-    """Whether any participant's question waits to be asked."""
-    return _next(session) is not None
 
 
 def claim(session: Session, now: datetime) -> Call | None:

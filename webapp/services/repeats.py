@@ -14,10 +14,10 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, exists, func, or_, select
+from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import (
     JudgedThing,
     Judgment,
@@ -30,6 +30,7 @@ from webapp.db.models import (
     Run,
     Task,
 )
+from webapp.db.prepared import Prepared
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import QueryState, Relevance
 from webapp.services import pool
@@ -120,9 +121,17 @@ def left(session: Session, rater: Rater) -> tuple[int, int]:
 
 def thing_ids(asking: Asking, task_id: str) -> Sequence[int]:
     """Return the ids of the properties that a task asks for again."""
-    asked = select(Repeat.judged_thing_id).join(JudgedThing)
-    own = asked.where(Repeat.task_id == task_id, JudgedThing.property_id.is_not(None))
-    return tables(asking).execute(own).scalars().all()
+    found = _THINGS.all(driver(asking), {"task_id": task_id})
+    return [row.judged_thing_id for row in found]
+
+
+_THINGS = Prepared(
+    lambda: (
+        select(Repeat.judged_thing_id)
+        .join(JudgedThing)
+        .where(Repeat.task_id == bindparam("task_id"), JudgedThing.property_id.is_not(None))
+    )
+)
 
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:

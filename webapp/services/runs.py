@@ -27,12 +27,10 @@ from webapp.db.models import (
     RunFile,
     Study,
 )
-from webapp.importers import property_cards
 from webapp.metrics.latency import Latency, latency
 from webapp.metrics.summaries import QuerySummary as Summary
-from webapp.records import Card, QueryState, ReadQuery
-from webapp.services import imports, live_metrics, rating_page, studies
-from webapp.services.imports import Counts
+from webapp.records import Card, Counts, QueryState, ReadQuery
+from webapp.services import live_metrics, rating_page, studies
 from webapp.services.judged_things import Pool
 from webapp.services.judgments import UnknownQuery
 from webapp.services.live_metrics import Standing
@@ -221,6 +219,8 @@ def add_cards(
     Returns how many cards were read; none leaves the answer as it was. Raises
     ``UnknownRun``, ``UnknownQuery`` and ``NotUnreadable``.
     """
+    from webapp.importers import property_cards  # not for a list of runs, which every start shows
+
     run = find(session, study, run_id)
     query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
     if query is None:
@@ -237,6 +237,8 @@ def add_cards(
 
 
 def _fill(session: Session, query: Query, cards: tuple[Card, ...]) -> None:
+    from webapp.services import imports  # and all readers of run files
+
     entry = ReadQuery(
         query_id=query.query_id,
         question=query.question.text,

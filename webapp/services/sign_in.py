@@ -13,12 +13,10 @@ import unicodedata
 from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Row,
     Select,
     and_,
@@ -31,7 +29,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import Attempt, Invitation, ParticipantLink, Rater, Study
+from webapp.db.prepared import Prepared
 from webapp.services import raters, studies
 
 SHORTEST, LONGEST = 10, 200
@@ -87,7 +87,7 @@ class Asker:
     is_owner: bool = False
 
 
-def asker(asking: Connection | Session, badge: Badge | None, now: datetime) -> Asker:
+def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
     """Return whom a badge stands for now, in one statement: every request waits for it.
 
     Nobody needs to sign in while no password was set and nobody was ever invited: then it is
@@ -96,7 +96,7 @@ def asker(asking: Connection | Session, badge: Badge | None, now: datetime) -> A
     """
     named = badge or Badge(rater_id=0)
     values = {"rater_id": named.rater_id, "invitation_id": named.invitation_id}
-    found = asking.execute(_asker(), values).one()
+    found = _ASKER.first(driver(asking), values)
     is_open = found.password is None and not found.has_links and not found.has_invitations
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
     nobody = Asker(found.id, found.created_at, is_open)
@@ -105,7 +105,6 @@ def asker(asking: Connection | Session, badge: Badge | None, now: datetime) -> A
     return replace(nobody, rater_id=found.owner_id, is_owner=True) if is_open else nobody
 
 
-@cache
 def _asker() -> Select[Any]:
     """Return the statement behind ``asker``: about the first study, a rater, an invitation."""
     owner = aliased(Rater)
@@ -129,6 +128,9 @@ def _asker() -> Select[Any]:
         .outerjoin(Invitation, Invitation.id == bindparam("invitation_id"))
         .where(Study.id == select(func.min(aliased(Study).id)).scalar_subquery())
     )
+
+
+_ASKER = Prepared(_asker)
 
 
 def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:

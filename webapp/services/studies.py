@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.engine import one_at_a_time
-from webapp.db.models import LogEntry, Query, Rater, Run, Study
+from webapp.db.models import Evaluation, LogEntry, Query, Rater, Run, Study
 from webapp.i18n import gettext, mark
 from webapp.services import live_metrics
 
@@ -83,6 +83,14 @@ def is_blind(session: Session, study: Study) -> bool:
         .order_by(func.count().desc())
     )
     return (session.scalar(runs_per_set.limit(1)) or 0) > 1
+
+
+def has_items(session: Session, study: Study) -> bool:
+    """Whether raters have items of an evaluation to judge at all."""
+    found = select(Evaluation.id).where(
+        Evaluation.study_id == study.id, Evaluation.for_raters.is_(True)
+    )
+    return session.scalar(found.limit(1)) is not None
 
 
 @dataclass(frozen=True, slots=True)

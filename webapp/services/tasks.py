@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.asking import Asking, tables
+from webapp.db.drivers import Asking, driver
 from webapp.db.models import (
     Event,
     JudgedThing,
@@ -30,6 +29,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
+from webapp.db.prepared import Prepared
 from webapp.records import Click, EmptyOutcome, Relevance, Who
 from webapp.services import events, pool, repeats
 from webapp.services.events import AGAIN, Target
@@ -148,7 +148,7 @@ def judge(
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(asking, rater)
-    rows = tables(asking).execute(_asked(), {"task_id": task_id, "rater_id": rater.id}).all()
+    rows = _ASKED.all(driver(asking), {"task_id": task_id, "rater_id": rater.id})
     if not rows:
         raise UnknownTask(task_id)
     task = rows[0]
@@ -167,7 +167,6 @@ def judge(
     )
 
 
-@cache
 def _asked() -> Select[*tuple[Any, ...]]:
     """Return the statement that tells what ``judge`` needs of a task, a row for each property."""
     return (
@@ -180,6 +179,9 @@ def _asked() -> Select[*tuple[Any, ...]]:
         )
         .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
     )
+
+
+_ASKED = Prepared(_asked)
 
 
 def rate(

@@ -6,17 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.chatbot import mappings
-from webapp.chatbot.client import Chatbot, Patience, UnusableAddress, public_address
-from webapp.chatbot.mappings import UnusableMapping
 from webapp.config import resource
 from webapp.db.models import ConsentText, Study, UserStudy
 from webapp.i18n import LANGUAGES, mark
 from webapp.services import studies
+
+if TYPE_CHECKING:
+    from webapp.chatbot import mappings
+    from webapp.chatbot.client import Chatbot
 
 CONTRACT, OPENAI, MAPPING = "contract", "openai", "mapping"
 APIS = (CONTRACT, OPENAI, MAPPING)
@@ -107,6 +109,8 @@ def chatbot(wanted: Settings) -> Chatbot:
 
     Keys are refused wherever they would be stored; ``MissingKey`` comes up when it is asked.
     """
+    from webapp.chatbot.client import Chatbot, Patience, UnusableAddress, public_address
+
     if not wanted.endpoint:
         raise UnfitChatbot("endpoint", mark("Please fill this in."))
     patience = Patience(seconds=wanted.answer_seconds, tries=wanted.tries)
@@ -188,6 +192,9 @@ def default_consent() -> dict[str, str]:
 
 
 def _mapping(wanted: Settings) -> mappings.Mapping:
+    from webapp.chatbot import mappings  # brings pydantic, for which few pages need to wait
+    from webapp.chatbot.mappings import UnusableMapping
+
     if wanted.api == OPENAI:
         return mappings.openai(wanted.model or wanted.llm)
     if wanted.api != MAPPING:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -27,9 +28,9 @@ from webapp.web import badges
 from webapp.web.doors import Door, door
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
     from sqlalchemy.orm import Session
 
+    from webapp.db.drivers import Driver
     from webapp.db.engine import Database
     from webapp.db.models import Study
 
@@ -46,14 +47,11 @@ TYPED = "application/x-www-form-urlencoded"
 MOST_TYPED = 4 * 2**20
 """Bytes of a form without files, which take fifty times that in memory while they are read."""
 YEAR = 365 * 24 * 3600
-POLICY = {
-    "default-src": "'self'",
-    "img-src": "'self' data:",
-    "object-src": "'none'",
-    "base-uri": "'none'",
-    "form-action": "'self'",
-    "frame-ancestors": "'none'",
-}
+POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+WITH_PICTURES = POLICY.replace("data:", "data: https:")
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -90,21 +88,27 @@ class AnotherRater(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who makes a request. ``rater_id`` is null for a stranger and for a participant.
+    """Who makes a request. ``who`` is null for a stranger and for a participant.
 
     ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
     ``is_shut_out``: no other machine is answered yet, and this is one. ``key`` is what the
     browser keeps somebody's things apart by: empty for a stranger, ``None`` where nobody asked.
-    ``who`` is the rater to those who need no more than that.
     """
 
-    rater_id: int | None = None
+    who: Who | None = None
     is_owner: bool = False
     is_local: bool = False
     is_shut_out: bool = False
     participant_id: int | None = None
     key: str | None = None
-    who: Who | None = None
+
+    @property
+    def rater_id(self) -> int | None:
+        """The rater who asks."""
+        return None if self.who is None else self.who.id
+
+
+STRANGER = Visitor()
 
 
 def guard(app: Flask) -> None:
@@ -121,7 +125,7 @@ def database() -> Database:
 
 def visitor() -> Visitor:
     """Return who makes this request; a stranger where nobody was asked."""
-    found: Visitor = g.get("visitor", Visitor())
+    found: Visitor = g.get("visitor", STRANGER)
     return found
 
 
@@ -140,13 +144,13 @@ def writing() -> Iterator[tuple[Session, Rater]]:
 
 
 @contextmanager
-def judging() -> Iterator[tuple[Connection, Who]]:
-    """Yield a connection whose user commits, and who asks, for what every click waits for."""
+def judging() -> Iterator[tuple[Driver, Who]]:
+    """Yield the driver, whose user commits, and who asks, for what every click waits for."""
     who = visitor().who
     if who is None:
         raise NotSignedIn
-    with database().judging() as connection:
-        yield connection, who
+    with database().judging() as driver:
+        yield driver, who
 
 
 def rater(session: Session) -> Rater:
@@ -193,17 +197,16 @@ def now() -> datetime:
 
 def set_headers(response: Response) -> Response:
     """Give an answer its security and caching headers."""
-    policy = POLICY | ({"img-src": "'self' data: https:"} if g.get("pictures") else {})
-    response.headers["Content-Security-Policy"] = "; ".join(
-        f"{name} {value}" for name, value in policy.items()
-    )
-    response.headers.update(HEADERS)
-    response.headers["Cache-Control"] = _caching()
-    if visitor().key:
-        response.headers[RATER] = visitor().key
+    headers, asking = response.headers, visitor()
+    headers["Cache-Control"] = _caching()
+    headers.extend(HEADERS)
+    headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
+    if asking.key:
+        headers.add(RATER, asking.key)
     return response
 
 
+@lru_cache(maxsize=256)
 def is_loopback(host: str | None) -> bool:
     """Whether `host` (a name or an address, with or without port) is this machine.
 
@@ -250,13 +253,13 @@ def _check() -> None:
     if request.mimetype == TYPED:
         request.max_content_length = min(MOST_TYPED, request.max_content_length or MOST_TYPED)
     wanted = door(request.endpoint)
-    g.visitor = _visitor()
+    asking = g.visitor = _visitor()
     if request.method not in SAFE_METHODS and not _is_from_our_pages():
         raise FromElsewhere
-    if visitor().key and request.headers.get(RATER, visitor().key) != visitor().key:
+    if asking.key and request.headers.get(RATER, asking.key) != asking.key:
         raise AnotherRater
     if wanted != Door.ANYBODY:
-        _admit(visitor(), wanted)
+        _admit(asking, wanted)
     if "\x00" in request.path:  # nothing is called so, and PostgreSQL cannot even be asked
         raise NotFound
 
@@ -287,18 +290,17 @@ def _visitor() -> Visitor:
                 return Visitor(key="")
             key = _key(current.id, current.created_at, "participant", known.id)
             return Visitor(participant_id=known.id, key=key)
-    with database().asking() as connection:
-        asker = sign_in.asker(connection, badge, now())
+    with database().asking() as driver:
+        asker = sign_in.asker(driver, badge, now())
     if asker.is_open_house and not is_from_here():
         return Visitor(is_shut_out=True, key="")
     if asker.rater_id is None:
         return Visitor(key="")
     return Visitor(
-        asker.rater_id,
-        asker.is_owner,
+        Who(asker.rater_id, asker.study_id),
+        is_owner=asker.is_owner,
         is_local=asker.is_open_house,
         key=_key(asker.study_id, asker.study_made_at, "rater", asker.rater_id),
-        who=Who(asker.rater_id, asker.study_id),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from wtforms import BooleanField, Form, StringField
 
 from webapp.i18n import gettext
@@ -13,8 +13,6 @@ from webapp.services.adjudications import MOST_REASON, Dispute, Docket, ReasonMi
 from webapp.services.provenance import LabelCounts
 from webapp.web import access, htmx
 from webapp.web.forms import REQUIRED, UNUSABLE, UnusableForm, checked
-
-blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 
 PORTION = 20
 
@@ -66,7 +64,6 @@ class Settled:
     clicked: bool = True
 
 
-@blueprint.get("/")
 def show() -> str:
     """List what is disputed, the most disputed first."""
     with access.reading() as (session, rater):
@@ -74,7 +71,6 @@ def show() -> str:
     return render_template("adjudications/page.html", **htmx.names(_page(docket)))
 
 
-@blueprint.post("/<int:thing_id>")
 def settle(thing_id: int) -> Response:
     """Settle one dispute with a verdict and a reason."""
     form = checked(SettlementForm)
@@ -91,7 +87,6 @@ def settle(thing_id: int) -> Response:
     return _answer(thing_id)
 
 
-@blueprint.post("/<int:thing_id>/withdraw")
 def withdraw(thing_id: int) -> Response:
     """Take a settlement back."""
     with access.writing() as (session, rater):
@@ -100,7 +95,6 @@ def withdraw(thing_id: int) -> Response:
     return _answer(thing_id)
 
 
-@blueprint.post("/names")
 def show_names() -> Response:
     """Show the raters' names, or hide them again; either is logged."""
     form = checked(NamesForm)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, render_template, request
+from flask import Response, render_template, request
 
 from webapp.i18n import gettext, mark
 from webapp.metrics.agreement import EXPLANATIONS, Agreement, Coefficient
@@ -18,8 +18,6 @@ from webapp.metrics.registry import Measure
 from webapp.services import agreement
 from webapp.web import access, formatting, htmx
 from webapp.web.figures import Reason
-
-blueprint = Blueprint("agreement", __name__)
 
 KINDS = {
     Kind.CARDS: mark("Cards"),
@@ -80,7 +78,6 @@ class AgreementPage:
     bootstrap: Bootstrap
 
 
-@blueprint.get("/agreement")
 def show() -> str:
     """Show how far the raters agree on one kind of items."""
     wanted = request.args.get("of", Kind.CARDS)
@@ -91,7 +88,6 @@ def show() -> str:
     return render_template("agreement/page.html", **htmx.names(page))
 
 
-@blueprint.get("/agreement.json")
 def document() -> Response:
     """Return the numbers of all pages and of ``relevansi agreement`` as JSON."""
     from flask import jsonify

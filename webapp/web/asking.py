@@ -10,8 +10,6 @@ from __future__ import annotations
 from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
-from flask import current_app
-
 from webapp.chatbot.failures import CallFailed
 from webapp.chatbot.mappings import MissingKey
 from webapp.i18n import DEFAULT_LANGUAGE, speaking
@@ -50,13 +48,6 @@ class Asker:
                 return
             self._threads += 1
         Thread(target=self._work, name="asking", daemon=True).start()
-
-    def resume(self) -> None:
-        """Go on with what waited when the last process ended."""
-        with self._database.reading() as session:
-            waiting = own_questions.is_any_waiting(session)
-        if waiting:
-            self.wake()
 
     def is_idle(self, seconds: float) -> bool:
         """Whether nothing is being asked, or not any more within so many seconds."""
@@ -136,18 +127,6 @@ class Asker:
             with self._database.writing() as session:
                 own_questions.keep_alive(session, calls, now())
                 session.commit()
-
-
-def set_up(app: Flask) -> None:
-    """Give `app` its asker, which goes on with what waited."""
-    app.extensions["asker"] = Asker(app)
-    asker(app).resume()
-
-
-def asker(app: Flask | None = None) -> Asker:
-    """Return the asker of `app`, else of the application that answers now."""
-    found: Asker = (app or current_app).extensions["asker"]
-    return found
 
 
 def _outcome(call: Call) -> Answer | Failed:

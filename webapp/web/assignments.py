@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Study
@@ -14,8 +14,6 @@ from webapp.services import assignments, studies
 from webapp.services.assignments import NotQuestions, Numbered, Why
 from webapp.web import access, htmx
 from webapp.web.forms import TOO_LONG
-
-blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
 
 LONGEST = 2000
 
@@ -72,7 +70,6 @@ class AssignmentsPage:
     wrong: bool
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show the questions that each rater gets."""
     with access.reading() as (session, rater):
@@ -80,7 +77,6 @@ def show() -> str:
     return render_template("assignments/page.html", **htmx.names(page))
 
 
-@blueprint.post("/")
 def save() -> Response:
     """Assign what was typed, or show it again with what is wrong; then nothing is stored."""
     with access.writing() as (session, rater):

@@ -7,13 +7,15 @@ travels over https only. It is worth nothing once the database no longer agrees.
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
-from flask import Flask, request, session
-from flask.sessions import SecureCookieSessionInterface
-from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
+from flask import Flask, Request, Response, request, session
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from webapp.services import participants
 from webapp.services.sign_in import Badge
@@ -21,33 +23,59 @@ from webapp.services.sign_in import Badge
 LIFETIME = timedelta(days=30)
 
 
-class _Signer(TimestampSigner):
-    """A signature that may be of a later time than now: the clock was put back since.
+class _Sessions(SecureCookieSessionInterface):
+    """Flask's signed cookie, marked Secure where the browser came by https.
 
-    Its own way takes such a one for outdated, and would sign everybody out.
+    What signs it is kept, by its secret: Flask makes it anew for every request.
     """
 
-    def unsign(  # type: ignore[override]
-        self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False
-    ) -> bytes | tuple[bytes, datetime]:
-        value, made = super().unsign(signed_value, return_timestamp=True)
-        age = self.get_timestamp() - int(made.timestamp())
-        if max_age is not None and age > max_age:
-            raise SignatureExpired(f"older than {max_age} s", payload=value, date_signed=made)
-        return (value, made) if return_timestamp else value
-
-
-class _Sessions(SecureCookieSessionInterface):
-    """Flask's signed cookie, marked Secure where the browser came by https."""
+    def __init__(self) -> None:
+        self._signing: dict[Any, URLSafeTimedSerializer] = {}
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        found: Any = super().get_signing_serializer(app)
-        if found is not None:
-            found.signer = _Signer
-        return found  # type: ignore[no-any-return]
+        found = self._signing.get(app.secret_key)
+        if found is None:
+            made = super().get_signing_serializer(app)
+            assert made is not None
+            found = self._signing[app.secret_key] = made
+        return found
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
+        """Return what the browser carries, if we signed it and not too long ago.
+
+        A signature may be of a later time than now: the clock was put back since. Flask's own
+        way takes such a one for outdated, and would sign everybody out.
+        """
+        value = request.cookies.get(self.get_cookie_name(app))
+        signing = self.get_signing_serializer(app)
+        if value is None or signing is None:
+            return self.session_class()
+        try:
+            said, signed_at = _opened(signing, value)
+        except BadSignature:
+            return self.session_class()
+        age = timedelta(seconds=time.time() - signed_at.timestamp())
+        return self.session_class(said if age <= app.permanent_session_lifetime else None)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Let the browser carry what is new; an answer that rests on the old says so."""
+        if session.modified:
+            super().save_session(app, session, response)
+        elif session.accessed:
+            response.headers.add("Vary", "Cookie")
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         return scheme() == "https"
+
+
+@lru_cache(maxsize=1024)
+def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], datetime]:
+    """Return what a cookie says and when it was signed; ``BadSignature`` if we did not.
+
+    The same cookie comes with every click, and says the same.
+    """
+    said, signed_at = signing.loads(cookie, return_timestamp=True)
+    return said, signed_at
 
 
 def set_up(app: Flask, database_url: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, redirect, url_for
+from flask import Response, redirect, url_for
 
 from webapp.services import blind_page, card_badges
 from webapp.web import access, htmx, judgments, rate
@@ -16,8 +16,6 @@ from webapp.web import card_badges as below_cards
 from webapp.web.card_badges import Badges
 from webapp.web.constraint_cards import refused
 from webapp.web.forms import BlindDecisionForm, DecisionForm, checked
-
-blueprint = Blueprint("card_decisions", __name__)
 
 PART = "card_badges/_decided.html"
 
@@ -29,7 +27,6 @@ class Decided:
     badges: Badges
 
 
-@blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
 def decide(run_id: str, query_id: int, rank: int) -> Response:
     """Decide on one card of a run's answer."""
     form = checked(DecisionForm)
@@ -49,7 +46,6 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
     return _changed(badges) if htmx.wants_part() else judgments.with_badges(page, badges, 422)
 
 
-@blueprint.post("/rate/<task_id>/decision")
 def decide_blind(task_id: str) -> Response:
     """Decide on one card of a blind rater's question, where the study shows badges."""
     form = checked(BlindDecisionForm)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, Response, render_template, request
+from flask import Response, render_template, request
 from markupsafe import Markup
 
 from webapp.exporters import comparison_tables as tables
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from webapp.db.models import Study
     from webapp.services.reports import Rule
-
-blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
 
 MAIN = ("mean_precision_at_5", "mrr", "success_rate")
 """The figures whose differences are told at once; the others unfold."""
@@ -144,7 +142,6 @@ class QuestionPage:
     rule: str
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show the comparison of the chosen runs, else of the first phase that has any."""
     with access.reading() as (session, rater):
@@ -152,7 +149,6 @@ def show() -> str:
     return render_template("comparisons/page.html", **htmx.names(page))
 
 
-@blueprint.get("/questions/<int:position>")
 def question(position: int) -> str:
     """Show the lists of every compared run for one question, side by side."""
     with access.reading() as (session, rater):
@@ -164,7 +160,6 @@ def question(position: int) -> str:
     return render_template("comparisons/question.html", **htmx.names(page))
 
 
-@blueprint.get("/report.<any(markdown, latex, html, json, xlsx):file_format>")
 def take_away(file_format: str) -> Response:
     """Return the comparison as a file to take away."""
     from webapp.exporters.comparison_files import FORMATS, file_name
@@ -180,7 +175,6 @@ def take_away(file_format: str) -> Response:
     return response
 
 
-@blueprint.get("/<any(intervals, categories, questions, progress):kind>.<any(svg, png, pdf):end>")
 def picture(kind: str, end: str) -> Response:
     """Return one picture as a file to take away."""
     from webapp.exporters.charts.pictures import FORMATS, file_name

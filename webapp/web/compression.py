@@ -29,6 +29,8 @@ def compress(response: Response) -> Response:
 
 
 def _pays(response: Response) -> bool:
+    if response.is_sequence and len(response.get_data()) < LEAST:
+        return False
     whole = response.status_code not in {204, 206, 304}
     plain = "Content-Encoding" not in response.headers
     return whole and plain and response.mimetype in KINDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, render_template, request
+from flask import Response, render_template, request
 
 from webapp.i18n import gettext
 from webapp.importers.problems import ImportRefused, message
@@ -14,8 +14,6 @@ from webapp.services import conflicts
 from webapp.services.conflicts import MANUAL_FILE, RUN_FILE, Comparison, Pair
 from webapp.web import htmx
 from webapp.web.forms import LONGEST_LABEL
-
-blueprint = Blueprint("conflicts", __name__, url_prefix="/conflicts")
 
 SLOTS = (1, 2, 3)
 """Runs that can be chosen file by file; a folder may hold more."""
@@ -68,13 +66,11 @@ class ConflictsPage:
     refusal: str = ""
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show the form that takes the runs."""
     return render_template("conflicts/page.html", **htmx.names(ConflictsPage(SLOTS)))
 
 
-@blueprint.post("/")
 def compare() -> Response:
     """Compare the chosen runs, or say which files are missing or wrong."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, render_template
+from flask import render_template
 
 from webapp.i18n import gettext
 from webapp.metrics.automatic_registry import CONSTRAINT_LABELS
@@ -17,8 +17,6 @@ from webapp.services.constraint_agreement import Compared, ConstraintAgreement
 from webapp.web import access, constraint_words, htmx, rules
 from webapp.web.constraint_words import OUTCOMES, SIGNS, four
 from webapp.web.rules import RuleChoice
-
-blueprint = Blueprint("constraint_agreement", __name__, url_prefix="/constraints/<run_id>/people")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,6 @@ class ConstraintAgreementPage:
     apart: tuple[Apart, ...]
 
 
-@blueprint.get("/")
 def show(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
     with access.reading() as (session, rater):

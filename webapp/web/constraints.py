@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flask import (
-    Blueprint,
     Response,
     jsonify,
     make_response,
@@ -29,10 +28,6 @@ from webapp.web.constraint_cards import CardShown, DecisionWords, Mistake
 from webapp.web.constraint_figures import CategoryLine, QuestionLine, Summary
 from webapp.web.constraint_words import Asked
 from webapp.web.forms import DecisionForm, checked, chosen_file
-
-blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
-
-FILES = "any('constraints.json', 'constraints.csv', 'constraint_cards.csv', 'manual_input.json')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +75,11 @@ class QuestionPage:
     clicked: int | None = None
 
 
-@blueprint.get("/<run_id>")
 def show(run_id: str) -> str:
     """Show a run's figures, matrix, categories and questions."""
     return _rendered(run_id)
 
 
-@blueprint.post("/<run_id>/gold")
 def attach(run_id: str) -> Response:
     """Give the run's question set the gold questions of a file, as a new version."""
     name, data = chosen_file()
@@ -101,7 +94,6 @@ def attach(run_id: str) -> Response:
     return _back(run_id)
 
 
-@blueprint.post("/<run_id>/manual-input")
 def take_in(run_id: str) -> Response:
     """Take in the decisions of a manual_input.json."""
     name, data = chosen_file()
@@ -120,7 +112,6 @@ def take_in(run_id: str) -> Response:
     return _back(run_id, taken=new, _anchor="decisions")
 
 
-@blueprint.get(f"/<run_id>/<{FILES}:name>")
 def download(run_id: str, name: str) -> Response:
     """Return the evaluation, or the decisions by hand, as a file to take away."""
     with access.reading() as (session, rater):
@@ -136,7 +127,6 @@ def download(run_id: str, name: str) -> Response:
     return _attached(Response(written(found.report), content_type="text/csv; charset=utf-8"), name)
 
 
-@blueprint.get("/<run_id>/<int:query_id>")
 def question(run_id: str, query_id: int) -> str:
     """Show one question's cards, each with what its constraints came to."""
     with access.reading() as (session, rater):
@@ -144,7 +134,6 @@ def question(run_id: str, query_id: int) -> str:
     return render_template("constraints/question.html", **htmx.names(_question(found)))
 
 
-@blueprint.post("/<run_id>/<int:query_id>/<int:card>")
 def decide(run_id: str, query_id: int, card: int) -> Response:
     """Override a constraint of a card for a reason, or pass or fail the whole card."""
     form = checked(DecisionForm)
@@ -160,7 +149,6 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
     return _answer(run_id, query_id, card, mistake)
 
 
-@blueprint.post("/<run_id>/decisions/<int:step_id>/undo")
 def undo(run_id: str, step_id: int) -> Response:
     """Undo a decision: what stood before it stands again."""
     with access.writing() as (session, rater):

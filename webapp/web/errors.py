@@ -1,5 +1,8 @@
 """What a reader is told when a request cannot be answered: one table, both languages.
 
+The table names the errors, by the module they stand in: a page that nobody has asked for is not
+read for the errors it may have one day.
+
 With htmx every status is swapped, so an error is a part (a notice) where a part was wanted.
 Nobody is shown a traceback.
 """
@@ -11,63 +14,11 @@ from dataclasses import dataclass
 from flask import Flask, Response, current_app, redirect, request, url_for
 from werkzeug.exceptions import HTTPException
 
-from webapp.chatbot.mappings import MissingKey
 from webapp.db import outages
 from webapp.db.outages import Outage
 from webapp.i18n import gettext, mark
-from webapp.services.adjudications import NotDisputed, UnknownThing
-from webapp.services.card_decisions import DecisionReplaced
-from webapp.services.comparisons import DifferentQuestions, NothingToCompare
-from webapp.services.constraints import NoGold, UnknownListedCard
-from webapp.services.evaluations import UnknownEvaluation, UnknownItem
-from webapp.services.events import EventIdTaken
-from webapp.services.evidence import NoRuns
-from webapp.services.gold import UnknownGoldVersion, UnknownQuestionSet
-from webapp.services.gold_editing import UnknownGoldQuestion
-from webapp.services.history import NoLongerLatest
-from webapp.services.invitations import (
-    InviteExpired,
-    InviteWithdrawn,
-    MachineIsNotInvited,
-    UnknownInvitation,
-)
-from webapp.services.judgments import NotToJudge, UnknownQuery
-from webapp.services.machine_beside_people import TooLittleShared
-from webapp.services.machine_judges import NotConfigured, OtherConfiguration
-from webapp.services.own_questions import UnknownQuestion
-from webapp.services.participants import (
-    LinkExpired,
-    LinkWithdrawn,
-    PhaseClosed,
-    UnknownLink,
-    UnknownParticipant,
-)
-from webapp.services.questionnaires import UnfitAnswer
-from webapp.services.raters import NameTaken, OwnerStays
-from webapp.services.reports import (
-    MachineNotPacked,
-    MachineNotReleased,
-    UnknownRater,
-    UnknownRule,
-)
-from webapp.services.runs import NotUnreadable, UnknownRun
-from webapp.services.sign_in import TooManyTries
-from webapp.services.tasks import UnknownTask
-from webapp.services.themes import UnfitTheme, UnknownComment
-from webapp.services.uploads import UnknownUpload
-from webapp.services.user_studies import NotSetUp
 from webapp.web import htmx
-from webapp.web.access import (
-    AnotherRater,
-    FromElsewhere,
-    NotFromHere,
-    NotSignedIn,
-    NotTakingPart,
-    NotYours,
-)
-from webapp.web.forms import UnusableForm
-from webapp.web.judgments import RatedBlind
-from webapp.web.raters import NoPasswordYet
+from webapp.web.access import NotSignedIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,70 +91,84 @@ BY_STATUS = {
     400: OTHER,
     500: FAULT,
 }
-BY_KIND: dict[type[Exception], Said] = {
-    NoRuns: Said(404, mark("This study has no run yet"), mark("Import one first.")),
-    UnknownRun: Said(404, mark("This study has no such run"), GONE),
-    UnknownQuery: Said(404, mark("This run has no such question or card"), GONE),
-    UnknownListedCard: Said(404, mark("This run has no such question or card"), GONE),
-    NoGold: Said(
+BY_KIND = {
+    "services.evidence.NoRuns": Said(
+        404, mark("This study has no run yet"), mark("Import one first.")
+    ),
+    "services.runs.UnknownRun": Said(404, mark("This study has no such run"), GONE),
+    "services.judgments.UnknownQuery": Said(
+        404, mark("This run has no such question or card"), GONE
+    ),
+    "services.constraints.UnknownListedCard": Said(
+        404, mark("This run has no such question or card"), GONE
+    ),
+    "services.constraints.NoGold": Said(
         404,
         mark("These questions have no gold questions yet"),
         mark("Choose their file on the run's page of constraints first."),
     ),
-    UnknownQuestionSet: NO_GOLD,
-    UnknownGoldVersion: NO_GOLD,
-    UnknownGoldQuestion: NO_GOLD,
-    DecisionReplaced: Said(
+    "services.gold.UnknownQuestionSet": NO_GOLD,
+    "services.gold.UnknownGoldVersion": NO_GOLD,
+    "services.gold_editing.UnknownGoldQuestion": NO_GOLD,
+    "services.card_decisions.DecisionReplaced": Said(
         409,
         mark("This decision was followed by another"),
         mark("Nothing was undone. Reload the page to see what stands."),
     ),
-    UnknownRater: Said(404, mark("This study has no rater of that name"), GONE),
-    UnknownRule: Said(
+    "services.reports.UnknownRater": Said(404, mark("This study has no rater of that name"), GONE),
+    "services.reports.UnknownRule": Said(
         400,
         mark("There is no such rule for merging raters"),
         mark('The rules are "majority", "adjudicated", and "rater" with the name of a rater.'),
     ),
-    UnknownUpload: Said(
+    "services.uploads.UnknownUpload": Said(
         404,
         mark("This file is no longer waiting"),
         mark("It was stored, given up, or kept for longer than a day. Choose the file again."),
     ),
-    EventIdTaken: Said(409, mark("This click was stored before as something else"), REPEAT),
-    UnknownEvaluation: NO_EVALUATION,
-    UnknownItem: NO_EVALUATION,
-    UnknownTask: Said(
+    "services.events.EventIdTaken": Said(
+        409, mark("This click was stored before as something else"), REPEAT
+    ),
+    "services.evaluations.UnknownEvaluation": NO_EVALUATION,
+    "services.evaluations.UnknownItem": NO_EVALUATION,
+    "services.tasks.UnknownTask": Said(
         404,
         mark("You were given nothing to rate at this address"),
         mark("It may be another rater's, or gone. Open the first page: it shows what is next."),
     ),
-    RatedBlind: Said(
+    "web.judgments.RatedBlind": Said(
         409,
         mark("This study is rated blind"),
         mark("Runs are not shown while rating. Reload the page to go on with what is next."),
     ),
-    NotToJudge: Said(400, mark("There is nothing of that kind to judge here"), REPEAT),
-    UnknownThing: Said(404, mark("This study shows no such card or empty list"), GONE),
-    NotDisputed: Said(
+    "services.judgments.NotToJudge": Said(
+        400, mark("There is nothing of that kind to judge here"), REPEAT
+    ),
+    "services.adjudications.UnknownThing": Said(
+        404, mark("This study shows no such card or empty list"), GONE
+    ),
+    "services.adjudications.NotDisputed": Said(
         409,
         mark("The raters do not disagree here"),
         mark("Somebody changed their verdict meanwhile. Reload the page."),
     ),
-    NoLongerLatest: Said(
+    "services.history.NoLongerLatest": Said(
         409,
         mark("This is no longer your latest change"),
         mark("Nothing was undone. Reload the page to see what is."),
     ),
-    NothingToCompare: Said(422, mark("There is nothing to compare"), CHOOSE),
-    DifferentQuestions: Said(422, mark("These runs were asked different questions"), CHOOSE),
-    NotUnreadable: Said(409, mark("This answer has its cards already"), REPEAT),
-    UnusableForm: OTHER,
-    FromElsewhere: Said(
+    "services.comparisons.NothingToCompare": Said(422, mark("There is nothing to compare"), CHOOSE),
+    "services.comparisons.DifferentQuestions": Said(
+        422, mark("These runs were asked different questions"), CHOOSE
+    ),
+    "services.runs.NotUnreadable": Said(409, mark("This answer has its cards already"), REPEAT),
+    "web.forms.UnusableForm": OTHER,
+    "web.access.FromElsewhere": Said(
         403,
         mark("This request came from another site"),
         mark("Nothing was changed. Open the page here and try again."),
     ),
-    NotFromHere: Said(
+    "web.access.NotFromHere": Said(
         403,
         mark("Only this computer may open these pages"),
         mark(
@@ -211,74 +176,76 @@ BY_KIND: dict[type[Exception], Said] = {
             "Open it there at its localhost address, without a proxy in between."
         ),
     ),
-    NotSignedIn: Said(
+    "web.access.NotSignedIn": Said(
         401,
         mark("You are not signed in"),
         mark("Nothing was changed. Sign in or open your invite link again, then repeat it."),
     ),
-    AnotherRater: Said(
+    "web.access.AnotherRater": Said(
         412,
         mark("Somebody else is at work in this browser now"),
         mark("Nothing was stored in their name: it waits here for the rater who made it."),
     ),
-    NotYours: Said(
+    "web.access.NotYours": Said(
         403,
         mark("This page is the owner's"),
         mark("What is yours to rate is on the first page."),
     ),
-    NotTakingPart: Said(
+    "web.access.NotTakingPart": Said(
         401,
         mark("This page belongs to somebody who takes part"),
         mark("Open your personal link again: everything you gave is still there."),
     ),
-    PhaseClosed: Said(
+    "services.participants.PhaseClosed": Said(
         409,
         mark("The study takes no more questions"),
         mark("Whoever sent you the link has closed it. What you gave is kept. Thank you."),
     ),
-    UnknownQuestion: Said(404, mark("You asked no such question"), REPEAT),
-    UnfitAnswer: OTHER,
-    NotSetUp: Said(
+    "services.own_questions.UnknownQuestion": Said(404, mark("You asked no such question"), REPEAT),
+    "services.questionnaires.UnfitAnswer": OTHER,
+    "services.user_studies.NotSetUp": Said(
         404, mark("Phase 3 is not set up yet"), mark("Set it up on the page of phase 3 first.")
     ),
-    UnknownParticipant: Said(
+    "services.participants.UnknownParticipant": Said(
         404,
         mark("This study has no such participant"),
         mark("They may have withdrawn. The page of the participants lists who is here."),
     ),
-    UnknownComment: Said(404, mark("This participant asked or wrote no such thing"), REPEAT),
-    UnfitTheme: Said(
+    "services.themes.UnknownComment": Said(
+        404, mark("This participant asked or wrote no such thing"), REPEAT
+    ),
+    "services.themes.UnfitTheme": Said(
         400,
         mark("This is no category or theme"),
         mark("Nothing was changed. A theme has 1 to 60 letters, a category at most 60."),
     ),
-    UnknownLink: NO_WAY_IN,
-    LinkExpired: NO_WAY_IN,
-    LinkWithdrawn: NO_WAY_IN,
-    UnknownInvitation: NO_WAY_IN,
-    InviteExpired: NO_WAY_IN,
-    InviteWithdrawn: NO_WAY_IN,
-    TooManyTries: Said(
+    "services.participants.UnknownLink": NO_WAY_IN,
+    "services.participants.LinkExpired": NO_WAY_IN,
+    "services.participants.LinkWithdrawn": NO_WAY_IN,
+    "services.invitations.UnknownInvitation": NO_WAY_IN,
+    "services.invitations.InviteExpired": NO_WAY_IN,
+    "services.invitations.InviteWithdrawn": NO_WAY_IN,
+    "services.sign_in.TooManyTries": Said(
         429,
         mark("Too many tries"),
         mark("Wait a quarter of an hour, then try again."),
     ),
-    NoPasswordYet: Said(
+    "web.raters.NoPasswordYet": Said(
         409,
         mark("The owner has no password yet"),
         mark("Set one on the page of the raters first: who comes in by a link is not the owner."),
     ),
-    NameTaken: Said(
+    "services.raters.NameTaken": Said(
         409,
         mark("There is a rater of this name already"),
         mark("Choose another name; a removed rater keeps theirs."),
     ),
-    MachineIsNotInvited: Said(
+    "services.invitations.MachineIsNotInvited": Said(
         409,
         mark("Nobody can come in as a machine judge"),
         mark("It has no link. Its page, under Study, Machine judges, is where it is started."),
     ),
-    MachineNotReleased: Said(
+    "services.reports.MachineNotReleased": Said(
         409,
         mark("The figures of this machine judge are not in use"),
         mark(
@@ -286,51 +253,64 @@ BY_KIND: dict[type[Exception], Said] = {
             "seen it, its figures can be put in use there."
         ),
     ),
-    MachineNotPacked: Said(
+    "services.reports.MachineNotPacked": Said(
         409,
         mark("A proof pack holds what people judged"),
         mark("Choose a person, the majority or the adjudication: no machine's verdict is in it."),
     ),
-    TooLittleShared: Said(
+    "services.machine_beside_people.TooLittleShared": Said(
         409,
         mark("Machine and people have decided too few of the same cards"),
         mark("Nothing was changed. Its page of agreement says how many are needed."),
     ),
-    NotConfigured: Said(
+    "services.machine_judges.NotConfigured": Said(
         409,
         mark("No endpoint for a machine judge is configured"),
         mark("The page under Study, Machine judges, says how to configure one."),
     ),
-    OtherConfiguration: Said(
+    "services.machine_judges.OtherConfiguration": Said(
         409,
         mark("Another endpoint or model is configured than this judge's"),
         mark("Configure its own again, or make a new machine judge with the other model."),
     ),
-    MissingKey: Said(
+    "chatbot.mappings.MissingKey": Said(
         409,
         mark("The environment variable that is to hold the key holds none"),
         mark("Nothing was asked. Set it where the server is started, and start it again."),
     ),
-    OwnerStays: Said(409, mark("The owner cannot be removed"), REPEAT),
+    "services.raters.OwnerStays": Said(409, mark("The owner cannot be removed"), REPEAT),
 }
 
 
 def explain(app: Flask) -> None:
     """Answer every error of `app` with a page or a part that says what to do."""
-    for kind in BY_KIND:
-        app.register_error_handler(kind, _known)
     for kind in outages.KINDS:
         app.register_error_handler(kind, _database)
     app.register_error_handler(HTTPException, _http)
-    app.register_error_handler(Exception, _fault)
+    app.register_error_handler(Exception, _any)
 
 
-def _known(error: Exception) -> Response:
+def known(error: Exception) -> Said | None:
+    """Return what the table says of an error; ``None`` where it is nobody's but ours."""
+    names = (f"{kind.__module__}.{kind.__name__}" for kind in type(error).__mro__)
+    found = (BY_KIND.get(name.removeprefix("webapp.")) for name in names)
+    return next((said for said in found if said is not None), None)
+
+
+def _any(error: Exception) -> Response:
+    said = known(error)
+    if said is None:
+        return _fault(error)
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
         wanted = request.full_path.rstrip("?")
         return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
-    details = tuple(error.messages.values()) if isinstance(error, UnusableForm) else ()
-    return _answer(BY_KIND[type(error)], details)
+    return _answer(said, _details(error))
+
+
+def _details(error: Exception) -> tuple[str, ...]:
+    from webapp.web.forms import UnusableForm  # loaded already where it was raised
+
+    return tuple(error.messages.values()) if isinstance(error, UnusableForm) else ()
 
 
 def _http(error: HTTPException) -> Response:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Response, redirect, render_template, request, url_for
 from wtforms import Form, StringField
 from wtforms.validators import AnyOf, Length
 
@@ -32,10 +32,6 @@ from webapp.web.evaluation_items import Shown
 from webapp.web.evaluation_uploads import Asked, NotUploaded
 from webapp.web.figures import Reason
 from webapp.web.forms import UNUSABLE, EventForm, checked
-
-blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
-
-ITEM = "/<evaluation_id>/items/<int:position>"
 
 
 class PartForm(EventForm):
@@ -141,13 +137,11 @@ class EvaluationDeletion:
     cost: DeletionCost
 
 
-@blueprint.get("/")
 def index() -> Response:
     """Show the form and the study's evaluations."""
     return _index(Asked(), ())
 
 
-@blueprint.post("/")
 def upload() -> Response:
     """Score the chosen files and keep them, or say what stands in the way."""
     asked = evaluation_uploads.typed()
@@ -169,7 +163,6 @@ def upload() -> Response:
     return _to(url_for("evaluations.show", evaluation_id=stored, **again))  # type: ignore[arg-type]
 
 
-@blueprint.get("/<evaluation_id>")
 def show(evaluation_id: str) -> str:
     """Show the summary of one evaluation."""
     with access.reading() as (session, rater):
@@ -181,7 +174,6 @@ def show(evaluation_id: str) -> str:
     return render_template("evaluations/page.html", **htmx.names(context))
 
 
-@blueprint.post("/<evaluation_id>/raters")
 def open_to_raters(evaluation_id: str) -> Response:
     """Let raters judge the items, or no longer."""
     form = checked(OpenForm)
@@ -193,7 +185,6 @@ def open_to_raters(evaluation_id: str) -> Response:
     return _to(url_for("evaluations.show", evaluation_id=evaluation_id, _anchor="raters"))
 
 
-@blueprint.get("/<evaluation_id>/items")
 def items(evaluation_id: str) -> Response:
     """Show one page of the items, all or those asked for."""
     wanted = request.args.get("show", Show.ALL)
@@ -221,13 +212,11 @@ def items(evaluation_id: str) -> Response:
     return htmx.respond("evaluations/items.html", "evaluations/_items.html", context)
 
 
-@blueprint.get(ITEM)
 def item(evaluation_id: str, position: int) -> Response:
     """Show one item, to be read and judged."""
     return _item(evaluation_id, position)
 
 
-@blueprint.post(ITEM + "/judgment")
 def judge(evaluation_id: str, position: int) -> Response:
     """Store a word on one part of the item."""
     form = checked(PartForm)
@@ -242,7 +231,6 @@ def judge(evaluation_id: str, position: int) -> Response:
     return _to(_address(evaluation_id, position, anchor))
 
 
-@blueprint.post(ITEM + "/undo")
 def undo(evaluation_id: str, position: int) -> Response:
     """Take back the rater's latest change in the evaluation and show where it was."""
     form = checked(EventForm)
@@ -254,19 +242,16 @@ def undo(evaluation_id: str, position: int) -> Response:
     return _item(evaluation_id, where) if htmx.wants_part() else _to(_address(evaluation_id, where))
 
 
-@blueprint.get("/<evaluation_id>/scores.json")
 def as_json(evaluation_id: str) -> Response:
     """Return what the command line writes of the same files, as JSON."""
     return _file(evaluation_id, "json", "application/json")
 
 
-@blueprint.get("/<evaluation_id>/scores.csv")
 def as_csv(evaluation_id: str) -> Response:
     """Return what the command line writes of the same files, as CSV."""
     return _file(evaluation_id, "csv", "text/csv; charset=utf-8")
 
 
-@blueprint.get("/<evaluation_id>/delete")
 def ask_to_delete(evaluation_id: str) -> str:
     """Say what goes with an evaluation and what stays."""
     with access.reading() as (session, rater):
@@ -275,7 +260,6 @@ def ask_to_delete(evaluation_id: str) -> str:
     return render_template("evaluations/delete.html", **htmx.names(context))
 
 
-@blueprint.post("/<evaluation_id>/delete")
 def delete(evaluation_id: str) -> Response:
     """Delete an evaluation with its items and what people said of them."""
     with access.writing() as (session, rater):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
@@ -23,8 +23,6 @@ from webapp.services import findings, participants, themes, user_studies, withdr
 from webapp.services.themes import LONGEST
 from webapp.services.withdrawals import Copy, Cost
 from webapp.web import access, htmx
-
-blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,6 @@ class WithdrawalPage:
     copies: tuple[Copy, ...]
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show who takes part, where they stand and what it comes to."""
     with access.reading() as (session, owner):
@@ -160,7 +157,6 @@ def show() -> str:
     return render_template("findings/page.html", **htmx.names(FindingsPage(found)))
 
 
-@blueprint.get("/report.<any(markdown, latex, html, json, xlsx):file_format>")
 def take_away(file_format: str) -> Response:
     """Return the summary as a file; that there is one is logged."""
     from webapp.exporters.user_study_files import FORMATS, file_name
@@ -170,7 +166,6 @@ def take_away(file_format: str) -> Response:
     return _download(name, made.render(_exported(name), today), made.media_type)
 
 
-@blueprint.get("/data/<name>")
 def data(name: str) -> Response:
     """Return what participants gave as a file; that there is one is logged."""
     from webapp.exporters.user_study_files import DATA
@@ -180,7 +175,6 @@ def data(name: str) -> Response:
     return _download(name, DATA[name].render(_exported(name)), DATA[name].media_type)
 
 
-@blueprint.get("/questions")
 def questions() -> str:
     """List what was asked, with the category of each question."""
     wanted = request.args.get("category")
@@ -192,7 +186,6 @@ def questions() -> str:
     return render_template("findings/questions.html", **htmx.names(page))
 
 
-@blueprint.post("/<int:participant_id>/questions/<int:number>/category")
 def set_category(participant_id: int, number: int) -> Response:
     """Say what a question is about."""
     with access.writing() as (session, owner):
@@ -209,7 +202,6 @@ def set_category(participant_id: int, number: int) -> Response:
     return redirect(url_for("findings.questions", _anchor=anchor), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/comments")
 def comments() -> str:
     """List what participants wrote, with the themes of each comment."""
     wanted = request.args.get("theme")
@@ -221,7 +213,6 @@ def comments() -> str:
     return render_template("findings/comments.html", **htmx.names(page))
 
 
-@blueprint.post("/<int:participant_id>/comments/<comment>/themes")
 def tag(participant_id: int, comment: str) -> Response:
     """Put a comment under a theme, or take it from under one."""
     with access.writing() as (session, owner):
@@ -242,7 +233,6 @@ def tag(participant_id: int, comment: str) -> Response:
     return redirect(url_for("findings.comments", _anchor=anchor), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/<int:participant_id>/withdraw")
 def ask_to_withdraw(participant_id: int) -> str:
     """Say what goes with a participant, what stays, and which copies may hold it."""
     with access.reading() as (session, owner):
@@ -255,7 +245,6 @@ def ask_to_withdraw(participant_id: int) -> str:
     return render_template("findings/withdraw.html", **htmx.names(page))
 
 
-@blueprint.post("/<int:participant_id>/withdraw")
 def withdraw(participant_id: int) -> Response:
     """Delete a participant with all they gave."""
     with access.writing() as (session, owner):

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from threading import local
 from typing import Any, TypeVar
 
 from flask import request
@@ -22,6 +23,8 @@ from webapp.services.studies import Switches
 from webapp.web.access import now
 
 FormT = TypeVar("FormT", bound=Form)
+ClickT = TypeVar("ClickT", bound="EventForm")
+_kept = local()
 
 LONGEST_ID = 64
 LONGEST_LABEL = 200
@@ -236,10 +239,20 @@ class StudyForm(Form):
 
 def checked(kind: type[FormT], values: MultiDict[str, str] | None = None) -> FormT:
     """Return the request's form if it says what it can; raises ``UnusableForm``."""
-    form = kind(request.form if values is None else values)
-    if not form.validate():
-        raise UnusableForm(messages(form))
-    return form
+    return _valid(kind(request.form if values is None else values))
+
+
+def clicked(kind: type[ClickT]) -> ClickT:
+    """Return the form of a click as ``checked`` does, filled anew.
+
+    Each thread keeps one form of a kind: to make its fields takes longer than all that is done
+    with them.
+    """
+    form: ClickT | None = getattr(_kept, kind.__name__, None)
+    if form is None:
+        setattr(_kept, kind.__name__, form := kind())
+    form.process(request.form)
+    return _valid(form)
 
 
 def chosen_file() -> tuple[str, bytes]:
@@ -248,6 +261,12 @@ def chosen_file() -> tuple[str, bytes]:
     if chosen is None or not chosen.filename:
         raise UnusableForm({"file": gettext("Choose a file first.")})
     return chosen.filename.replace("\x00", ""), chosen.read()
+
+
+def _valid(form: FormT) -> FormT:
+    if not form.validate():
+        raise UnusableForm(messages(form))
+    return form
 
 
 def messages(form: Form) -> dict[str, str]:

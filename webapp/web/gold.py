@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flask import (
-    Blueprint,
     Response,
     jsonify,
     make_response,
@@ -34,8 +33,6 @@ from webapp.web.formatting import number
 from webapp.web.forms import UnusableForm, checked, chosen_file, line
 from webapp.web.gold_forms import GoldForm, Read
 from webapp.web.gold_map import SIZE, Frame
-
-blueprint = Blueprint("gold", __name__, url_prefix="/gold")
 
 NEW = 0
 """The number in the address of a question that is yet to be made."""
@@ -170,7 +167,6 @@ class QuestionForm:
     only_one: bool
 
 
-@blueprint.get("/")
 def index() -> str:
     """List the study's question sets."""
     with access.reading() as (session, rater):
@@ -178,7 +174,6 @@ def index() -> str:
     return render_template("gold/index.html", **htmx.names(page))
 
 
-@blueprint.get("/<int:set_id>")
 def show(set_id: int) -> Response:
     """Show the gold questions in force for a set, with all versions.
 
@@ -188,7 +183,6 @@ def show(set_id: int) -> Response:
     return htmx.respond("gold/page.html", "gold/_met.html", _gold_page(set_id, typed))
 
 
-@blueprint.get("/<int:set_id>/questions.json")
 def download(set_id: int) -> Response:
     """Return a version as a gold file, the newest unless another is named."""
     with access.reading() as (session, rater):
@@ -202,7 +196,6 @@ def download(set_id: int) -> Response:
     return response
 
 
-@blueprint.post("/<int:set_id>/begin")
 def begin(set_id: int) -> Response:
     """Begin with the set's own questions."""
     with access.writing() as (session, rater):
@@ -211,19 +204,16 @@ def begin(set_id: int) -> Response:
     return _back(set_id)
 
 
-@blueprint.post("/<int:set_id>/import")
 def take_in(set_id: int) -> Response:
     """Take a gold file in as the newest version."""
     return _take(set_id, gold.import_file)
 
 
-@blueprint.post("/<int:set_id>/places")
 def take_places(set_id: int) -> Response:
     """Take the known places of a locations.json in."""
     return _take(set_id, gold_editing.take_places)
 
 
-@blueprint.post("/<int:set_id>/threshold")
 def set_threshold(set_id: int) -> Response:
     """Set the threshold T."""
     share = gold_forms.read_share(checked(ThresholdForm).threshold.data or "")
@@ -235,7 +225,6 @@ def set_threshold(set_id: int) -> Response:
     return _back(set_id)
 
 
-@blueprint.post("/<int:set_id>/restore")
 def restore(set_id: int) -> Response:
     """Put an older version in force again."""
     typed = checked(VersionForm).version.data or ""
@@ -247,7 +236,6 @@ def restore(set_id: int) -> Response:
     return _back(set_id)
 
 
-@blueprint.get("/<int:set_id>/questions/<int:question_id>")
 def question(set_id: int, question_id: int) -> str:
     """Show one gold question as a form."""
     with access.reading() as (session, rater):
@@ -259,7 +247,6 @@ def question(set_id: int, question_id: int) -> str:
     return render_template("gold/question.html", **htmx.names(page))
 
 
-@blueprint.post("/<int:set_id>/questions/<int:question_id>")
 def edit(set_id: int, question_id: int) -> Response:
     """Save the form as a new version; a map click, a place or a look only fills it."""
     form = GoldForm(request.form)
@@ -278,7 +265,6 @@ def edit(set_id: int, question_id: int) -> Response:
     return _back(set_id, _anchor=f"question-{said.question.query_id}")
 
 
-@blueprint.post("/<int:set_id>/questions/<int:question_id>/remove")
 def remove(set_id: int, question_id: int) -> Response:
     """Take a question out; the version before still has it."""
     with access.writing() as (session, rater):

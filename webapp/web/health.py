@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Response
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.web import access
 
-blueprint = Blueprint("health", __name__)
 
-
-@blueprint.get("/healthz")
 def healthz() -> Response:
     """Return 200 and "ok" when the database answers, else 503."""
     try:

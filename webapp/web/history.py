@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Response, redirect, render_template, request, url_for
 from wtforms import IntegerField
 from wtforms.validators import InputRequired
 
@@ -14,8 +14,6 @@ from webapp.services import event_log, history
 from webapp.services.history import Change, History, Wanted
 from webapp.web import access, htmx
 from webapp.web.forms import UNUSABLE, EventForm, checked
-
-blueprint = Blueprint("history", __name__, url_prefix="/history")
 
 
 class UndoForm(EventForm):
@@ -37,7 +35,6 @@ class HistoryPage:
     event_id: str
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show one page of what was changed, the latest first."""
     wanted = _wanted()
@@ -47,7 +44,6 @@ def show() -> str:
     return render_template("history/page.html", **htmx.names(page))
 
 
-@blueprint.post("/undo")
 def undo() -> Response:
     """Take back one's own latest change."""
     form = checked(UndoForm)
@@ -57,7 +53,6 @@ def undo() -> Response:
     return redirect(url_for("history.show"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/events.csv")
 def as_csv() -> Response:
     """Return the whole log that the reader may see as CSV."""
     with access.reading() as (session, rater):
@@ -65,7 +60,6 @@ def as_csv() -> Response:
     return _file(data, "text/csv; charset=utf-8", "events.csv")
 
 
-@blueprint.get("/events.jsonl")
 def as_json_lines() -> Response:
     """Return the whole log that the reader may see, one JSON object a line."""
     with access.reading() as (session, rater):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, redirect, render_template, url_for
+from flask import Response, redirect, render_template, url_for
 
 from webapp.config import resource
-from webapp.services import progress, runs, samples
+from webapp.services import progress, runs
 from webapp.services.progress import Progress
 from webapp.services.runs import RunOverview
 from webapp.web import access, htmx
-
-blueprint = Blueprint("home", __name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,6 @@ class Home:
     blind: Progress | None
 
 
-@blueprint.get("/")
 def show() -> str | Response:
     """Show what needs doing; whoever is not the owner is led to what is theirs."""
     with access.reading() as (session, rater):
@@ -36,9 +33,10 @@ def show() -> str | Response:
     return render_template("home/page.html", **htmx.names(context))
 
 
-@blueprint.post("/sample")
 def sample() -> Response:
     """Add the sample study's runs to this study."""
+    from webapp.services import samples  # reads run files, which the first page does not
+
     with access.writing() as (session, _):
         samples.load(session, resource("seeds"), access.now())
         session.commit()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, current_app, redirect, request, url_for
+from flask import Response, current_app, redirect, request, url_for
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Study, Upload
@@ -17,8 +17,6 @@ from webapp.services.imports import ImportReport, Labels
 from webapp.services.offline_ratings import RatingsReport
 from webapp.web import access, htmx
 from webapp.web.forms import LONGEST_LABEL
-
-blueprint = Blueprint("imports", __name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,6 @@ class Shown:
     imports: ImportPage
 
 
-@blueprint.get("/runs/import")
 def show() -> Response:
     """Show the drop zone and the report of each file that waits."""
     with access.reading() as (session, rater):
@@ -81,7 +78,6 @@ def show() -> Response:
     return _answer(ImportPage(runs, ratings=ratings))
 
 
-@blueprint.post("/runs/import")
 def upload() -> Response:
     """Keep the chosen files and report on them, or do with kept ones as the form says."""
     if "token" in request.form:

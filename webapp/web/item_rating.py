@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, url_for
+from flask import Response, redirect, render_template, url_for
 
 from webapp.db.models import Evaluation
 from webapp.i18n import gettext, mark
@@ -23,10 +23,6 @@ from webapp.web import access, evaluation_figures, htmx
 from webapp.web.evaluation_items import cut, plain
 from webapp.web.evaluations import PartForm
 from webapp.web.forms import EventForm, checked
-
-blueprint = Blueprint("item_rating", __name__, url_prefix="/items")
-
-ITEM = "/<evaluation_id>/<int:position>"
 
 ASKS = {
     Kind.ANSWERS: mark("Is this sentence right and supported?"),
@@ -84,7 +80,6 @@ class ItemAsked:
     n_open: int
 
 
-@blueprint.get("/")
 def index() -> str:
     """Show which evaluations wait for this rater, and how far they are."""
     with access.reading() as (session, rater):
@@ -92,7 +87,6 @@ def index() -> str:
     return render_template("item_rating/index.html", **htmx.names(context))
 
 
-@blueprint.get("/<evaluation_id>/")
 def next_one(evaluation_id: str) -> Response:
     """Lead to the next item that the rater has not finished; with none left, to the list."""
     with access.reading() as (session, rater):
@@ -103,14 +97,12 @@ def next_one(evaluation_id: str) -> Response:
     return _to(_address(evaluation_id, position))
 
 
-@blueprint.get(ITEM)
 def show(evaluation_id: str, position: int) -> Response:
     """Show one item to its rater."""
     context = _item(evaluation_id, position)
     return htmx.respond("item_rating/page.html", "item_rating/_shown.html", context)
 
 
-@blueprint.post(ITEM + "/judgment")
 def judge(evaluation_id: str, position: int) -> Response:
     """Store a word on one part of the item."""
     form = checked(PartForm)
@@ -125,7 +117,6 @@ def judge(evaluation_id: str, position: int) -> Response:
     return _to(_address(evaluation_id, position, "grade" if part == GRADE else f"part-{part}"))
 
 
-@blueprint.post("/<evaluation_id>/undo")
 def undo(evaluation_id: str) -> Response:
     """Take back the rater's latest change in the evaluation and show where it was."""
     form = checked(EventForm)

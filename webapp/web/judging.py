@@ -11,11 +11,9 @@ from collections import Counter
 from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
-from flask import current_app
-
 from webapp.config import JudgeEndpoint
 from webapp.i18n import SOURCE_LANGUAGE, speaking
-from webapp.services import machine_calls, machine_sessions
+from webapp.services import machine_calls
 from webapp.services.machine_calls import Call, Nothing
 from webapp.services.machine_sessions import UNEXPECTED
 from webapp.web.access import now
@@ -45,13 +43,6 @@ class Judging:
             self._threads[rater_id] += max(0, missing)
         for _ in range(missing):
             Thread(target=self._work, args=(rater_id,), name="judging", daemon=True).start()
-
-    def resume(self) -> None:
-        """Go on with the sessions that ran when the last process ended."""
-        with self._database.reading() as session:
-            found = machine_sessions.at_work(session)
-        for rater_id, at_once in found:
-            self.wake(rater_id, at_once)
 
     def is_idle(self, seconds: float) -> bool:
         """Whether nobody is at work, or not any more within so many seconds."""
@@ -115,14 +106,3 @@ class Judging:
         with self._database.writing() as session:
             machine_calls.keep(session, call, outcome, now())
             session.commit()
-
-
-def set_up(app: Flask) -> None:
-    """Give `app` its judging. Whoever serves it resumes: an export makes an application too."""
-    app.extensions["judging"] = Judging(app)
-
-
-def judging(app: Flask | None = None) -> Judging:
-    """Return the judging of `app`, else of the application that answers now."""
-    found: Judging = (app or current_app).extensions["judging"]
-    return found

@@ -24,7 +24,7 @@ from webapp.services.rating_page import Filter, JudgedCard, Moving, RatingPage
 from webapp.web import access, card_badges, figures, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.figures import Reason, Row
-from webapp.web.forms import CardsForm, EventForm, RatingForm, VerdictForm, checked
+from webapp.web.forms import CardsForm, EventForm, RatingForm, VerdictForm, checked, clicked
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
@@ -108,12 +108,10 @@ def standing(run_id: str, query_id: int) -> Response:
 @blueprint.post(ADDRESS + "/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    form = checked(VerdictForm)
-    with access.judging() as (connection, who):
-        verdict = judgments.judge(
-            connection, who, run_id, query_id, rank, form.verdict, form.click()
-        )
-        connection.commit()
+    form = clicked(VerdictForm)
+    with access.judging() as (driver, who):
+        verdict = judgments.judge(driver, who, run_id, query_id, rank, form.verdict, form.click())
+        driver.commit()
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     if verdict is None or form.onward.data:
@@ -184,7 +182,7 @@ def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> R
 
 def judged(context: Judged) -> Response:
     """Return the answer to a verdict: the one that stands."""
-    return htmx.respond("judgments/_judged.html", "judgments/_judged.html", context)
+    return htmx.respond_with_macro("judgments/_judged.html", context)
 
 
 def page_of(run_id: str, query_id: int) -> RatingPage:

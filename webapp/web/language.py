@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, g, redirect, request, url_for
+from werkzeug.datastructures import LanguageAccept
 from werkzeug.exceptions import BadRequest
+from werkzeug.http import parse_accept_header
 
 from webapp import i18n
 
@@ -27,7 +30,14 @@ def chosen() -> str:
     wanted = request.cookies.get(COOKIE)
     if wanted in i18n.LANGUAGES:
         return wanted
-    return request.accept_languages.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
+    return _preferred(request.headers.get("Accept-Language"))
+
+
+@lru_cache(maxsize=256)
+def _preferred(languages: str | None) -> str:
+    """Return which of ours a browser likes best that says so."""
+    accepted = parse_accept_header(languages, LanguageAccept)
+    return accepted.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
 
 
 @blueprint.route("/language", methods=["GET", "POST"])

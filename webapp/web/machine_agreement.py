@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, render_template, request
+from flask import Response, render_template, request
 
 from webapp.db.models import Evaluation
 from webapp.i18n import gettext
@@ -21,8 +21,6 @@ from webapp.services.item_rating import RaterStanding
 from webapp.services.machine_agreement import Report
 from webapp.web import access, evaluation_figures, formatting, htmx
 from webapp.web.figures import Reason
-
-blueprint = Blueprint("machine_agreement", __name__, url_prefix="/evaluations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,6 @@ class PeoplePage:
     chosen: int | None
 
 
-@blueprint.get("/<evaluation_id>/people")
 def show(evaluation_id: str) -> str:
     """Show how well each automatic figure predicts the human one."""
     with access.reading() as (session, rater):
@@ -104,7 +101,6 @@ def show(evaluation_id: str) -> str:
     return render_template("evaluations/people.html", **htmx.names(context))
 
 
-@blueprint.get("/<evaluation_id>/people.json")
 def as_json(evaluation_id: str) -> Response:
     """Return the numbers of the page as JSON."""
     from flask import jsonify

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, redirect, render_template, url_for
+from flask import Response, redirect, render_template, url_for
 
 from webapp.i18n import gettext
 from webapp.metrics.agreement import EXPLANATIONS
@@ -17,10 +17,6 @@ from webapp.services.machine_judges import JudgeLine
 from webapp.web import access, agreement, htmx
 from webapp.web.agreement import Line
 from webapp.web.figures import Reason
-
-blueprint = Blueprint(
-    "machine_beside_people", __name__, url_prefix="/study/machine-judges/<int:judge_id>"
-)
 
 WANTED = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
 """The coefficients of a machine beside people; Fleiss' is for more than two."""
@@ -51,7 +47,6 @@ class BesidePage:
     reasons: tuple[Reason, ...]
 
 
-@blueprint.get("/agreement")
 def show(judge_id: int) -> str:
     """Show a machine's verdicts beside people's."""
     with access.reading() as (session, owner):
@@ -81,7 +76,6 @@ def show(judge_id: int) -> str:
     return render_template("machine_judges/agreement.html", **htmx.names(context))
 
 
-@blueprint.post("/release")
 def release(judge_id: int) -> Response:
     """Let the judge's figures be chosen."""
     with access.writing() as (session, owner):
@@ -91,7 +85,6 @@ def release(judge_id: int) -> Response:
     return after_refusal(judge_id)
 
 
-@blueprint.post("/withdraw")
 def withdraw(judge_id: int) -> Response:
     """Let the judge's figures be chosen no more."""
     with access.writing() as (session, owner):
@@ -101,8 +94,6 @@ def withdraw(judge_id: int) -> Response:
     return after_refusal(judge_id)
 
 
-@blueprint.get("/release")
-@blueprint.get("/withdraw")
 def after_refusal(judge_id: int) -> Response:
     """Go to the page: a reload or a change of language comes here after a refusal."""
     return redirect(url_for("machine_beside_people.show", judge_id=judge_id), 303)  # type: ignore[return-value]

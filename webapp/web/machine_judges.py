@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flask import (
-    Blueprint,
     Response,
     current_app,
     make_response,
@@ -36,13 +35,11 @@ from webapp.services.machine_sessions import (
 )
 from webapp.services.raters import LONGEST_NAME, NameTaken
 from webapp.web import access, formatting, forms, htmx
-from webapp.web.judging import judging
+from webapp.web.background import background
 from webapp.web.machine_judge_forms import NewJudgeForm, TermsForm, terms_of
 
 if TYPE_CHECKING:
     from webapp.db.models import MachineJudge
-
-blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-judges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +122,6 @@ class JudgePage:
     has_current_guidelines: bool
 
 
-@blueprint.get("/")
 def index() -> str:
     """List the machine judges, or say how an endpoint is configured."""
     with access.reading() as (session, rater):
@@ -133,7 +129,6 @@ def index() -> str:
     return render_template("machine_judges/page.html", **htmx.names(page))
 
 
-@blueprint.get("/new")
 def new() -> str:
     """Show the form for a new judge with our own prompt in the wanted language."""
     wanted = request.args.get("language", "")
@@ -143,7 +138,6 @@ def new() -> str:
     return _new(request.args.get("name", "")[:LONGEST_NAME], chosen, prompt, {})
 
 
-@blueprint.post("/")
 def make() -> Response:
     """Make a judge with the configured model and the prompt as typed."""
     endpoint = _endpoint()
@@ -173,7 +167,6 @@ def make() -> Response:
     return redirect(url_for("machine_judges.show", judge_id=judge_id), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/<int:judge_id>")
 def show(judge_id: int) -> Response:
     """Show a judge, with what starting it would cost once prices and caps were asked about."""
     form = TermsForm(request.args)
@@ -183,7 +176,6 @@ def show(judge_id: int) -> Response:
     return make_response(_page(judge_id, form, errors, asked="most_calls" in request.args))
 
 
-@blueprint.post("/<int:judge_id>/start")
 def start(judge_id: int) -> Response:
     """Start a judge on the terms that the page has shown with their cost."""
     form = TermsForm(request.form)
@@ -196,13 +188,12 @@ def start(judge_id: int) -> Response:
             begun = machine_sessions.start(session, judge, _endpoint(), form.terms(), access.now())
             at_once = begun.at_once
             session.commit()
-        judging().wake(judge_id, at_once)
+        background().judging.wake(judge_id, at_once)
     except (AlreadyRunning, NothingToJudge):
         pass  # the page says so
     return _back(judge_id)
 
 
-@blueprint.post("/<int:judge_id>/stop")
 def stop(judge_id: int) -> Response:
     """Stop a judge; what is on its way is still kept."""
     with access.writing() as (session, owner):
@@ -212,20 +203,16 @@ def stop(judge_id: int) -> Response:
     return _back(judge_id)
 
 
-@blueprint.post("/<int:judge_id>/resume")
 def resume(judge_id: int) -> Response:
     """Go on with a session on which nobody works any more."""
     with access.writing() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
         found = machine_sessions.running(session, judge.rater_id)
     if found is not None:
-        judging().wake(judge_id, found.at_once)
+        background().judging.wake(judge_id, found.at_once)
     return _back(judge_id)
 
 
-@blueprint.get("/<int:judge_id>/start")
-@blueprint.get("/<int:judge_id>/stop")
-@blueprint.get("/<int:judge_id>/resume")
 def after_refusal(judge_id: int) -> Response:
     """Go to the judge's page: a reload or a change of language comes here after a refusal."""
     return _back(judge_id)

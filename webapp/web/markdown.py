@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import nh3
-from markdown_it import MarkdownIt
 from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 MOST_SHOWN = 20_000
 MOST_RENDERED = 100_000
@@ -98,6 +101,8 @@ def picture(url: str | None) -> str | None:
 
 @cache
 def _parser(*, pictures: bool) -> MarkdownIt:
+    from markdown_it import MarkdownIt  # 60 modules that the first page need not pay for
+
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
     return parser if pictures else parser.disable("image")
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, render_template
+from flask import render_template
 
 from webapp.exporters.measures import Chapter, chapters
 from webapp.web import htmx
-
-blueprint = Blueprint("measures", __name__, url_prefix="/measures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +17,6 @@ class MeasuresPage:
     chapters: tuple[Chapter, ...]
 
 
-@blueprint.get("/")
 def show() -> str:
     """Explain every figure and column."""
     return render_template("measures/page.html", **htmx.names(MeasuresPage(chapters())))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, current_app
+from flask import Response, current_app
 
 from webapp.exporters import offline_page
 from webapp.services import offline_runs
 from webapp.web import access
 
-blueprint = Blueprint("offline", __name__, url_prefix="/runs/<run_id>")
 
-
-@blueprint.get("/offline.html")
 def download(run_id: str) -> Response:
     """Return the file to take away."""
     with access.reading() as (session, rater):

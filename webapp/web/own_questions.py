@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import ceil
 
 from flask import (
-    Blueprint,
     Response,
     g,
     make_response,
@@ -38,13 +37,11 @@ from webapp.services.own_questions import (
 )
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
 from webapp.web import access, asking, htmx, participants
+from webapp.web.background import background
 from webapp.web.forms import EventForm, RatingForm, VerdictForm, checked
 from webapp.web.judgments import Notice
 from webapp.web.participants import PersonalLink
 
-blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
-
-ADDRESS = "/<int:position>"
 USUAL_SECONDS = 60
 WHY = {
     "not_reached": mark("The chatbot cannot be reached at the moment."),
@@ -111,13 +108,11 @@ class QuestionForm(Form):
     new_conversation = BooleanField()
 
 
-@blueprint.get("/")
 def index() -> Response:
     """Show where the participant stands, and ask for the next question."""
     return _home()
 
 
-@blueprint.post("/")
 def ask() -> Response:
     """Store a question, which is then asked; what cannot be asked stays as it was typed."""
     form = QuestionForm(request.form)
@@ -142,17 +137,16 @@ def ask() -> Response:
         return _home(text, _wait(soon), 429)
     except NoQuestionLeft:
         return _home(text, gettext("You have asked as many questions as there are to ask."), 409)
-    asking.asker().wake()
+    background().asker.wake()
     return _to(position)
 
 
-@blueprint.get(ADDRESS)
 def show(position: int) -> Response:
     """Show a question: on its way, without an answer, or with one to rate."""
     with access.reading_participant() as (session, participant):
         line = _line(session, participant, position)
     if line.state is State.WAITING:
-        asking.asker().wake()
+        background().asker.wake()
     if line.state is not State.ANSWERED:
         if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
             return htmx.reload()
@@ -163,7 +157,6 @@ def show(position: int) -> Response:
     return make_response(render_template(template, **htmx.names(_rated(position))))
 
 
-@blueprint.post(ADDRESS + "/again")
 def ask_again(position: int) -> Response:
     """Put a question once more that got no answer."""
     try:
@@ -179,17 +172,15 @@ def ask_again(position: int) -> Response:
         with access.reading_participant() as (session, participant):
             line = _line(session, participant, position)
         return _asked(line, problem, 429)
-    asking.asker().wake()
+    background().asker.wake()
     return _to(position)
 
 
-@blueprint.get(ADDRESS + "/again")
 def after_again(position: int) -> Response:
     """Go to the question: a reload or a change of language comes here."""
     return _to(position)
 
 
-@blueprint.post(ADDRESS + "/give-up")
 def give_up(position: int) -> Response:
     """Leave a question that got no answer, and go on."""
     with access.writing_participant() as (session, participant):
@@ -198,7 +189,6 @@ def give_up(position: int) -> Response:
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post(ADDRESS + "/done")
 def done(position: int) -> Response:
     """Go on to the next question."""
     with access.writing_participant() as (session, participant):
@@ -207,7 +197,6 @@ def done(position: int) -> Response:
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post(ADDRESS + "/results/<int:rank>/judgment")
 def judge(position: int, rank: int) -> Response:
     """Store a verdict on one card."""
     form = checked(VerdictForm)
@@ -223,7 +212,6 @@ def judge(position: int, rank: int) -> Response:
     return _clicked(rated, same)
 
 
-@blueprint.post(ADDRESS + "/rating")
 def rate(position: int) -> Response:
     """Store what is said of the whole answer."""
     form = checked(RatingForm)
@@ -234,7 +222,6 @@ def rate(position: int) -> Response:
     return _clicked(_rated(position)) if htmx.wants_part() else _to(position, "rate")
 
 
-@blueprint.post("/undo")
 def undo() -> Response:
     """Take back the participant's latest verdict, grade or note, and show where it was."""
     form = checked(EventForm)

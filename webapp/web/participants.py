@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from flask import (
-    Blueprint,
     Response,
     make_response,
     redirect,
@@ -34,8 +33,6 @@ from webapp.services.sign_in import INVITATION
 from webapp.web import access, badges, forms, htmx
 from webapp.web.forms import REQUIRED, TOO_LONG
 from webapp.web.raters import qr_code
-
-blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +98,12 @@ class PseudonymForm(Form):
     )
 
 
-@blueprint.get("/<token>")
 def consent(token: str) -> str:
     """Show what taking part means; opening a link makes nobody a participant."""
     _check(token)
     return _page(token)
 
 
-@blueprint.post("/<token>")
 def decide(token: str) -> Response:
     """Let in whoever agrees, to what they read; let go whoever does not."""
     _check(token)
@@ -126,7 +121,6 @@ def decide(token: str) -> Response:
         return make_response(_page(token, form.pseudonym.data), 409)
 
 
-@blueprint.get("/declined")
 def declined() -> str:
     """Say thank you to somebody who does not take part."""
     with access.database().reading() as session:
@@ -134,7 +128,6 @@ def declined() -> str:
     return render_template("participants/declined.html", **htmx.names(context))
 
 
-@blueprint.post("/pseudonym")
 def rename() -> Response:
     """Give the participant another pseudonym."""
     form = forms.checked(PseudonymForm)
@@ -147,7 +140,6 @@ def rename() -> Response:
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.route("/link", methods=["GET", "POST"])
 def link() -> Response:
     """Show one more link to go on by, here or on another device; opened anew, go home."""
     if request.method != "POST":  # a reload or another language makes no further link

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, Response
+from flask import Response
 
 from webapp.services import reports
 from webapp.web import access, rules
@@ -12,10 +12,7 @@ from webapp.web import access, rules
 if TYPE_CHECKING:
     from webapp.services.exports import ExportedFile
 
-blueprint = Blueprint("proof_packs", __name__)
 
-
-@blueprint.get("/runs/<run_id>/proof-pack.zip")
 def of_run(run_id: str) -> Response:
     """Return the proof pack of one run."""
     from webapp.services import proof_packs  # brings pandas, which no page needs
@@ -25,7 +22,6 @@ def of_run(run_id: str) -> Response:
         return _taken_away(proof_packs.of_run(session, rater.study, run_id, rule))
 
 
-@blueprint.get("/study/proof-pack.zip")
 def of_study() -> Response:
     """Return the proof pack of all runs."""
     from webapp.services import proof_packs

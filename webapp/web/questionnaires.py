@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 from wtforms import StringField
 from wtforms.validators import AnyOf, Length
@@ -19,8 +19,6 @@ from webapp.services.questionnaires import Questionnaire
 from webapp.web import access, htmx
 from webapp.web.access import NotTakingPart
 from webapp.web.forms import TOO_LONG, UNUSABLE, EventForm, checked
-
-blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
 
 NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
 """What each item is called in the form."""
@@ -68,13 +66,11 @@ class AnswerForm(EventForm):
     )
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show the questionnaire."""
     return _page(())
 
 
-@blueprint.post("/answer")
 def answer() -> Response:
     """Store what is said to one item."""
     form = checked(AnswerForm)
@@ -89,7 +85,6 @@ def answer() -> Response:
     return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/")
 def finish() -> Response:
     """Store what was sent and end; what was left out is asked for once."""
     with access.writing_participant() as (session, participant):
@@ -104,7 +99,6 @@ def finish() -> Response:
     return make_response(_page(said.unanswered), 422)
 
 
-@blueprint.get("/thanks")
 def thanks() -> str:
     """Say thank you."""
     with access.reading_participant() as (session, participant):

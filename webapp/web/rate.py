@@ -21,7 +21,7 @@ from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
 from webapp.web import access, card_badges, htmx
 from webapp.web.card_badges import Badges
-from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked
+from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked, clicked
 from webapp.web.judgments import Judged, Notice, judged, reading
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
@@ -113,11 +113,11 @@ def standing(task_id: str) -> Response:
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
-    form = checked(BlindVerdictForm)
+    form = clicked(BlindVerdictForm)
     card = form.card.data or ""
-    with access.judging() as (connection, who):
-        said = tasks.judge(connection, who, task_id, card, form.verdict, form.click())
-        connection.commit()
+    with access.judging() as (driver, who):
+        said = tasks.judge(driver, who, task_id, card, form.verdict, form.click())
+        driver.commit()
     onward = _onward(task_id) if form.onward.data else None
     if onward is not None:
         return onward

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
 from wtforms import Form, IntegerField, StringField
@@ -24,8 +24,6 @@ from webapp.services.invitations import (
 from webapp.services.raters import LONGEST_NAME, NameTaken, RaterLine, RemovalCost
 from webapp.web import access, badges, forms, htmx
 from webapp.web.forms import REQUIRED, TOO_LONG, UNUSABLE
-
-blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 
 CHOICES = (1, 7, 30, 90)
 """Days that an invitation may hold, as the page offers them."""
@@ -97,13 +95,11 @@ class InviteForm(NameForm):
     )
 
 
-@blueprint.get("/")
 def index() -> str:
     """List the raters, and show a link that was just made."""
     return _page(link=_new_link())
 
 
-@blueprint.post("/")
 def add() -> Response:
     """Add a rater, with a link to come in by or to work at this machine."""
     form = InviteForm(request.form)
@@ -127,7 +123,6 @@ def add() -> Response:
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/<int:rater_id>/invitations")
 def invite(rater_id: int) -> Response:
     """Make another link for a rater."""
     with access.writing() as (session, owner):
@@ -142,7 +137,6 @@ def invite(rater_id: int) -> Response:
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/invitations/<int:invitation_id>/withdraw")
 def withdraw(invitation_id: int) -> Response:
     """Take an invitation back."""
     with access.writing() as (session, owner):
@@ -151,7 +145,6 @@ def withdraw(invitation_id: int) -> Response:
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/<int:rater_id>/name")
 def rename(rater_id: int) -> Response:
     """Give a rater another name."""
     form = forms.checked(NameForm)
@@ -162,7 +155,6 @@ def rename(rater_id: int) -> Response:
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/<int:rater_id>/remove")
 def ask_to_remove(rater_id: int) -> str:
     """Say what goes with a rater and what stays, either way."""
     with access.reading() as (session, owner):
@@ -173,7 +165,6 @@ def ask_to_remove(rater_id: int) -> str:
     return render_template("raters/remove.html", **htmx.names(context))
 
 
-@blueprint.post("/<int:rater_id>/remove")
 def remove(rater_id: int) -> Response:
     """Remove a rater, keeping what they gave unless it is to be deleted."""
     with access.writing() as (session, owner):
@@ -186,7 +177,6 @@ def remove(rater_id: int) -> Response:
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/<int:rater_id>/restore")
 def restore(rater_id: int) -> Response:
     """Let a removed rater judge again."""
     with access.writing() as (session, owner):

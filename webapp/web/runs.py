@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, url_for
+from flask import Response, redirect, render_template, url_for
 
 from webapp.exporters.rated_rows import RATED_COLUMNS
 from webapp.importers.problems import message
@@ -27,8 +27,6 @@ from webapp.web.formatting import seconds
 from webapp.web.forms import LabelsForm, checked
 from webapp.web.rules import RuleChoice
 
-blueprint = Blueprint("runs", __name__, url_prefix="/runs")
-
 FORMATS = {
     "csv": "export.csv",
     "wide-csv": "raters.csv",
@@ -39,8 +37,6 @@ FORMATS = {
     "json": "export.json",
 }
 """Each format of an export with the last part of its address."""
-
-FILE = f"any({','.join(map(repr, FORMATS.values()))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +117,6 @@ class Deletion:
     cost: DeletionCost
 
 
-@blueprint.get("/")
 def index() -> str:
     """List the study's runs."""
     with access.reading() as (session, rater):
@@ -129,7 +124,6 @@ def index() -> str:
     return render_template("runs/index.html", **htmx.names(context))
 
 
-@blueprint.get("/<run_id>")
 def show(run_id: str) -> str:
     """Show a run: its figures, what is open, its questions, its files."""
     with access.reading() as (session, rater):
@@ -145,7 +139,6 @@ def show(run_id: str) -> str:
     return render_template("runs/page.html", **htmx.names(page))
 
 
-@blueprint.post("/<run_id>/labels")
 def relabel(run_id: str) -> Response:
     """Give a run other labels."""
     form = checked(LabelsForm)
@@ -156,7 +149,6 @@ def relabel(run_id: str) -> Response:
     return redirect(url_for("runs.show", run_id=run_id, _anchor="labels"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/<run_id>/delete")
 def ask_to_delete(run_id: str) -> str:
     """Say what goes with a run and what stays."""
     with access.reading() as (session, rater):
@@ -165,7 +157,6 @@ def ask_to_delete(run_id: str) -> str:
     return render_template("runs/delete.html", **htmx.names(context))
 
 
-@blueprint.post("/<run_id>/delete")
 def delete(run_id: str) -> Response:
     """Delete a run with the judgments that belong to it alone."""
     with access.writing() as (session, rater):
@@ -174,7 +165,6 @@ def delete(run_id: str) -> Response:
     return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/<run_id>/metrics.json")
 def metrics(run_id: str) -> Response:
     """Return the same numbers as the page and the command line, as JSON."""
     from flask import jsonify
@@ -187,7 +177,6 @@ def metrics(run_id: str) -> Response:
     return jsonify(metrics_json(report))
 
 
-@blueprint.get(f"/<run_id>/<{FILE}:name>")
 def export(run_id: str, name: str) -> Response:
     """Return a run as a file to take away."""
     from webapp.services import exports  # brings pandas and openpyxl, which no page needs

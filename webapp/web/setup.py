@@ -12,87 +12,16 @@ from webapp.i18n import gettext, ngettext
 from webapp.services import studies
 from webapp.web import (
     access,
-    adjudications,
-    agreement,
-    asking,
-    assignments,
+    addresses,
+    background,
     badges,
-    card_decisions,
-    comparisons,
     compression,
-    conflicts,
-    constraint_agreement,
-    constraints,
     errors,
-    evaluations,
-    findings,
     formatting,
-    gold,
-    health,
-    history,
-    home,
-    imports,
-    item_rating,
-    judging,
-    judgments,
     language,
-    machine_agreement,
-    machine_beside_people,
-    machine_judges,
     markdown,
-    measures,
-    offline,
-    own_questions,
-    participants,
-    proof_packs,
-    questionnaires,
-    rate,
-    raters,
-    runs,
-    shell,
-    sign_in,
     site,
-    study,
-    user_studies,
 )
-
-PAGES = (
-    health,
-    shell,
-    language,
-    home,
-    imports,
-    runs,
-    offline,
-    proof_packs,
-    judgments,
-    rate,
-    study,
-    assignments,
-    agreement,
-    adjudications,
-    history,
-    conflicts,
-    constraint_agreement,
-    constraints,
-    card_decisions,
-    gold,
-    comparisons,
-    evaluations,
-    machine_agreement,
-    machine_judges,
-    machine_beside_people,
-    item_rating,
-    raters,
-    sign_in,
-    measures,
-    user_studies,
-    findings,
-    participants,
-    own_questions,
-    questionnaires,
-)
-
 
 LARGEST_NUMBER = 2**31 - 1
 
@@ -114,10 +43,9 @@ def join(app: Flask, database_url: str) -> None:
     errors.explain(app)
     _set_up_templates(app)
     app.url_map.converters["int"] = _StoredNumber
-    for module in PAGES:
-        app.register_blueprint(module.blueprint)
-    asking.set_up(app)
-    judging.set_up(app)
+    for blueprint in addresses.blueprints():
+        app.register_blueprint(blueprint)
+    background.set_up(app)
 
 
 def _opened(database_url: str) -> Database:

@@ -11,14 +11,12 @@ import hashlib
 import json
 from pathlib import Path
 
-from flask import Blueprint, Response, current_app, g, render_template, url_for
+from flask import Response, current_app, g, render_template, url_for
 from werkzeug.exceptions import NotFound
 
 from webapp.i18n import LANGUAGES, speaking
 from webapp.web import site
 from webapp.web.access import Visitor
-
-blueprint = Blueprint("shell", __name__)
 
 WORKER = "service_worker.js"
 FILES = (
@@ -30,7 +28,6 @@ FILES = (
 """What the rating pages are made of."""
 
 
-@blueprint.get("/service-worker.js")
 def worker() -> Response:
     """Return the service worker, which knows the version of every file it is to keep."""
     script = Path(_folder(), WORKER).read_text("utf-8")
@@ -47,7 +44,6 @@ def worker() -> Response:
     return Response(body, content_type="text/javascript; charset=utf-8")
 
 
-@blueprint.get("/offline/<language>")
 def offline(language: str) -> str:
     """Show that the server cannot be reached; nobody in particular is spoken to."""
     if language not in LANGUAGES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from flask import (
-    Blueprint,
     Response,
     current_app,
     make_response,
@@ -25,8 +24,6 @@ from webapp.services.raters import RaterLine
 from webapp.services.sign_in import INVITATION, LONGEST, PASSWORD, SHORTEST, Badge, WrongPassword
 from webapp.web import access, badges, htmx
 from webapp.web.access import NotFromHere, NotYours
-
-blueprint = Blueprint("sign_in", __name__)
 
 UNFIT = mark("A password has 10 to 200 characters.")
 DIFFERENT = mark("The two are not the same.")
@@ -75,20 +72,17 @@ class NewPasswordForm(Form):
     again = PasswordField(validators=[EqualTo("password", DIFFERENT)])
 
 
-@blueprint.before_request
 def stay_shut() -> None:
     """Answer other machines only once somebody can sign in, or by the set-up link."""
     if access.visitor().is_shut_out and not _has_setup_key():
         raise NotFromHere
 
 
-@blueprint.get("/sign-in")
 def show() -> str:
     """Show how to come in: choose a rater, set the first password, or say it."""
     return _page()
 
 
-@blueprint.post("/sign-in")
 def enter() -> Response:
     """Let the owner in who knows the password."""
     try:
@@ -99,7 +93,6 @@ def enter() -> Response:
     return _onward()
 
 
-@blueprint.post("/sign-in/first")
 def set_first() -> Response:
     """Set the owner's first password and let the owner in."""
     form = NewPasswordForm(request.form)
@@ -119,7 +112,6 @@ def set_first() -> Response:
     return _onward()
 
 
-@blueprint.post("/sign-in/as")
 def choose() -> Response:
     """Put another rater of this machine to work, where nobody signs in."""
     if not access.visitor().is_local:
@@ -130,14 +122,12 @@ def choose() -> Response:
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/sign-out")
 def leave() -> Response:
     """Let the browser carry no badge any more."""
     badges.take_back()
     return redirect(url_for("sign_in.show"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/join/<token>")
 def greet(token: str) -> str:
     """Say who is invited to what; opening a link signs nobody in, pressing the button does."""
     _knock(INVITATION)
@@ -149,7 +139,6 @@ def greet(token: str) -> str:
     return render_template("sign_in/join.html", **htmx.names(context))
 
 
-@blueprint.post("/join/<token>")
 def join(token: str) -> Response:
     """Let the rater of a link in."""
     _knock(INVITATION)
@@ -161,13 +150,11 @@ def join(token: str) -> Response:
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/password")
 def ask_to_change() -> str:
     """Ask for another password."""
     return _password_page({})
 
 
-@blueprint.post("/password")
 def change() -> Response:
     """Set another password; every other browser of the owner is out."""
     form = NewPasswordForm(request.form)

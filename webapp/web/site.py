@@ -12,7 +12,7 @@ from flask import current_app, request, url_for
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.i18n import LANGUAGES, language
-from webapp.services import item_rating
+from webapp.services import studies
 from webapp.web import access
 from webapp.web.access import NotSignedIn, NotTakingPart
 
@@ -78,7 +78,7 @@ def _names() -> tuple[str, str, bool]:
     """
     try:
         with access.reading() as (session, rater):
-            has_items = item_rating.is_any_open(session, rater.study)
+            has_items = studies.has_items(session, rater.study)
             return rater.study.name, rater.name, has_items
     except (SQLAlchemyError, NotSignedIn):
         return "", "", False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
@@ -24,8 +24,6 @@ from webapp.services.study_standing import (
 )
 from webapp.web import access, formatting, forms, htmx
 from webapp.web.forms import StudyForm
-
-blueprint = Blueprint("study", __name__, url_prefix="/study")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,6 @@ class StandingPage:
     machines: int
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show how the study is set."""
     with access.reading() as (session, rater):
@@ -122,7 +119,6 @@ def show() -> str:
     return render_template("study/page.html", **htmx.names(page))
 
 
-@blueprint.post("/")
 def save() -> Response:
     """Set the study as the form says, or show the form again with what is wrong."""
     form = StudyForm(request.form)
@@ -138,7 +134,6 @@ def save() -> Response:
     return redirect(url_for("study.show", saved=1), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/guidelines")
 def preview() -> Response:
     """Show the guidelines as typed, with a starter text below them if asked; nothing is stored."""
     form = StudyForm(request.form)
@@ -151,13 +146,11 @@ def preview() -> Response:
     return htmx.respond("study/page.html", part, page)
 
 
-@blueprint.get("/guidelines")
 def guidelines() -> Response:
     """Go to the set-up: a reload or a change of language comes here after a preview."""
     return redirect(url_for("study.show", _anchor="guidelines-part"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/standing")
 def standing() -> Response:
     """Show what pooling saves, who judged what, and what is left."""
     with access.reading() as (session, rater):

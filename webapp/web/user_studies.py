@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
 from wtforms import BooleanField, Form, IntegerField, StringField
@@ -29,8 +29,6 @@ from webapp.web.forms import (
 )
 from webapp.web.participants import PseudonymForm, address
 from webapp.web.raters import NoPasswordYet, qr_code
-
-blueprint = Blueprint("user_studies", __name__, url_prefix="/study/users")
 
 LONGEST_ADDRESS = 2000
 LONGEST_MAPPING = 64 * 2**10
@@ -126,13 +124,11 @@ class ConsentForm(Form):
         }
 
 
-@blueprint.get("/")
 def show() -> str:
     """Show how phase 3 is set, and a link that was just made."""
     return _page(link=_new_link())
 
 
-@blueprint.post("/")
 def save() -> Response:
     """Set phase 3 as the form says, or show the form again with what is wrong."""
     form = SettingsForm(request.form)
@@ -150,7 +146,6 @@ def save() -> Response:
     return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/consent")
 def write_consent() -> Response:
     """Store the consent text as a new version, if it differs."""
     form = ConsentForm(request.form)
@@ -165,7 +160,6 @@ def write_consent() -> Response:
     return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/links")
 def make_link() -> Response:
     """Make a link for everybody, or for the one participant of that pseudonym."""
     form = PseudonymForm(request.form)
@@ -189,14 +183,11 @@ def make_link() -> Response:
     return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/consent")
-@blueprint.get("/links")
 def after_refusal() -> Response:
     """Go to the page: a reload or a change of language comes here after a refusal."""
     return redirect(url_for("user_studies.show"), 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/links/<int:link_id>/withdraw")
 def withdraw_link(link_id: int) -> Response:
     """Take a link back."""
     with access.writing() as (session, owner):

@@ -1,0 +1,145 @@
+"""The table of addresses: every view is there, and none is read before it is asked for."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from flask import Flask, url_for
+
+from webapp.config import resource, sqlite_url
+from webapp.db.engine import Database
+from webapp.services import samples
+from webapp.web import access, addresses, judgments, language, rate, runs
+from webapp.web.addresses import PAGES
+
+FIRST_PAGE = """
+import sys
+from pathlib import Path
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
+
+folder = Path(sys.argv[1])
+app = create_app(Settings(sqlite_url(folder / "first.sqlite"), folder))
+assert app.test_client().get("/").status_code == 200
+print(*sys.modules)
+"""
+
+ALL_AT_ONCE = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
+
+folder = Path(sys.argv[1])
+app = create_app(Settings(sqlite_url(folder / "first.sqlite"), folder))
+paths = [
+    rule.rule
+    for rule in app.url_map.iter_rules()
+    if not rule.arguments and "GET" in rule.methods and rule.endpoint != "static"
+]
+with ThreadPoolExecutor(8) as at_once:
+    answers = list(at_once.map(lambda path: app.test_client().get(path), paths))
+print(len(paths), {answer.status_code for answer in answers if answer.status_code >= 500} or "")
+"""
+
+
+def fresh(code: str, folder: Path) -> list[str]:
+    """Return the words that a fresh process says."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_view_that_the_table_names_is_there(page: str) -> None:
+    module = import_module(f"webapp.web.{page}")
+    names = [address.view for address in PAGES[page].addresses]
+
+    for name in [*names, *filter(None, [PAGES[page].before])]:
+        view = getattr(module, name)
+        assert inspect.isfunction(view)
+        assert view.__module__ == module.__name__
+
+
+def test_a_view_takes_what_its_addresses_hold(app: Flask) -> None:
+    for rule in app.url_map.iter_rules():
+        page, _, name = rule.endpoint.partition(".")
+        if name:
+            view = getattr(import_module(f"webapp.web.{page}"), name)
+            assert set(inspect.signature(view).parameters) == rule.arguments, rule
+
+
+def test_what_three_modules_still_state_beside_their_views_is_what_the_table_says() -> None:
+    """The table alone is used; these decorators can go."""
+    for module in (judgments, language, rate):
+        bare = Flask("bare")
+        bare.register_blueprint(module.blueprint)
+        name = module.blueprint.name
+        table = Flask("table")
+        for blueprint in addresses.blueprints():
+            if blueprint.name == name:
+                table.register_blueprint(blueprint)
+        assert stated(bare) == stated(table)
+
+
+def stated(app: Flask) -> set[tuple[str, str, frozenset[str]]]:
+    return {
+        (rule.rule, rule.endpoint, frozenset(rule.methods or ()))
+        for rule in app.url_map.iter_rules()
+    }
+
+
+def test_every_file_that_a_run_offers_has_an_address(app: Flask) -> None:
+    with app.test_request_context():
+        for name in runs.FORMATS.values():
+            assert url_for("runs.export", run_id="a", name=name) == f"/runs/a/{name}"
+
+
+@pytest.fixture(scope="module", name="loaded")
+def _loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The modules of a fresh process that has answered the first page of a rated study."""
+    folder = tmp_path_factory.mktemp("first")
+    database = Database(sqlite_url(folder / "first.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        samples.load(session, resource("seeds"), access.now())
+        session.commit()
+    database.close()
+    return set(fresh(FIRST_PAGE, folder))
+
+
+def test_the_first_page_reads_no_other_page(loaded: set[str]) -> None:
+
+    assert {name for name in PAGES if f"webapp.web.{name}" in loaded} == {"home", "language"}
+    assert not {"webapp.exporters", "webapp.chatbot", "webapp.services.imports"} & loaded
+
+
+def test_the_first_page_waits_for_no_library_it_does_without(loaded: set[str]) -> None:
+    of_other_pages = {"alembic", "httpx", "markdown_it", "numpy", "openpyxl", "pandas", "pydantic",
+                      "scipy", "segno", "vl_convert", "wtforms"}  # fmt: skip
+
+    assert of_other_pages & loaded == set()
+
+
+def test_pages_may_be_read_for_the_first_time_all_at_once(tmp_path: Path) -> None:
+    count, *faults = fresh(ALL_AT_ONCE, tmp_path)
+
+    assert int(count) > 20
+    assert faults == []
+
+
+def test_an_address_is_written_whenever_it_is_first_asked_for(app: Flask) -> None:
+    """Rules learn to write themselves late, for a path alone as for one with a query."""
+    rule = next(rule for rule in app.url_map.iter_rules() if rule.endpoint == "gold.show")
+
+    assert rule.build({"set_id": 3}, append_unknown=False) == ("", "/gold/3")
+    assert rule.build({"set_id": 4, "by": "name"}) == ("", "/gold/4?by=name")
+    assert rule.build({"set_id": 5}) == ("", "/gold/5")

@@ -1,0 +1,145 @@
+"""The driver under SQLAlchemy, for what every click waits for.
+
+SQLAlchemy's own connections and sessions know their state and wrap all they are given, which
+takes several times as long as SQLite takes for a small statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, Engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import PoolProxiedConnection
+
+from webapp.db.outages import READ_ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A connection of the driver; what the database refuses is raised as SQLAlchemy raises it.
+
+    ``cut`` keeps a connection from being used again.
+    """
+
+    connection: Any
+    dialect: Dialect
+    cut: Callable[[BaseException], object]
+
+    @classmethod
+    def under(cls, connection: Connection) -> Driver:
+        """Return the driver's connection that one of SQLAlchemy's stands for."""
+        return cls(
+            connection.connection.driver_connection, connection.dialect, connection.invalidate
+        )
+
+    @classmethod
+    def of(cls, link: PoolProxiedConnection, dialect: Dialect) -> Driver:
+        """Return the driver's connection behind one that a pool handed out."""
+        return cls(link.driver_connection, dialect, link.invalidate)
+
+    def run(self, sql: str, values: Any = ()) -> Sequence[tuple[Any, ...]]:
+        """Carry out `sql`; return the rows, if there are any to return."""
+        try:
+            cursor = self.connection.execute(sql, values)
+            return cursor.fetchall() if cursor.description else ()
+        except self.dialect.loaded_dbapi.Error as error:
+            raise self._refused(sql, values, error) from error
+
+    def commit(self) -> None:
+        """Keep what was written."""
+        try:
+            self.connection.commit()
+        except self.dialect.loaded_dbapi.Error as error:
+            raise self._refused("COMMIT", (), error) from error
+
+    def _refused(self, sql: str, values: Any, error: Exception) -> BaseException:
+        """Return what to raise.
+
+        A connection that was cut, or whose server is a primary no more, is not used again.
+        """
+        is_read_only = getattr(error, "sqlstate", None) == READ_ONLY
+        if is_read_only or self.dialect.is_disconnect(error, self.connection, None):  # type: ignore[arg-type]
+            self.cut(error)
+        return _refusal(self.dialect, sql, values, error)
+
+
+class Pooled:
+    """Drivers out of the pool of an engine, which looks whether the server is still there."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @contextmanager
+    def one(self) -> Iterator[Driver]:
+        """Yield a driver; what is not committed is undone."""
+        link = _link(self._engine)
+        try:
+            yield Driver.of(link, self._engine.dialect)
+        finally:
+            link.close()
+
+    def close(self) -> None:
+        """Nothing is kept here."""
+
+
+class Kept:
+    """Drivers that are kept apart from the pool of an engine, as many as were busy at once.
+
+    For SQLite, which cannot go away: a pool takes as long for a connection as SQLite for two
+    statements.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._idle: list[Driver] = []
+
+    @contextmanager
+    def one(self) -> Iterator[Driver]:
+        """Yield a driver; what is not committed is undone."""
+        try:
+            driver = self._idle.pop()
+        except IndexError:
+            link = _link(self._engine)
+            driver = Driver.of(link, self._engine.dialect)
+            link.detach()
+        try:
+            yield driver
+        finally:
+            driver.connection.rollback()
+            self._idle.append(driver)
+
+    def close(self) -> None:
+        """Close those that nobody uses."""
+        while self._idle:
+            self._idle.pop().connection.close()
+
+
+def _link(engine: Engine) -> PoolProxiedConnection:
+    """Return a connection of the pool; what is wrong is raised as SQLAlchemy raises it."""
+    try:
+        return engine.raw_connection()
+    except engine.dialect.loaded_dbapi.Error as error:
+        raise _refusal(engine.dialect, "", (), error) from error
+
+
+def _refusal(dialect: Dialect, sql: str, values: Any, error: Exception) -> BaseException:
+    """Return a driver's error in SQLAlchemy's words."""
+    base = dialect.loaded_dbapi.Error
+    return DBAPIError.instance(sql, values, error, base, dialect=dialect)
+
+
+Asking = Session | Driver
+"""Who may ask for what a click asks: a session, or the driver of the click itself."""
+
+
+def driver(asking: Asking) -> Driver:
+    """Return the driver behind `asking`, once all that its session holds is written."""
+    if isinstance(asking, Driver):
+        return asking
+    asking.flush()
+    return Driver.under(asking.connection())

@@ -1,0 +1,125 @@
+"""Statements that SQLAlchemy writes once, for the driver to carry out: what clicks wait for.
+
+It writes them for the database in use, and tells how each value goes in and comes out.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
+    from sqlalchemy.types import TypeEngine
+
+    from webapp.db.drivers import Driver
+
+Values = Mapping[str, Any]
+Change = Callable[[Any], Any]
+
+
+class Prepared:
+    """A statement for the driver of any of our databases.
+
+    ``write`` returns it, at its first use; ``columns`` are those that an INSERT is given. Its
+    values are bound by name, each row comes back as a named tuple.
+    """
+
+    def __init__(self, write: Callable[[], Any], columns: Sequence[str] | None = None) -> None:
+        self._write, self._columns = write, columns
+        self._written: dict[str, _Written] = {}
+
+    def all(self, driver: Driver, values: Values) -> list[Any]:
+        """Return every row."""
+        written = self._for(driver.dialect)
+        return written.rows(driver.run(written.sql, written.bound(values)))
+
+    def first(self, driver: Driver, values: Values) -> Any:
+        """Return the first row, ``None`` where there is none."""
+        found = self.all(driver, values)
+        return found[0] if found else None
+
+    def run(self, driver: Driver, values: Values) -> None:
+        """Write what the statement says."""
+        written = self._for(driver.dialect)
+        driver.run(written.sql, written.bound(values))
+
+    def _for(self, dialect: Dialect) -> _Written:
+        written = self._written.get(dialect.name)
+        if written is None:
+            written = self._written[dialect.name] = _write(self._write(), dialect, self._columns)
+        return written
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A statement in one database's words.
+
+    ``order`` names the values by their places, ``None`` where the driver takes names. Some
+    values stand in the statement itself (``constants``); some are changed on their way.
+    """
+
+    sql: str
+    order: tuple[str, ...] | None
+    constants: dict[str, Any]
+    changed_in: tuple[tuple[str, Change], ...]
+    row: Callable[[Sequence[Any]], Any]
+    changed_out: tuple[tuple[int, Change], ...]
+
+    def bound(self, values: Values) -> Any:
+        """Return the values as the driver takes them."""
+        said = {**self.constants, **values}
+        for name, change in self.changed_in:
+            said[name] = change(said[name])
+        return said if self.order is None else [said[name] for name in self.order]
+
+    def rows(self, found: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return what the driver brought, as named tuples of our values."""
+        if not self.changed_out:
+            return list(map(self.row, found))
+        return [self.row(self._changed(one)) for one in found]
+
+    def _changed(self, row: tuple[Any, ...]) -> list[Any]:
+        values = list(row)
+        for place, change in self.changed_out:
+            values[place] = change(values[place])
+        return values
+
+
+def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _Written:
+    """Return `statement` in the words of `dialect`."""
+    compiled = statement.compile(dialect=dialect, column_keys=columns)
+    binds = {name: bind for bind, name in compiled.bind_names.items()}
+    read = [] if statement.is_dml else list(statement.selected_columns)
+    constants = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
+    constants |= {column.key: _default(column) for column in compiled.insert_prefetch}
+    row = cast("Any", namedtuple)("Row", [column.key for column in read])  # noqa: PYI024
+    return _Written(
+        sql=compiled.string,
+        order=tuple(compiled.positiontup) if compiled.positional else None,
+        constants=constants,
+        changed_in=tuple(
+            (name, change)
+            for name, bind in binds.items()
+            if (change := _type(bind, dialect).bind_processor(dialect))
+        ),
+        row=row._make,
+        changed_out=tuple(
+            (place, change)
+            for place, column in enumerate(read)
+            if (change := _type(column, dialect).result_processor(dialect, None))
+        ),
+    )
+
+
+def _default(column: Any) -> Any:
+    """Return what a column is given where nobody says anything, the same in every row."""
+    assert column.default.is_scalar, f"{column} is given another value in every row"
+    return column.default.arg
+
+
+def _type(of: Any, dialect: Dialect) -> TypeEngine[Any]:
+    found: TypeEngine[Any] = of.type.dialect_impl(dialect)
+    return found
