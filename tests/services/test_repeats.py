@@ -16,7 +16,9 @@ from webapp.records import ReadQuery
 from webapp.services import blind_page, live_metrics, pool, progress, repeats, studies, tasks
 from webapp.services.blind_page import BlindPage, Stage
 from webapp.services.judgments import Rating
-from webapp.services.pool import POOL, REPEAT, Given, Share, Unit
+from webapp.services.pool import POOL, REPEAT, Given, Said, Share, Unit
+
+NOTHING_SAID = Said(is_open=True, is_begun=False, is_unrated=True)
 
 
 def questions(*methods: tuple[str, ...], of: int) -> list[list[ReadQuery]]:
@@ -222,8 +224,8 @@ def test_each_rater_has_repeats_of_their_own_whatever_others_do(
 
 
 def share(given: list[Unit], free: list[Unit], again: list[Unit]) -> Share:
-    rows = [Given(unit, POOL) for unit in given] + [Given(unit, REPEAT) for unit in again]
-    return Share(tuple(rows), tuple(free), dict.fromkeys([*given, *free], 3))
+    rows = [Given("", unit, POOL) for unit in given] + [Given("", unit, REPEAT) for unit in again]
+    return Share(tuple(rows), tuple(free), dict.fromkeys([*given, *free], NOTHING_SAID))
 
 
 @pytest.mark.parametrize("percent", [0, 5, 33, 100])

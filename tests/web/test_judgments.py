@@ -17,6 +17,7 @@ from webapp.services import studies
 
 MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000
+MOST_IN_A_READING = 7
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
 
 
@@ -325,6 +326,34 @@ def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
         counts.append(len(statements))
 
     assert counts[0] == counts[1]
+
+
+def test_a_card_that_is_silent_about_what_differs_says_what_is_known_of_its_content(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """The last run's card states no bedrooms, and is known to be the one with two."""
+    lists = {"m1": card("a", bedrooms=2), "m2": card("a", bedrooms=3), "m3": card("a")}
+    ids = [stored(web_database, [query(1, shown)], method=name) for name, shown in lists.items()]
+    unblind(web_database)
+    client.post(f"{place(ids[1], 1)}/results/1/judgment", data={"relevance": "1"})
+
+    html = client.get(place(ids[2], 1)).text
+    assert re.search(r"before <s[^>]*>3</s></span> <span>now <b[^>]*>2</b>", html)
+
+
+def test_what_moved_is_read_at_the_same_cost_in_a_long_run_as_in_a_short_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    counts = []
+    for length in (5, 60):
+        queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
+        run_id = stored(web_database, queries, method=f"m{length}")
+        with counted(web_database) as statements:
+            answer = client.get(f"{place(run_id, 3)}/standing", headers=PART)
+        assert answer.status_code == 200
+        counts.append(len(statements))
+
+    assert counts[0] == counts[1] <= MOST_IN_A_READING
 
 
 def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:

@@ -23,6 +23,7 @@ from webapp.services.pool import POOL, REPEAT
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
 NOTHING_LEFT = "Everything is rated. Thank you."
 MOST_STEPS = 60
+MOST_IN_A_READING = 12
 
 
 def shown(name: str, **stated: object) -> Card:
@@ -475,7 +476,8 @@ def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:
     """Each kind of click and what is next, in 5 questions and in 60, three runs each."""
-    counts = []
+    set_study(web_database, repeat_percent=0)  # else only the longer one is to ask again
+    counts, readings = [], []
     for length in (5, 60):
         for method in ("m1", "m2", "m3"):
             queries = [
@@ -488,10 +490,15 @@ def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
             free = tasks.next_task(session, rater, NOW)
             assert free is not None
             session.commit()
+        reading = f"{begin(client)}/standing"
+        with counted(web_database) as statements:
+            assert client.get(reading, headers=PART).status_code == 200
+        readings.append(len(statements))
         counts.append(statements_of_one_question(client, web_database))
         rate_some(client, 5 if length == 5 else 12)
 
     assert sorted(counts[0]) == sorted(counts[1])
+    assert readings[0] == readings[1] <= MOST_IN_A_READING
 
 
 def statements_of_one_question(client: FlaskClient, database: Database) -> list[int]:

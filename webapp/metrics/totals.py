@@ -64,9 +64,15 @@ class Totals:
         counts = {name: sum(row[name] for row in rows) for name in COUNTS}
         return cls(**counts, sums=_sums([columns(summary) for summary in listed]))
 
+    @classmethod
+    def together(cls, disjoint: Iterable[Totals]) -> Totals:
+        """The totals over several sets of queries that have none in common."""
+        listed = tuple(disjoint)
+        counts = {name: sum(getattr(one, name) for one in listed) for name in COUNTS}
+        return cls(**counts, sums={c: _added([one.sums[c] for one in listed]) for c in COLUMNS})
+
     def __add__(self, other: Totals) -> Totals:
-        counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
-        return Totals(**counts, sums={c: self.sums[c] + other.sums[c] for c in COLUMNS})
+        return Totals.together((self, other))
 
     @property
     def n_counted(self) -> int:
@@ -97,6 +103,10 @@ def columns(summary: QuerySummary) -> dict[str, float | None]:
 
 def _sums(rows: list[dict[str, float | None]]) -> dict[str, Sum]:
     return {name: _sum(row[name] for row in rows) for name in COLUMNS}
+
+
+def _added(parts: list[Sum]) -> Sum:
+    return Sum(sum([part.total for part in parts], 0.0), sum([part.n for part in parts]))
 
 
 def _sum(values: Iterable[float | None]) -> Sum:

@@ -14,16 +14,19 @@ from datetime import datetime
 from enum import StrEnum
 from string import ascii_uppercase
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Assignment, Question, QuestionSet, Rater, Study
+from webapp.db.tables import tables
 from webapp.i18n import gettext, mark
 from webapp.services import studies
 
 ALL = mark("all")
 _ITEM = re.compile(r"([A-Za-z]*)\s*([0-9]{1,9})(?:\s*[-–—]\s*([A-Za-z]*)\s*([0-9]{1,9}))?")
 _BETWEEN = re.compile(r"[,;\n]")
+
+_ASSIGNED = select(Assignment.question_id).where(Assignment.rater_id == bindparam("rater_id"))
 
 EVERYTHING: frozenset[int] = frozenset()
 """What is assigned to a rater for whom no question is named."""
@@ -65,8 +68,7 @@ class Numbered:
 
 def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
     """Return the questions named for a rater; ``None`` where none is, which means all."""
-    rows = select(Assignment.question_id).where(Assignment.rater_id == rater.id)
-    return frozenset(session.scalars(rows)) or None
+    return frozenset(tables(session).scalars(_ASSIGNED, {"rater_id": rater.id})) or None
 
 
 def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cache
 from string import ascii_uppercase
+from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, Select, and_, bindparam, select
+from sqlalchemy.orm import Session, joinedload
 
 from webapp.db.models import (
     JudgedThing,
@@ -16,17 +18,22 @@ from webapp.db.models import (
     Query,
     QueryRating,
     QuerySummary,
+    Question,
     Rater,
+    Repeat,
     RepeatRating,
+    Run,
+    Study,
     Task,
 )
+from webapp.db.tables import tables
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance
-from webapp.services import rating_page, repeats, tasks
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
+from webapp.services import pool, rating_page, repeats, tasks
 from webapp.services.judged_things import from_row
-from webapp.services.pool import REPEAT
-from webapp.services.progress import PooledFigure, Progress, pooled_figure, progress
+from webapp.services.pool import REPEAT, Share
+from webapp.services.progress import PooledFigure, Progress, of_share, pooled_figure
 from webapp.services.rating_page import EarlierVerdict, Turn
 
 ALL_FIGURES = "all"
@@ -43,10 +50,14 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BlindCard:
-    """One property to judge, at its 1-based place in this rater's order; ``key`` names it."""
+    """One property to judge, at its 1-based place in this rater's order; ``key`` names it.
+
+    ``listing`` tells its property from others: one that was shown in two contents is two cards.
+    """
 
     key: str
     position: int
+    listing: int
     card: Card
     relevance: Relevance | None
     earlier: EarlierVerdict | None = None
@@ -80,65 +91,148 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class BlindPage:
-    """One task as its rater sees it. ``answers`` is empty until every card is judged.
+class Moving:
+    """What verdicts in a task move on its page. ``answers`` is empty until all cards are judged.
 
-    ``figure`` is there only where the study lets raters see figures while rating.
+    ``contradicts_itself``: "truly nothing" stands beside a property judged relevant. ``figure``
+    is there only where the study lets raters see figures while rating.
     """
 
     task_id: str
     question: str
-    category: str
-    context_dependent: bool
-    earlier_turns: tuple[Turn, ...]
     stage: Stage
-    cards: tuple[BlindCard, ...]
+    asks_cards: bool
     asks_emptiness: bool
     empty_outcome: EmptyOutcome | None
+    contradicts_itself: bool
     answers: tuple[BlindAnswer, ...]
     place: Place
     progress: Progress
     figure: PooledFigure | None
-    guidelines: str
     show_pictures: bool
 
-    @property
-    def contradicts_itself(self) -> bool:
-        """Whether "truly nothing" stands beside a property judged relevant."""
-        found = any(shown.relevance is Relevance.RELEVANT for shown in self.cards)
-        return found and self.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+
+@dataclass(frozen=True, slots=True)
+class BlindPage(Moving):
+    """One task as its rater sees it."""
+
+    category: str
+    context_dependent: bool
+    earlier_turns: tuple[Turn, ...]
+    cards: tuple[BlindCard, ...]
+    guidelines: str
 
 
 def blind_page(session: Session, rater: Rater, task_id: str) -> BlindPage:
     """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
-    task = tasks.find(session, rater, task_id)
-    cards = _cards(session, task)
-    empty = tasks.emptiness(session, task)
-    outcome = _outcome(session, task, empty)
-    answers = _answers(session, task)
-    stage = _stage(cards, empty is not None and outcome is None, answers)
+    task = _task(session, rater, task_id)
+    things = _things(session, task)
+    moving = _moving(session, rater, task, things)
     return BlindPage(
-        task_id=task.id,
-        question=task.question.text,
-        category=task.question.category,
-        context_dependent=task.question.context_dependent,
+        **{field.name: getattr(moving, field.name) for field in fields(Moving)},
+        category=task.category,
+        context_dependent=task.context_dependent,
         earlier_turns=_earlier_turns(session, task),
+        cards=_cards(session, rater, task, things),
+        guidelines=rater.study.guidelines,
+    )
+
+
+def standing(
+    session: Session, who: Who, task_id: str, key: str | None = None
+) -> tuple[Moving, tuple[BlindCard, ...]]:
+    """Return what verdicts in a task moved, and the cards that tell of each other's verdicts.
+
+    Beside them the card named `key`. No more is read than that: every click is followed by it.
+    Raises ``UnknownTask``.
+    """
+    rater = session.get_one(Rater, who.id, options=[joinedload(Rater.study)])
+    task = _task(session, rater, task_id)
+    things = _things(session, task, with_cards=False)
+    cards: tuple[BlindCard, ...] = ()
+    if key is not None or len({row.listing for row in things}) < len(things):
+        everything = _cards(session, rater, task, _things(session, task))
+        several = rating_page.shown_several_times(everything)
+        cards = tuple(card for card in everything if card in several or card.key == key)
+    return _moving(session, rater, task, things), cards
+
+
+def _moving(session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]) -> Moving:
+    said = [row.verdict for row in things if row.listing is not None]
+    empty = next((row for row in things if row.listing is None), None)
+    outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
+    answers = () if None in said else _answers(session, task)
+    stage = _stage(said, empty is not None and outcome is None, answers)
+    share = pool.share(session, rater)
+    return Moving(
+        task_id=task.id,
+        question=task.text,
         stage=stage,
-        cards=cards,
+        asks_cards=bool(said),
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
+        contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY and Relevance.RELEVANT in said,
         answers=answers if stage in {Stage.ANSWERS, Stage.DONE} else (),
-        place=_place(session, task),
-        progress=progress(session, rater),
+        place=_place(share, task.id),
+        progress=of_share(session, rater, share),
         figure=pooled_figure(session, rater) if rater.study.figures == ALL_FIGURES else None,
-        guidelines=rater.study.guidelines,
         show_pictures=rater.study.show_pictures,
     )
 
 
-def _place(session: Session, task: Task) -> Place:
-    given = tasks.given_to(session, task.rater)
-    at = given.index(task.id)
+def _task(session: Session, rater: Rater, task_id: str) -> Row[Any]:
+    """Return one of the rater's own tasks with its question; raises ``UnknownTask``."""
+    found = tables(session).execute(_own_task(), {"task_id": task_id, "rater_id": rater.id}).first()
+    if found is None:
+        raise tasks.UnknownTask(task_id)
+    return found
+
+
+@cache
+def _own_task() -> Select[*tuple[Any, ...]]:
+    question = (Question.text, Question.category, Question.context_dependent)
+    return (
+        select(*Task.__table__.columns, *question, Study.order_seed)
+        .join_from(Task, Question, Question.id == Task.question_id)
+        .join(Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
+    )
+
+
+def _things(session: Session, task: Row[Any], *, with_cards: bool = True) -> Sequence[Row[Any]]:
+    """Return what a task asks about and what was said in it, in the order its rater sees it."""
+    statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
+    rows = tables(session).execute(statement, {"task_id": task.id}).all()
+    return sorted(rows, key=lambda row: tasks.key(task, row.id))
+
+
+@cache
+def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``_things``: writing it down takes longer than asking it."""
+    thing, said = JudgedThing, Repeat if again else Judgment
+    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
+    columns += [thing.property_id.label("listing"), said.verdict, *([thing.card] * with_cards)]
+    own = Task.id == bindparam("task_id")
+    if again:
+        asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
+        return asked.join(thing, thing.id == Repeat.judged_thing_id).where(own)
+    return (
+        select(*columns)
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
+        .outerjoin(
+            Judgment,
+            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id),
+        )
+        .where(own)
+    )
+
+
+def _place(share: Share, task_id: str) -> Place:
+    given = [one.task_id for one in share.given]
+    at = given.index(task_id)
     return Place(
         position=at + 1,
         previous=given[at - 1] if at else None,
@@ -146,8 +240,8 @@ def _place(session: Session, task: Task) -> Place:
     )
 
 
-def _stage(cards: Sequence[BlindCard], unclassified: bool, answers: Sequence[BlindAnswer]) -> Stage:
-    if any(card.relevance is None for card in cards):
+def _stage(said: Sequence[str | None], unclassified: bool, answers: Sequence[BlindAnswer]) -> Stage:
+    if None in said:
         return Stage.CARDS
     if unclassified:
         return Stage.EMPTINESS
@@ -156,109 +250,100 @@ def _stage(cards: Sequence[BlindCard], unclassified: bool, answers: Sequence[Bli
     return Stage.DONE
 
 
-def _cards(session: Session, task: Task) -> tuple[BlindCard, ...]:
-    found = tasks.things(session, task)
-    said = _said(session, task, [thing.id for thing in found])
-    earlier = _earlier_verdicts(session, task, found)
+def _cards(
+    session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
+) -> tuple[BlindCard, ...]:
+    found = [row for row in things if row.listing is not None]
+    earlier = _earlier_verdicts(session, rater, task, found)
     return tuple(
         BlindCard(
-            key=tasks.key(task, thing.id),
+            key=tasks.key(task, row.id),
             position=position,
-            card=from_row(thing.card or {"title": ""}),
-            relevance=Relevance(said[thing.id]) if thing.id in said else None,
-            earlier=_earlier(earlier.get(thing.id), thing),
+            listing=row.listing,
+            card=from_row(row.card or {"title": ""}),
+            relevance=Relevance(row.verdict) if row.verdict else None,
+            earlier=_earlier(earlier.get(row.id), row),
         )
-        for position, thing in enumerate(found, start=1)
+        for position, row in enumerate(found, start=1)
     )
 
 
 def _earlier_verdicts(
-    session: Session, task: Task, found: Sequence[JudgedThing]
+    session: Session, rater: Rater, task: Row[Any], found: Sequence[Row[Any]]
 ) -> dict[int, tuple[str, Card]]:
     """Return what was said before of other contents: of a repeat, in the repeat alone."""
     if task.kind != REPEAT:
-        return rating_page.earlier_verdicts(session, task.rater, found)
+        return rating_page.earlier_verdicts(session, rater, found)
     again = repeats.verdicts(session, task)
     return rating_page.said_before(
         found, [(thing, *again[thing.id]) for thing in found if thing.id in again]
     )
 
 
-def _earlier(found: tuple[str, Card] | None, thing: JudgedThing) -> EarlierVerdict | None:
+def _earlier(found: tuple[str, Card] | None, thing: Row[Any]) -> EarlierVerdict | None:
     if found is None or thing.card is None:
         return None
     verdict, other = found
-    return EarlierVerdict(Relevance(verdict), other, differences(other, from_row(thing.card)))
+    now = from_row(thing.card)
+    return EarlierVerdict(Relevance(verdict), other, now, differences(other, now))
 
 
-def _said(session: Session, task: Task, things: Sequence[int]) -> dict[int, str]:
-    """Return the verdicts given in the task, by judged thing."""
-    if task.kind == REPEAT:
-        again = repeats.verdicts(session, task)
-        return {thing: verdict for thing, (verdict, _) in again.items()}
-    rows = session.execute(
-        select(Judgment.judged_thing_id, Judgment.verdict).where(
-            Judgment.rater_id == task.rater_id, Judgment.judged_thing_id.in_(things)
-        )
-    )
-    return {thing_id: verdict for thing_id, verdict in rows if verdict}
-
-
-def _outcome(session: Session, task: Task, empty: JudgedThing | None) -> EmptyOutcome | None:
-    said = _said(session, task, [empty.id]) if empty else {}
-    return EmptyOutcome(said[empty.id]) if empty and empty.id in said else None
-
-
-def _answers(session: Session, task: Task) -> tuple[BlindAnswer, ...]:
-    found = tasks.answers(session, task)
-    keys = [query.id for query in found]
-    rated = _ratings(session, task, keys)
+def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
+    again = task.kind == REPEAT
+    rows = tables(session).execute(_rated(again=again), {"task_id": task.id}).all()
+    found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     suggested = (
-        repeats.suggested(session, task, keys)
-        if task.kind == REPEAT
-        else _suggested(session, task, keys)
+        repeats.suggested(session, task, [row.id for row in found])
+        if again
+        else {row.id: _suggested(row) for row in found}
     )
     return tuple(
         BlindAnswer(
-            key=tasks.key(task, -query.id),
+            key=tasks.key(task, -row.id),
             letter=letter(number),
-            response=query.response,
-            quality=rated[query.id].quality if query.id in rated else None,
-            notes=rated[query.id].notes if query.id in rated else "",
-            suggested=suggested.get(query.id),
+            response=row.response,
+            quality=row.quality,
+            notes=row.notes or "",
+            suggested=suggested.get(row.id),
         )
-        for number, query in enumerate(found)
+        for number, row in enumerate(found)
     )
 
 
-def _ratings(
-    session: Session, task: Task, keys: Sequence[int]
-) -> Mapping[int, QueryRating | RepeatRating]:
-    """Return quality and notes given in the task, by answer."""
-    if task.kind == REPEAT:
-        return repeats.ratings(session, task)
-    ratings = select(QueryRating).where(
-        QueryRating.rater_id == task.rater_id, QueryRating.query_key.in_(keys)
+@cache
+def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement over the answers to rate in a task, and what was said of them."""
+    said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
+    columns = select(Query.id, Query.response, said.quality, said.notes)
+    if again:
+        asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
+        return asked.join(Query, Query.id == RepeatRating.query_key).where(own)
+    row, mine = QuerySummary, Task.rater_id
+    return (
+        columns.add_columns(
+            *(row.state, row.results_count, row.judged_count),
+            *(row.relevant_count, row.not_relevant_count),
+        )
+        .join_from(Task, Rater, Rater.id == mine)
+        .join(Study, Study.id == Rater.study_id)
+        .join(Query, Query.question_id == Task.question_id)
+        .join(Run, Run.id == Query.run_id)
+        .join(row, and_(row.query_key == Query.id, row.rater_id == mine))
+        .outerjoin(
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
+        )
+        .where(own, pool.answers_in(Study, Task))
     )
-    return {row.query_key: row for row in session.scalars(ratings)}
 
 
-def _suggested(session: Session, task: Task, keys: Sequence[int]) -> dict[int, int | None]:
-    """Return what the rater's own verdicts suggest for each of these answers."""
-    rows = session.scalars(
-        select(QuerySummary).where(
-            QuerySummary.rater_id == task.rater_id, QuerySummary.query_key.in_(keys)
-        )
+def _suggested(row: Row[Any]) -> int | None:
+    """Return what the rater's own verdicts suggest for an answer."""
+    return suggested_quality(
+        QueryState(row.state),
+        [Relevance.RELEVANT] * row.relevant_count
+        + [Relevance.NOT_RELEVANT] * row.not_relevant_count
+        + [None] * (row.results_count - row.judged_count),
     )
-    return {
-        row.query_key: suggested_quality(
-            QueryState(row.state),
-            [Relevance.RELEVANT] * row.relevant_count
-            + [Relevance.NOT_RELEVANT] * row.not_relevant_count
-            + [None] * (row.results_count - row.judged_count),
-        )
-        for row in rows
-    }
 
 
 def letter(number: int) -> str:
@@ -271,7 +356,7 @@ def letter(number: int) -> str:
     return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
 
 
-def _earlier_turns(session: Session, task: Task) -> tuple[Turn, ...]:
+def _earlier_turns(session: Session, task: Row[Any]) -> tuple[Turn, ...]:
     """Return the conversation that a follow-up depends on; it belongs to the task's run."""
     if task.run_id is None:
         return ()

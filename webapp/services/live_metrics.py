@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -13,7 +13,6 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Row,
-    RowMapping,
     Select,
     and_,
     bindparam,
@@ -39,6 +38,7 @@ from webapp.db.models import (
     Run,
 )
 from webapp.db.prepared import Prepared
+from webapp.db.tables import tables
 from webapp.db.upserts import upsert
 from webapp.metrics.queries import QUERY_FIGURES, Span, summarise
 from webapp.metrics.queries import QuerySummary as Summary
@@ -152,31 +152,36 @@ class Standing:
     open_judgments: int = 0
     open_queries: int = 0
 
-    def __add__(self, other: Standing) -> Standing:
-        return Standing(
-            self.totals + other.totals,
-            self.open_judgments + other.open_judgments,
-            self.open_queries + other.open_queries,
+    @classmethod
+    def together(cls, disjoint: Iterable[Standing]) -> Standing:
+        """Return how the rater stands in several sets of queries that have none in common."""
+        listed = tuple(disjoint)
+        return cls(
+            Totals.together(one.totals for one in listed),
+            sum(one.open_judgments for one in listed),
+            sum(one.open_queries for one in listed),
         )
 
+    def __add__(self, other: Standing) -> Standing:
+        return Standing.together((self, other))
 
-def is_open() -> ColumnElement[bool]:
+
+def is_open(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
     """Return the condition on ``QuerySummary`` that something is left to rate."""
-    row = QuerySummary
     unrated = and_(row.state == str(QueryState.RESULTS), row.quality.is_(None))
     return or_(row.open_judgments > 0, unrated)
 
 
 def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
     """Return how a rater stands in a run, by category in question order; one statement."""
-    rows = session.execute(_standings(), {"rater_id": rater_id, "run_id": run_id})
+    rows = tables(session).execute(_standings(), {"rater_id": rater_id, "run_id": run_id})
     return {
-        row["category"]: Standing(_totals(row), row["open_judgments"], row["open_queries"])
-        for row in rows.mappings()
+        category: Standing(_totals(numbers), open_judgments, open_queries)
+        for category, open_judgments, open_queries, *numbers in rows
     }
 
 
-def summary(row: QuerySummary) -> Summary:
+def summary(row: QuerySummary | Row[Any]) -> Summary:
     """Return a stored summary row as the metrics know it."""
     return Summary(
         state=QueryState(row.state),
@@ -193,7 +198,7 @@ def summary(row: QuerySummary) -> Summary:
     )
 
 
-def _span(row: QuerySummary, figure: str) -> Span:
+def _span(row: QuerySummary | Row[Any], figure: str) -> Span:
     return Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
 
 
@@ -285,7 +290,7 @@ def _standings() -> Select[Any]:
 
 
 def _sums() -> Iterator[ColumnElement[Any]]:
-    """Yield one sum or count for each field of ``Totals``."""
+    """Yield one sum or count for each field of ``Totals``, in the order of ``_totals``."""
     row = QuerySummary
     yield cast(func.sum(row.open_judgments), Integer).label("open_judgments")
     yield _count(is_open()).label("open_queries")
@@ -312,7 +317,9 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return cast(func.coalesce(func.sum(case((condition, 1), else_=0)), 0), Integer)
 
 
-def _totals(row: RowMapping) -> Totals:
-    counts = {name: row[name] for name in COUNTS}
-    sums = {name: Sum(row[f"sum_{name}"], row[f"n_{name}"]) for name in COLUMNS}
-    return Totals(**counts, sums=sums)
+def _totals(numbers: Sequence[Any]) -> Totals:
+    """Return the totals from the counts, then a sum and a count for each column."""
+    counts = dict(zip(COUNTS, numbers, strict=False))
+    sums = numbers[len(COUNTS) :]
+    by_column = zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True)
+    return Totals(**counts, sums=dict(by_column))

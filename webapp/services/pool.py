@@ -7,17 +7,21 @@ that depends on its conversation is one unit per run. Giving a unit to a rater m
 from __future__ import annotations
 
 import secrets
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from hashlib import sha256
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
     Exists,
+    Select,
     SQLColumnExpression,
     and_,
+    bindparam,
+    case,
     exists,
     func,
     or_,
@@ -25,7 +29,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, Query, Question, Rater, Result, Run, Study, Task
+from webapp.db.models import (
+    JudgedThing,
+    Judgment,
+    Query,
+    QuerySummary,
+    Question,
+    QuestionSet,
+    Rater,
+    Result,
+    Run,
+    Study,
+    Task,
+)
+from webapp.db.tables import tables
 from webapp.records import QueryState
 from webapp.services import assignments
 
@@ -33,20 +50,36 @@ POOL, REPEAT = "pool", "repeat"
 """The kinds of tasks: a unit for the first time, and the same once more."""
 TASK_ID_BYTES = 9
 DEEPEST = 2**31 - 1
+MOST_NAMED = 5_000
+"""So many questions are named to a database at once, which takes so many and not many more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Everything to judge about one question; ``run_id`` where its conversation matters."""
+class Unit(NamedTuple):
+    """Everything to judge about one question; ``run_id`` where its conversation matters.
+
+    A tuple, since thousands are looked up whenever a page says how far its rater is.
+    """
 
     question_id: int
     run_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A unit that a rater was given; ``kind`` says whether for the first time."""
+class Said(NamedTuple):
+    """How far one rater is with a unit.
 
+    ``is_open`` says that something listed is unjudged, below the pool's depth too,
+    ``is_begun`` that something is judged, ``is_unrated`` that an answer misses its quality.
+    """
+
+    is_open: bool
+    is_begun: bool
+    is_unrated: bool
+
+
+class Given(NamedTuple):
+    """A unit that a rater was given as a task; ``kind`` says whether for the first time."""
+
+    task_id: str
     unit: Unit
     kind: str
 
@@ -56,12 +89,12 @@ class Share:
     """What of a study is one rater's.
 
     ``given`` is in the order of giving, ``free`` in the order in which the rater would be
-    given it. ``sizes`` has the verdicts that each unit of the study asks for.
+    given it. ``units`` are all of the study, and how far the rater is with each.
     """
 
     given: tuple[Given, ...]
     free: tuple[Unit, ...]
-    sizes: Mapping[Unit, int]
+    units: Mapping[Unit, Said]
 
     @property
     def first_time(self) -> list[Unit]:
@@ -74,16 +107,117 @@ class Share:
         return {given.unit for given in self.given if given.kind == REPEAT}
 
 
-def sizes(session: Session, study: Study) -> dict[Unit, int]:
-    """Return how many verdicts each unit asks for, in the order of the questions."""
-    rows = session.execute(
-        select(JudgedThing.question_id, JudgedThing.run_id, func.count())
-        .join(Question, Question.id == JudgedThing.question_id)
-        .where(is_shown(study))
-        .group_by(JudgedThing.question_id, JudgedThing.run_id, Question.position)
-        .order_by(Question.position, JudgedThing.question_id, JudgedThing.run_id)
+def units(session: Session, rater: Rater) -> dict[Unit, Said]:
+    """Return every unit of the rater's study in the order of the questions, and how far they are.
+
+    Told by the stored summaries: the things themselves need not be looked at.
+    """
+    values = {"rater_id": rater.id, "study_id": rater.study_id}
+    rows = tables(session).execute(_units(), values).all()
+    return {
+        Unit(question_id, run_id): Said(bool(is_open), bool(is_begun), bool(is_unrated))
+        for question_id, run_id, is_open, is_begun, is_unrated in rows
+    }
+
+
+@cache
+def _units() -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``units``: a unit without anything to judge is none.
+
+    The joins are outer ones so that SQLite keeps their order and no answer's text is passed.
+    """
+    row, results = QuerySummary, QuerySummary.state == str(QueryState.RESULTS)
+    begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
+    run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
+    asks = or_(results, row.state == str(QueryState.EMPTY))
+    return (
+        select(
+            Question.id,
+            run_id,
+            _any(row.open_judgments > 0),
+            _any(begun),
+            _any(and_(results, row.quality.is_(None))),
+        )
+        .join_from(Question, Query, Query.question_id == Question.id, isouter=True)
+        .join(
+            row,
+            and_(row.query_key == Query.id, row.rater_id == bindparam("rater_id")),
+            isouter=True,
+        )
+        .where(Question.question_set_id.in_(sets))
+        .group_by(Question.position, Question.id, run_id)
+        .having(_any(asks) == 1)
+        .order_by(Question.position, Question.id, run_id)
     )
-    return {Unit(question_id, run_id): count for question_id, run_id, count in rows}
+
+
+def _any(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.max(case((condition, 1), else_=0))
+
+
+def size(session: Session, study: Study, wanted: Collection[Unit]) -> int:
+    """Return how many verdicts these units ask for together."""
+    alone = [unit for unit in wanted if unit.run_id is not None]
+    whole = {unit.question_id for unit in wanted if unit.run_id is None}
+    found = sum(sizes(session, study, alone).values())
+    for start in range(0, len(whole), MOST_NAMED):
+        values = {"questions": sorted(whole)[start : start + MOST_NAMED], "depth": study.pool_depth}
+        statement = _counts(deep=study.pool_depth is None, in_all=True)
+        found += tables(session).scalar(statement, values) or 0
+    return found
+
+
+def sizes(session: Session, study: Study, wanted: Collection[Unit]) -> dict[Unit, int]:
+    """Return how many verdicts each of these units asks for."""
+    return _counted(session, study, wanted, None)
+
+
+def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
+    """Return how many verdicts one rater has still to give in each of these units."""
+    return _counted(session, rater.study, wanted, rater.id)
+
+
+def _counted(
+    session: Session, study: Study, wanted: Collection[Unit], rater_id: int | None
+) -> dict[Unit, int]:
+    questions = sorted({unit.question_id for unit in wanted})
+    statement = _counts(deep=study.pool_depth is None, unjudged=rater_id is not None)
+    found: dict[Unit, int] = {}
+    for start in range(0, len(questions), MOST_NAMED):
+        named = questions[start : start + MOST_NAMED]
+        values = {"questions": named, "depth": study.pool_depth, "rater_id": rater_id}
+        rows = tables(session).execute(statement, values)
+        found |= {Unit(question_id, run_id): count for question_id, run_id, count in rows}
+    return {unit: found.get(unit, 0) for unit in wanted}
+
+
+@cache
+def _counts(
+    *, deep: bool, unjudged: bool = False, in_all: bool = False
+) -> Select[*tuple[Any, ...]]:
+    """Return the statement that counts what units ask for: everything, or what is unjudged.
+
+    Only runs of a study list what its questions ask for, so that no run is looked at. Asked
+    `in_all`, SQLite finds everything in its indexes and sorts nothing.
+    """
+    thing = JudgedThing
+    listed = exists().where(Result.judged_thing_id == thing.id)
+    if not deep:
+        listed = listed.where(Result.rank <= bindparam("depth"))
+    shown = or_(listed, exists().where(Query.emptiness_id == thing.id))
+    named = thing.question_id.in_(bindparam("questions", expanding=True))
+    if in_all:
+        return select(func.count()).select_from(thing).where(shown, named)
+    statement = select(thing.question_id, thing.run_id, func.count()).where(shown, named)
+    if unjudged:
+        said = exists().where(
+            Judgment.rater_id == bindparam("rater_id"),
+            Judgment.judged_thing_id == thing.id,
+            Judgment.verdict.is_not(None),
+        )
+        statement = statement.where(~said.correlate(thing))
+    return statement.group_by(thing.question_id, thing.run_id)
 
 
 def is_shown(study: Study) -> ColumnElement[bool]:
@@ -92,17 +226,35 @@ def is_shown(study: Study) -> ColumnElement[bool]:
     Only ranks within the pool's depth count. It is asked of each thing by itself, so that a
     question costs the same in a study of any size.
     """
-    empty = exists().where(
-        Query.emptiness_id == JudgedThing.id, Run.id == Query.run_id, Run.study_id == study.id
-    )
-    listed = _is_listed(study.id, DEEPEST if study.pool_depth is None else study.pool_depth)
-    return or_(listed.correlate(JudgedThing), empty.correlate(JudgedThing))
+    return _is_shown(study.id, _depth(study))
 
 
 def is_listed() -> ColumnElement[bool]:
     """Return the condition on (``JudgedThing``, ``Study``) that a run of the study lists it."""
     listed = _is_listed(Study.id, func.coalesce(Study.pool_depth, DEEPEST))
     return listed.correlate(JudgedThing, Study)
+
+
+def is_asked() -> ColumnElement[bool]:
+    """Return the condition on (``JudgedThing``, ``Study``) that ``is_shown`` is of one study."""
+    return or_(is_listed(), _is_empty(Study.id).correlate(JudgedThing, Study))
+
+
+def _depth(study: Study) -> int:
+    return DEEPEST if study.pool_depth is None else study.pool_depth
+
+
+def _is_shown(
+    study_id: int | SQLColumnExpression[int], depth: int | SQLColumnExpression[int]
+) -> ColumnElement[bool]:
+    listed, empty = _is_listed(study_id, depth), _is_empty(study_id)
+    return or_(listed.correlate(JudgedThing), empty.correlate(JudgedThing))
+
+
+def _is_empty(study_id: int | SQLColumnExpression[int]) -> Exists:
+    return exists().where(
+        Query.emptiness_id == JudgedThing.id, Run.id == Query.run_id, Run.study_id == study_id
+    )
 
 
 def _is_listed(
@@ -125,7 +277,7 @@ def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     )
 
 
-def answers_in(study: Study, unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
+def answers_in(study: Study | type[Study], unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`."""
     return and_(
         Query.question_id == unit.question_id,
@@ -140,28 +292,35 @@ def share(session: Session, rater: Rater) -> Share:
 
     Free is what is assigned to them, they do not have and fewer raters than the overlap have.
     """
-    study = rater.study
-    taken: Counter[Unit] = Counter()
-    given = []
-    rows = select(Task.rater_id, Task.question_id, Task.run_id, Task.kind)
-    for rater_id, question_id, run_id, kind in session.execute(
-        rows.order_by(Task.claimed_at, Task.id)
-    ):
-        unit = Unit(question_id, run_id)
-        taken[unit] += kind == POOL
-        if rater_id == rater.id:
-            given.append(Given(unit, kind))
-    found = sizes(session, study)
+    rows = tables(session).execute(_given(), {"rater_id": rater.id}).all()
+    given = [Given(name, Unit(*unit), kind) for name, *unit, kind in rows]
+    found = units(session, rater)
     own = assignments.assigned(session, rater)
     mine = {one.unit for one in given}
+    gone = _taken(session, rater.study)
     free = (
         unit
         for unit in _ordered(found, rater)
-        if unit not in mine
-        and (own is None or unit.question_id in own)
-        and (study.overlap is None or taken[unit] < study.overlap)
+        if unit not in mine and unit not in gone and (own is None or unit.question_id in own)
     )
     return Share(tuple(given), tuple(free), found)
+
+
+@cache
+def _given() -> Select[*tuple[Any, ...]]:
+    """Return the statement over the tasks of a rater in the order in which they were given."""
+    columns = select(Task.id, Task.question_id, Task.run_id, Task.kind)
+    own = columns.where(Task.rater_id == bindparam("rater_id"))
+    return own.order_by(Task.claimed_at, Task.id)
+
+
+def _taken(session: Session, study: Study) -> set[Unit]:
+    """Return the units that as many raters were given as the study's overlap allows."""
+    if study.overlap is None:
+        return set()
+    rows = select(Task.question_id, Task.run_id, func.count()).where(Task.kind == POOL)
+    counts = session.execute(rows.group_by(Task.question_id, Task.run_id))
+    return {Unit(question, run) for question, run, raters in counts if raters >= study.overlap}
 
 
 def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -> Task:

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from webapp.db.models import JudgedThing, Judgment, QueryRating, Rater, Repeat, RepeatRating, Task
 from webapp.metrics.ranking import Undefined, precision
 from webapp.records import Relevance
-from webapp.services import pool, repeats, studies, tasks
-from webapp.services.pool import Share, Unit
+from webapp.services import pool, repeats, studies
+from webapp.services.pool import Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +56,31 @@ def progress(session: Session, rater: Rater) -> Progress:
 
     What is asked again counts from the beginning, so that nothing grows when it is.
     """
-    share = pool.share(session, rater)
-    planned = repeats.planned(rater, share)
-    open_tasks = session.scalar(
-        select(func.count())
-        .select_from(Task)
-        .where(Task.rater_id == rater.id, tasks.is_open(rater.study))
+    return of_share(session, rater, pool.share(session, rater))
+
+
+def of_share(session: Session, rater: Rater, share: Share) -> Progress:
+    """Return how far the rater is in their share of the study."""
+    planned = [one.unit for one in repeats.planned(rater, share)]
+    wanted = {unit for unit in (*share.first_time, *share.free) if unit in share.units}
+    to_judge = {unit for unit in wanted if share.units[unit].is_open}
+    begun = {unit for unit in to_judge if share.units[unit].is_begun}
+    untouched = to_judge - begun
+    sizes = pool.sizes(session, rater.study, planned)
+    left = pool.left(session, rater, begun)
+    again, open_again = repeats.left(session, rater) if share.again else (0, 0)
+    opened = sum(
+        unit in untouched or left.get(unit, 0) > 0 or share.units[unit].is_unrated
+        for unit in share.first_time
+        if unit in share.units
     )
     return Progress(
-        done=len(share.given) - (open_tasks or 0),
+        done=len(share.given) - opened - open_again,
         of=len(share.given) + len(share.free) + len(planned),
-        open_judgments=_open_judgments(session, rater, share)
-        + repeats.open_verdicts(session, rater)
-        + sum(share.sizes[one.unit] for one in planned),
+        open_judgments=pool.size(session, rater.study, untouched)
+        + sum(left.values())
+        + sum(sizes.values())
+        + again,
     )
 
 
@@ -116,20 +128,3 @@ def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
         decided=relevant + said.count(Relevance.NOT_RELEVANT),
         share=None if isinstance(share, Undefined) else share,
     )
-
-
-def _open_judgments(session: Session, rater: Rater, share: Share) -> int:
-    """Return how many verdicts are left in what the rater was given and can still be given."""
-    rows = session.execute(
-        select(JudgedThing.question_id, JudgedThing.run_id, func.count())
-        .join(Judgment)
-        .where(
-            Judgment.rater_id == rater.id,
-            Judgment.verdict.is_not(None),
-            pool.is_shown(rater.study),
-        )
-        .group_by(JudgedThing.question_id, JudgedThing.run_id)
-    )
-    given = {Unit(question_id, run_id): count for question_id, run_id, count in rows}
-    wanted = {*share.first_time, *share.free}
-    return sum(share.sizes.get(unit, 0) - given.get(unit, 0) for unit in wanted)

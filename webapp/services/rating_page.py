@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from operator import itemgetter
+from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, exists, func, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy import (
+    Integer,
+    Row,
+    ScalarSelect,
+    Select,
+    String,
+    and_,
+    bindparam,
+    exists,
+    func,
+    select,
+)
+from sqlalchemy.orm import Session, aliased, joinedload
 
 from webapp.db.models import (
     Event,
@@ -23,11 +36,13 @@ from webapp.db.models import (
     Rater,
     Result,
     Run,
+    Study,
 )
+from webapp.db.tables import tables
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.metrics.summaries import QuerySummary as Summary
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
 from webapp.services import live_metrics
 from webapp.services.judged_things import from_row
 from webapp.services.judgments import UnknownQuery
@@ -36,6 +51,9 @@ from webapp.services.live_metrics import Standing
 _HAS_GOLD = exists().where(GoldVersion.question_set_id == Run.question_set_id)
 """Whether the run's questions have gold questions, which costs no statement of its own."""
 
+_RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
+
+Thing = JudgedThing | Row[Any]
 _Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
 
@@ -49,22 +67,27 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class EarlierVerdict:
-    """The rater's verdict on the same property with other content, and what differs."""
+    """The rater's verdict on the same property with other content, and what differs.
+
+    ``now`` is the content of the card it stands on, which may state more than the card does.
+    """
 
     relevance: Relevance
     card: Card
+    now: Card
     differing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedCard:
-    """One card of the answer with the rater's verdict on it.
+    """One card of the answer with the rater's verdict on it; ``listing`` names its property.
 
     ``repeats`` are the other ranks (1-based) at which the same answer shows the same thing;
     one verdict counts for all of them.
     """
 
     rank: int
+    listing: int | None
     card: Card
     relevance: Relevance | None
     repeats: tuple[int, ...] = ()
@@ -95,8 +118,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class RatingPage:
-    """One query of a run as its rater sees it. ``whole`` and ``category_standing`` are live."""
+class Moving:
+    """What verdicts on a query move on its page. ``whole`` and ``category_standing`` are live."""
 
     run_id: str
     search_method: str | None
@@ -104,16 +127,9 @@ class RatingPage:
     query_id: int
     question: str
     category: str
-    context_dependent: bool
     state: QueryState
-    response: str
-    error: str | None
-    claimed_count: int | None
-    earlier_turns: tuple[Turn, ...]
-    cards: tuple[JudgedCard, ...]
     quality: int | None
     suggested_quality: int | None
-    notes: str
     empty_outcome: EmptyOutcome | None
     found_elsewhere: bool
     summary: Summary
@@ -121,10 +137,33 @@ class RatingPage:
     whole: Standing
     categories: tuple[str, ...]
     place: Place
+    show_pictures: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RatingPage(Moving):
+    """One query of a run as its rater sees it."""
+
+    context_dependent: bool
+    response: str
+    error: str | None
+    claimed_count: int | None
+    earlier_turns: tuple[Turn, ...]
+    cards: tuple[JudgedCard, ...]
+    notes: str
     filter: Filter
     allow_bulk: bool
-    show_pictures: bool
     has_gold: bool
+
+
+class Listed(Protocol):
+    """A card of which property it is known."""
+
+    @property
+    def listing(self) -> int | None: ...  # noqa: D102
+
+
+ListedCard = TypeVar("ListedCard", bound=Listed)
 
 
 def rating_page(
@@ -135,40 +174,79 @@ def rating_page(
     Raises ``UnknownQuery``.
     """
     query, has_gold = _query(session, rater, run_id, query_id)
-    run, question = query.run, query.question
-    stored = session.get_one(QuerySummary, (rater.id, query.id))
-    summary = live_metrics.summary(stored)
-    rating = session.get(QueryRating, (rater.id, query.id))
-    cards = _cards(session, rater, query)
-    standings = live_metrics.by_category(session, rater.id, run_id)
+    asked = _asked(session, rater, run_id, query_id, wanted)
+    cards = _cards(session, rater, query.id)
+    moving = _moving(session, rater, asked, [card.relevance for card in cards], wanted)
     return RatingPage(
-        run_id=run.id,
-        search_method=run.search_method,
-        llm=run.llm,
-        query_id=query.query_id,
-        question=question.text,
-        category=question.category,
-        context_dependent=question.context_dependent,
-        state=summary.state,
+        **{field.name: getattr(moving, field.name) for field in fields(Moving)},
+        context_dependent=query.question.context_dependent,
         response=query.response,
         error=query.error,
         claimed_count=query.claimed_count,
         earlier_turns=earlier_turns(session, query),
         cards=cards,
-        quality=rating.quality if rating else None,
-        suggested_quality=suggested_quality(summary.state, [card.relevance for card in cards]),
-        notes=rating.notes if rating else "",
-        empty_outcome=summary.empty_outcome,
-        found_elsewhere=_found_elsewhere(session, rater, query),
-        summary=summary,
-        category_standing=standings[question.category],
-        whole=sum(standings.values(), Standing()),
-        categories=tuple(standings),
-        place=_place(session, rater, query, wanted),
+        notes=asked.notes or "",
         filter=wanted,
         allow_bulk=rater.study.allow_bulk,
-        show_pictures=rater.study.show_pictures,
         has_gold=has_gold,
+    )
+
+
+def standing(
+    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: Filter
+) -> tuple[Moving, tuple[JudgedCard, ...]]:
+    """Return what verdicts on a query moved, and the cards that tell of each other's verdicts.
+
+    No more is read than that: every click is followed by it. Raises ``UnknownQuery``.
+    """
+    asked = _asked(session, who, run_id, query_id, wanted)
+    values = {"rater_id": who.id, "query_key": asked.id}
+    rows = tables(session).execute(_listed(), values).all()
+    several = len({row.listing for row in rows}) < len(rows)
+    cards = shown_several_times(_cards(session, who, asked.id)) if several else ()
+    said = [Relevance(row.verdict) if row.verdict else None for row in rows]
+    return _moving(session, who, asked, said, wanted), cards
+
+
+def shown_several_times(cards: Sequence[ListedCard]) -> tuple[ListedCard, ...]:
+    """Return the cards whose property is on the page once more: each tells what was said there."""
+    times = Counter(card.listing for card in cards)
+    return tuple(card for card in cards if times[card.listing] > 1)
+
+
+def _moving(
+    session: Session,
+    who: Rater | Who,
+    asked: Row[Any],
+    said: Sequence[Relevance | None],
+    wanted: Filter,
+) -> Moving:
+    summary = live_metrics.summary(asked)
+    standings = live_metrics.by_category(session, who.id, asked.run_id)
+    return Moving(
+        run_id=asked.run_id,
+        search_method=asked.search_method,
+        llm=asked.llm,
+        query_id=asked.query_id,
+        question=asked.text,
+        category=asked.category,
+        state=summary.state,
+        quality=asked.grade,
+        suggested_quality=suggested_quality(summary.state, said),
+        empty_outcome=summary.empty_outcome,
+        found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, who, asked),
+        summary=summary,
+        category_standing=standings[asked.category],
+        whole=Standing.together(standings.values()),
+        categories=tuple(standings),
+        place=Place(
+            position=asked.position,
+            of=asked.of,
+            previous=asked.previous,
+            next=asked.next,
+            next_open=_open_after(session, who, asked, standings, wanted),
+        ),
+        show_pictures=asked.show_pictures,
     )
 
 
@@ -185,6 +263,75 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
         .limit(1)
     )
     return _next_open(session, rater, run_id, (last or 0) - 1, Filter())
+
+
+def _asked(
+    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: Filter
+) -> Row[Any]:
+    """Return how a query stands and where, with its summary; raises ``UnknownQuery``."""
+    statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
+    query = {"run_id": run_id, "query_id": query_id, "study_id": who.study_id}
+    values = {**query, "rater_id": who.id, "category": wanted.category}
+    found = tables(session).execute(statement, values).first()
+    if found is None:
+        raise UnknownQuery(run_id, query_id)
+    return found
+
+
+@cache
+def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``_asked``: so long that it is written down only once."""
+    asked = QuerySummary.query_key
+    other = aliased(QuerySummary)
+    walk = _walk(other, only_open=only_open, in_category=in_category)
+    key = other.query_key
+    within = aliased(Query)
+    all_of_run = select(func.count()).where(within.run_id == Query.run_id)
+    return (
+        select(
+            *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
+            *(Run.search_method, Run.llm, Question.text, Question.category, Study.show_pictures),
+            *(QueryRating.quality.label("grade"), QueryRating.notes),
+            *(column for column in QuerySummary.__table__.columns if column.name != "rater_id"),
+            _first(all_of_run.where(within.id <= Query.id)).label("position"),
+            _first(all_of_run).label("of"),
+            _first(walk.where(key < asked).order_by(key.desc())).label("previous"),
+            _first(walk.where(key > asked).order_by(key)).label("next"),
+        )
+        .select_from(Query)
+        .join(Run, Run.id == Query.run_id)
+        .join(Study, Study.id == Run.study_id)
+        .join(Question, Question.id == Query.question_id)
+        .join(QuerySummary, and_(asked == Query.id, QuerySummary.rater_id == _RATER))
+        .outerjoin(
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == _RATER)
+        )
+        .where(
+            Query.run_id == _RUN,
+            Query.query_id == bindparam("query_id"),
+            Run.study_id == bindparam("study_id"),
+        )
+    )
+
+
+def _first(statement: Select[Any]) -> ScalarSelect[Any]:
+    """Return what a statement about the other queries of a run says, as a column."""
+    return statement.correlate(Query, QuerySummary).scalar_subquery()
+
+
+@cache
+def _listed() -> Select[int | None, str | None]:
+    """Return the statement that tells which properties a query lists, and what was said."""
+    return (
+        select(JudgedThing.property_id.label("listing"), Judgment.verdict)
+        .join_from(Result, JudgedThing, JudgedThing.id == Result.judged_thing_id)
+        .outerjoin(
+            Judgment,
+            and_(Judgment.judged_thing_id == JudgedThing.id, Judgment.rater_id == _RATER),
+        )
+        .where(Result.query_key == bindparam("query_key"))
+        .order_by(Result.rank)
+    )
 
 
 def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> tuple[Query, bool]:
@@ -219,7 +366,7 @@ def earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:
     return tuple(Turn(text, response) for text, response in rows)
 
 
-def _cards(session: Session, rater: Rater, query: Query) -> tuple[JudgedCard, ...]:
+def _cards(session: Session, rater: Rater | Who, query_key: int) -> tuple[JudgedCard, ...]:
     rows = session.execute(
         select(Result.rank, Result.card, JudgedThing, Judgment.verdict)
         .join_from(Result, JudgedThing)
@@ -227,7 +374,7 @@ def _cards(session: Session, rater: Rater, query: Query) -> tuple[JudgedCard, ..
             Judgment,
             (Judgment.judged_thing_id == JudgedThing.id) & (Judgment.rater_id == rater.id),
         )
-        .where(Result.query_key == query.id)
+        .where(Result.query_key == query_key)
         .order_by(Result.rank)
     ).all()
     ranks: dict[int, list[int]] = defaultdict(list)
@@ -237,6 +384,7 @@ def _cards(session: Session, rater: Rater, query: Query) -> tuple[JudgedCard, ..
     return tuple(
         JudgedCard(
             rank=rank,
+            listing=thing.property_id,
             card=from_row(card),
             relevance=Relevance(verdict) if verdict else None,
             repeats=tuple(other for other in ranks[thing.id] if other != rank),
@@ -247,27 +395,43 @@ def _cards(session: Session, rater: Rater, query: Query) -> tuple[JudgedCard, ..
 
 
 def earlier_verdicts(
-    session: Session, rater: Rater, things: Sequence[JudgedThing]
+    session: Session, rater: Rater | Who, things: Sequence[Thing]
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the rater's latest verdict on another content of the property.
 
     Where the thing itself has a verdict, only what was said before it counts.
     """
-    rows = session.execute(
-        select(JudgedThing, Judgment.verdict, Judgment.changed_at)
-        .join(Judgment, Judgment.judged_thing_id == JudgedThing.id)
+    values = {
+        "rater_id": rater.id,
+        "questions": list({thing.question_id for thing in things}),
+        "properties": list({thing.property_id for thing in things}),
+    }
+    rows = tables(session).execute(_of_listings(), values)
+    return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
+
+
+@cache
+def _of_listings() -> Select[*tuple[Any, ...]]:
+    """Return the statement over all contents of some properties, and what was said of each.
+
+    The join is an outer one so that SQLite does not begin with all a rater ever judged.
+    """
+    thing = JudgedThing
+    return (
+        select(thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card)
+        .add_columns(Judgment.verdict, Judgment.changed_at)
+        .outerjoin(
+            Judgment, and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == _RATER)
+        )
         .where(
-            Judgment.rater_id == rater.id,
-            Judgment.verdict.is_not(None),
-            JudgedThing.question_id.in_({thing.question_id for thing in things}),
-            JudgedThing.property_id.in_({thing.property_id for thing in things}),
+            thing.question_id.in_(bindparam("questions", expanding=True)),
+            thing.property_id.in_(bindparam("properties", expanding=True)),
         )
     )
-    return said_before(things, [(other, verdict, at) for other, verdict, at in rows if verdict])
 
 
 def said_before(
-    things: Sequence[JudgedThing], said: Iterable[tuple[JudgedThing, str, datetime]]
+    things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the latest that was `said` of another content of the property.
 
@@ -287,7 +451,7 @@ def said_before(
     return found
 
 
-def _version(thing: JudgedThing) -> _Version:
+def _version(thing: Thing) -> _Version:
     return thing.question_id, thing.run_id, thing.property_id
 
 
@@ -295,13 +459,11 @@ def _earlier(found: tuple[str, Card] | None, card: Card) -> EarlierVerdict | Non
     if found is None:
         return None
     verdict, other = found
-    return EarlierVerdict(Relevance(verdict), other, differences(other, card))
+    return EarlierVerdict(Relevance(verdict), other, card, differences(other, card))
 
 
-def _found_elsewhere(session: Session, rater: Rater, query: Query) -> bool:
+def _found_elsewhere(session: Session, rater: Rater | Who, query: Row[Any]) -> bool:
     """Whether the rater judged a property relevant for a question this run left empty."""
-    if query.emptiness_id is None:
-        return False
     question = JudgedThing.question_id == query.question_id
     relevant = select(Judgment.judged_thing_id).where(
         Judgment.rater_id == rater.id, Judgment.verdict == str(Relevance.RELEVANT)
@@ -315,55 +477,53 @@ def _found_elsewhere(session: Session, rater: Rater, query: Query) -> bool:
     )
 
 
-def _place(session: Session, rater: Rater, query: Query, wanted: Filter) -> Place:
-    position, of = session.execute(
-        select(func.count().filter(Query.id <= query.id), func.count()).where(
-            Query.run_id == query.run_id
-        )
-    ).one()
-    return Place(
-        position=position,
-        of=of,
-        previous=_neighbour(session, rater, query, wanted, ascending=False),
-        next=_neighbour(session, rater, query, wanted, ascending=True),
-        next_open=_next_open(session, rater, query.run_id, query.id, wanted),
-    )
-
-
-def _walk(rater: Rater, run_id: str, wanted: Filter, *, only_open: bool):  # type: ignore[no-untyped-def]
-    """Return the statement over the query ids of a run that `wanted` lets through."""
+def _walk(row: type[QuerySummary], *, only_open: bool, in_category: bool) -> Select[int]:
+    """Return the statement over the query ids of a run that a filter lets through, `row` each."""
+    query = aliased(Query)
     statement = (
-        select(Query.query_id)
-        .join_from(QuerySummary, Query, Query.id == QuerySummary.query_key)
-        .where(QuerySummary.rater_id == rater.id, QuerySummary.run_id == run_id)
+        select(query.query_id)
+        .join_from(row, query, query.id == row.query_key)
+        .where(row.rater_id == _RATER, row.run_id == _RUN)
     )
     if only_open:
-        statement = statement.where(live_metrics.is_open())
-    if wanted.category:
-        statement = statement.join(Question).where(Question.category == wanted.category)
+        statement = statement.where(live_metrics.is_open(row))
+    if in_category:
+        question = aliased(Question)
+        statement = statement.join(question, question.id == query.question_id)
+        statement = statement.where(question.category == bindparam("category"))
     return statement.limit(1)
 
 
-def _neighbour(
-    session: Session, rater: Rater, query: Query, wanted: Filter, *, ascending: bool
+def _open_after(
+    session: Session,
+    who: Rater | Who,
+    asked: Row[Any],
+    standings: Mapping[str, Standing],
+    wanted: Filter,
 ) -> int | None:
-    key = QuerySummary.query_key
-    beyond: ColumnElement[bool] = key > query.id if ascending else key < query.id
-    walk = _walk(rater, query.run_id, wanted, only_open=wanted.only_open)
-    found: int | None = session.scalar(
-        walk.where(beyond).order_by(key.asc() if ascending else key.desc())
-    )
-    return found
+    """Return the next open query after the one that is asked, if there is any at all."""
+    names = [wanted.category] if wanted.category else list(standings)
+    if not any(standings[name].open_queries for name in names if name in standings):
+        return None
+    return _next_open(session, who, asked.run_id, asked.id, wanted)
 
 
 def _next_open(
-    session: Session, rater: Rater, run_id: str, after: int, wanted: Filter
+    session: Session, who: Rater | Who, run_id: str, after: int, wanted: Filter
 ) -> int | None:
     """Return the next open query after the one with key `after`, round the end if need be."""
-    key = QuerySummary.query_key
-    walk = _walk(rater, run_id, wanted, only_open=True)
-    ahead: int | None = session.scalar(walk.where(key > after).order_by(key))
-    if ahead is not None:
-        return ahead
-    behind: int | None = session.scalar(walk.where(key < after).order_by(key))
-    return behind
+    place = {"rater_id": who.id, "run_id": run_id, "after": after, "category": wanted.category}
+    found: int | None = tables(session).scalar(_open(in_category=bool(wanted.category)), place)
+    return found
+
+
+@cache
+def _open(*, in_category: bool) -> Select[int | None]:
+    """Return the statement behind ``_next_open``."""
+    row, after = aliased(QuerySummary), bindparam("after", type_=Integer)
+    walk = _walk(row, only_open=True, in_category=in_category).order_by(row.query_key)
+    ahead, behind = (
+        walk.where(side).scalar_subquery()
+        for side in (row.query_key > after, row.query_key < after)
+    )
+    return select(func.coalesce(ahead, behind))

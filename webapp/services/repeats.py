@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.drivers import Asking, driver
@@ -73,12 +74,13 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
     candidates = [
         unit
         for unit in everything[: last - TASKS_BETWEEN]
-        if unit in share.sizes and unit not in again
+        if unit in share.units and unit not in again
     ]
-    chosen = sorted(candidates, key=lambda unit: _draw(rater, unit))[:left]
+    seed = f"{rater.study.order_seed}/{rater.id}/again"
+    drawn = sorted((_draw(seed, unit), unit) for unit in candidates)[:left]
     plan = [
-        Planned(unit, first + _draw(rater, unit) % (last - first + 1))
-        for unit in chosen
+        Planned(unit, first + int.from_bytes(number) % (last - first + 1))
+        for number, unit in drawn
         for first in [earliest[unit]]
     ]
     return sorted(plan, key=lambda one: one.after)
@@ -105,10 +107,16 @@ def is_open() -> ColumnElement[bool]:
     )
 
 
-def open_verdicts(session: Session, rater: Rater) -> int:
-    """Return how many verdicts are still to be given again in the rater's tasks."""
-    rows = select(func.count()).select_from(Repeat).join(Task)
-    return session.scalar(rows.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))) or 0
+def left(session: Session, rater: Rater) -> tuple[int, int]:
+    """Return how many verdicts are still to be given again, and how many tasks are open."""
+    mine = Task.rater_id == rater.id, Task.kind == REPEAT
+    unsaid = select(func.count()).select_from(Repeat).join(Task)
+    unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
+    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
+    verdicts, begun = session.execute(
+        select(unsaid.scalar_subquery(), open_tasks.scalar_subquery())
+    ).one()
+    return verdicts, begun
 
 
 def thing_ids(asking: Asking, task_id: str) -> Sequence[int]:
@@ -126,7 +134,7 @@ _THINGS = Prepared(
 )
 
 
-def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:
+def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
     """Return what was said again and when, by judged thing."""
     rows = session.execute(
         select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
@@ -136,13 +144,9 @@ def verdicts(session: Session, task: Task) -> dict[int, tuple[str, datetime]]:
     return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
 
 
-def ratings(session: Session, task: Task) -> dict[int, RepeatRating]:
-    """Return quality and notes given again, by answer."""
-    rows = session.scalars(select(RepeatRating).where(RepeatRating.task_id == task.id))
-    return {row.query_key: row for row in rows}
-
-
-def suggested(session: Session, task: Task, keys: Sequence[int]) -> dict[int, int | None]:
+def suggested(
+    session: Session, task: Task | Row[Any], keys: Sequence[int]
+) -> dict[int, int | None]:
     """Return what the verdicts given again suggest for the quality of each answer."""
     same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
     rows = session.execute(
@@ -156,10 +160,9 @@ def suggested(session: Session, task: Task, keys: Sequence[int]) -> dict[int, in
     return {key: suggested_quality(QueryState.RESULTS, found) for key, found in said.items()}
 
 
-def _draw(rater: Rater, unit: Unit) -> int:
-    """Return a number that the study's seed draws for a rater and a unit."""
-    text = f"{rater.study.order_seed}/{rater.id}/again/{unit}"
-    return int.from_bytes(sha256(text.encode()).digest())
+def _draw(seed: str, unit: Unit) -> bytes:
+    """Return the number that a seed draws for a unit, as its bytes: they sort alike."""
+    return sha256(f"{seed}/{unit}".encode()).digest()
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:

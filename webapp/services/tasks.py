@@ -121,12 +121,13 @@ def answers(session: Session, task: Task) -> list[Query]:
     return sorted(session.scalars(wanted), key=lambda query: key(task, -query.id))
 
 
-def key(task: Task, number: int) -> str:
+def key(task: Task | Row[Any], number: int) -> str:
     """Return the name of a card or answer within a task: it says nothing and stays the same.
 
     It orders them too: shuffled by the study's stored seed, for each rater and time anew.
     """
-    return _key(task.rater.study.order_seed, task.rater_id, task.kind, number)
+    seed = task.rater.study.order_seed if isinstance(task, Task) else task.order_seed
+    return _key(seed, task.rater_id, task.kind, number)
 
 
 def _key(seed: int, rater_id: int, kind: str, number: int) -> str:

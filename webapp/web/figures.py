@@ -61,12 +61,14 @@ def rows(*columns: dict[str, Cell]) -> tuple[Row, ...]:
 
 def of_totals(totals: Totals) -> dict[str, Cell]:
     """Return the column of a run or a category."""
-    return {name: _figure_cell(name, figure, totals) for name, figure in figures(totals).items()}
+    still_open = _open(totals)
+    return {name: _figure_cell(name, one, still_open) for name, one in figures(totals).items()}
 
 
 def of_query(summary: QuerySummary) -> dict[str, Cell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
-    return {name: _query_cell(MEASURES[name], summary) for name in HEADLINES}
+    still_open = _open(Totals.of([summary]))
+    return {name: _query_cell(MEASURES[name], summary, still_open) for name in HEADLINES}
 
 
 def measures() -> tuple[Measure, ...]:
@@ -79,8 +81,8 @@ def reasons() -> tuple[Reason, ...]:
     return tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items())
 
 
-def _figure_cell(name: str, figure: Figure, totals: Totals) -> Cell:
-    bounds, sentence = _bounds(figure, _open(name, totals))
+def _figure_cell(name: str, figure: Figure, still_open: _Open) -> Cell:
+    bounds, sentence = _bounds(figure, still_open.of(name))
     return Cell(
         value=formatting.figure(figure.value),
         bounds=bounds,
@@ -90,11 +92,11 @@ def _figure_cell(name: str, figure: Figure, totals: Totals) -> Cell:
     )
 
 
-def _query_cell(measure: Measure, summary: QuerySummary) -> Cell:
+def _query_cell(measure: Measure, summary: QuerySummary, still_open: _Open) -> Cell:
     if measure.query_name is None:
         return Cell("", applies=False)
     span = summary.span(measure.query_name)
-    bounds, sentence = _bounds(span, _open(measure.name, Totals.of([summary])))
+    bounds, sentence = _bounds(span, still_open.of(measure.name))
     value = formatting.figure(span.value)
     if measure.name == "mean_response_quality" and span.value is not None:
         value = formatting.number(span.value)
@@ -114,14 +116,27 @@ def _bounds(figure: Figure | Span, still_open: str) -> tuple[str, str]:
     return "", ""
 
 
-def _open(name: str, totals: Totals) -> str:
-    """Return in words what is still open for a figure."""
-    if name == "mean_response_quality":
-        left = totals.n_counted - totals.sums["response_quality"].n
-        return ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else ""
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What is still open in words: verdicts, and answers without their quality."""
+
+    verdicts: str
+    answers: str
+
+    def of(self, name: str) -> str:
+        """Return what is still open for a figure."""
+        return self.answers if name == "mean_response_quality" else self.verdicts
+
+
+def _open(totals: Totals) -> _Open:
+    """Return in words what is still open for the figures of a column."""
     cards, lists = totals.n_unjudged, totals.n_unclassified
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
         ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
     ]
-    return ", ".join(part for part in parts if part)
+    left = totals.n_counted - totals.sums["response_quality"].n
+    return _Open(
+        verdicts=", ".join(part for part in parts if part),
+        answers=ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else "",
+    )

@@ -8,18 +8,19 @@ the commit. A form sent without a script is sent back to its card.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, redirect, request, url_for
+from sqlalchemy.orm import Session
 
 from webapp.i18n import gettext
-from webapp.importers.property_identity import identity
 from webapp.metrics.registry import Measure
-from webapp.records import QueryState, Relevance
+from webapp.records import QueryState, Relevance, Who
 from webapp.services import judgments, rating_page, runs, studies
-from webapp.services.rating_page import Filter, JudgedCard, RatingPage
+from webapp.services.rating_page import Filter, JudgedCard, Moving, RatingPage
 from webapp.web import access, card_badges, figures, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.figures import Reason, Row
@@ -39,7 +40,7 @@ class Rating:
     """What the rating page and its parts show.
 
     ``query`` are the arguments that keep the filter in every address; ``whole`` says that a
-    long answer is shown in full; ``changed`` are the cards a click touched.
+    long answer is shown in full.
     """
 
     page: RatingPage
@@ -48,8 +49,17 @@ class Rating:
     reasons: tuple[Reason, ...]
     query: dict[str, Any]
     whole: bool
-    changed: tuple[JudgedCard, ...] = ()
     badges: Badges | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a click moved; ``changed`` are the cards it touched."""
+
+    page: Moving
+    rows: tuple[Row, ...]
+    query: dict[str, Any]
+    changed: tuple[JudgedCard, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +99,10 @@ def show(run_id: str, query_id: int) -> Response:
 @blueprint.get(ADDRESS + "/standing")
 def standing(run_id: str, query_id: int) -> Response:
     """Return what verdicts on a question moved elsewhere on its page."""
-    page = page_of(run_id, query_id)
-    names = Counter(identity(card.card) for card in page.cards)
-    several = tuple(card for card in page.cards if names[identity(card.card)] > 1)
-    return _clicked(page, several)  # each tells what was said of the others
+    with reading() as (session, who):
+        moving, several = rating_page.standing(session, who, run_id, query_id, _wanted())
+    g.pictures = moving.show_pictures
+    return _clicked(moving, several)
 
 
 @blueprint.post(ADDRESS + "/results/<int:rank>/judgment")
@@ -183,6 +193,16 @@ def page_of(run_id: str, query_id: int) -> RatingPage:
     return page
 
 
+@contextmanager
+def reading() -> Iterator[tuple[Session, Who]]:
+    """Yield a session for reading and who asks, of whom nothing more is read."""
+    who = access.visitor().who
+    if who is None:
+        raise access.NotSignedIn
+    with access.database().reading() as session:
+        yield session, who
+
+
 def _is_blind() -> bool:
     with access.reading() as (session, rater):
         return studies.is_blind(session, rater.study)
@@ -191,8 +211,7 @@ def _is_blind() -> bool:
 def _versions(page: RatingPage, rank: int) -> tuple[JudgedCard, ...]:
     """Return the cards of the property at `rank`: each tells what was said of the others."""
     clicked = next(card for card in page.cards if card.rank == rank)
-    name = identity(clicked.card)
-    return tuple(card for card in page.cards if identity(card.card) == name)
+    return tuple(card for card in page.cards if card.listing == clicked.listing)
 
 
 def _first_in_category(page: RatingPage) -> int | None:
@@ -209,20 +228,22 @@ def _wanted() -> Filter:
     return Filter("open" in request.args, request.args.get("category") or None)
 
 
-def _rating(page: RatingPage, changed: tuple[JudgedCard, ...] = ()) -> Rating:
-    columns = (
+def _rows(page: Moving) -> tuple[Row, ...]:
+    return figures.rows(
         figures.of_query(page.summary),
         figures.of_totals(page.category_standing.totals),
         figures.of_totals(page.whole.totals),
     )
+
+
+def _rating(page: RatingPage) -> Rating:
     return Rating(
         page=page,
-        rows=figures.rows(*columns),
+        rows=_rows(page),
         measures=figures.measures(),
         reasons=figures.reasons(),
         query=_query(),
         whole="whole" in request.args,
-        changed=changed,
     )
 
 
@@ -232,9 +253,9 @@ def _query() -> dict[str, Any]:
     return open_only | ({"category": wanted.category} if wanted.category else {})
 
 
-def _clicked(page: RatingPage, changed: tuple[JudgedCard, ...]) -> Response:
+def _clicked(page: Moving, changed: tuple[JudgedCard, ...]) -> Response:
     part = "judgments/_clicked.html"
-    return htmx.respond(part, part, _rating(page, changed))
+    return htmx.respond(part, part, Moved(page, _rows(page), _query(), changed))
 
 
 def _back(page: RatingPage, anchor: str) -> Response:

@@ -9,22 +9,20 @@ its card.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
 
 from webapp.i18n import gettext
-from webapp.importers.property_identity import identity
 from webapp.services import blind_page, item_rating, progress, tasks
-from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Stage
+from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
 from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
 from webapp.web import access, card_badges, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked, clicked
-from webapp.web.judgments import Judged, Notice, judged
+from webapp.web.judgments import Judged, Notice, judged, reading
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -38,7 +36,6 @@ class Rated:
 
     ``stage`` is what stands below the cards: nothing yet, the emptiness, or the answers too.
     ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
-    ``changed`` are the cards and ``rated`` the answer a click touched.
     """
 
     page: BlindPage
@@ -46,9 +43,18 @@ class Rated:
     whole: bool
     because: str
     is_owner: bool
-    changed: tuple[BlindCard, ...] = ()
-    rated: BlindAnswer | None = None
     badges: Badges | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What clicks moved; ``changed`` are the cards and ``rated`` the answer they touched."""
+
+    page: Moving
+    stage: str
+    whole: bool
+    changed: tuple[BlindCard, ...]
+    rated: BlindAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,35 +177,55 @@ def _onward(task_id: str) -> Response | None:
 
 def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:
     """Return what a click changed; without a script, the way back to where it was."""
-    rated = _rated(task_id, card, answer)
+    page = _page(task_id)
+    changed = _versions(page, card)
+    rated = next((shown for shown in page.answers if shown.key == answer), None)
     if htmx.wants_part():
-        return htmx.respond("rate/_clicked.html", "rate/_clicked.html", rated)
-    return _to(task_id, _anchor=_anchor(rated, card))
+        return _parts(page, changed, rated)
+    return _to(task_id, _anchor=_anchor(page, card, changed, rated))
 
 
 def _moved(task_id: str, card: str | None = None) -> Response:
     """Return what clicks moved elsewhere, beside the last of them: other versions of properties."""
-    rated = _rated(task_id, card)
-    names = Counter(identity(shown.card) for shown in rated.page.cards)
-    changed = tuple(
-        shown
-        for shown in rated.page.cards
-        if shown in rated.changed or names[identity(shown.card)] > 1
-    )
+    with reading() as (session, who):
+        moving, cards = blind_page.standing(session, who, task_id, card)
+    g.pictures = moving.show_pictures
+    return _parts(moving, cards)
+
+
+def _parts(
+    page: Moving, changed: tuple[BlindCard, ...], rated: BlindAnswer | None = None
+) -> Response:
     part = "rate/_clicked.html"
-    return htmx.respond(part, part, replace(rated, changed=changed))
+    moved = Moved(page, _below(page), "whole" in request.args, changed, rated)
+    return htmx.respond(part, part, moved)
 
 
-def _anchor(rated: Rated, card: str | None) -> str:
+def _below(page: Moving) -> str:
+    """Return what stands below the cards of a page."""
+    return str(Stage.ANSWERS if page.stage is Stage.DONE else page.stage)
+
+
+def _anchor(
+    page: BlindPage,
+    card: str | None,
+    changed: tuple[BlindCard, ...],
+    rated: BlindAnswer | None,
+) -> str:
     """Return the place of a click: its card while cards are open, else its answer."""
-    if card is not None and rated.page.stage is Stage.CARDS:
-        return next(f"card-{shown.position}" for shown in rated.changed if shown.key == card)
-    return f"answer-{rated.rated.letter}" if rated.rated else "below"
+    if card is not None and page.stage is Stage.CARDS:
+        return next(f"card-{shown.position}" for shown in changed if shown.key == card)
+    return f"answer-{rated.letter}" if rated else "below"
 
 
-def _rated(
-    task_id: str, card: str | None = None, answer: str | None = None, *, in_full: bool = False
-) -> Rated:
+def _page(task_id: str) -> BlindPage:
+    with access.reading() as (session, rater):
+        page = blind_page.blind_page(session, rater, task_id)
+    g.pictures = page.show_pictures
+    return page
+
+
+def _rated(task_id: str, *, in_full: bool = False) -> Rated:
     """Return what the page shows, its badges too where it is shown `in_full`."""
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id)
@@ -208,12 +234,10 @@ def _rated(
     g.pictures = page.show_pictures
     return Rated(
         page=page,
-        stage=str(Stage.ANSWERS if page.stage is Stage.DONE else page.stage),
+        stage=_below(page),
         whole="whole" in request.args,
         because=_because().get("because", ""),
         is_owner=is_owner,
-        changed=_versions(page, card),
-        rated=next((shown for shown in page.answers if shown.key == answer), None),
         badges=badges,
     )
 
@@ -223,8 +247,7 @@ def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
     clicked = next((shown for shown in page.cards if shown.key == key), None)
     if clicked is None:
         return ()
-    name = identity(clicked.card)
-    return tuple(shown for shown in page.cards if identity(shown.card) == name)
+    return tuple(shown for shown in page.cards if shown.listing == clicked.listing)
 
 
 def _because() -> dict[str, str]:
