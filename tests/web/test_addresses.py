@@ -14,7 +14,7 @@ from flask import Flask, url_for
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.services import samples
-from webapp.web import access, addresses, judgments, language, rate, runs
+from webapp.web import access, runs
 from webapp.web.addresses import PAGES
 
 FIRST_PAGE = """
@@ -75,26 +75,6 @@ def test_a_view_takes_what_its_addresses_hold(app: Flask) -> None:
         if name:
             view = getattr(import_module(f"webapp.web.{page}"), name)
             assert set(inspect.signature(view).parameters) == rule.arguments, rule
-
-
-def test_what_three_modules_still_state_beside_their_views_is_what_the_table_says() -> None:
-    """The table alone is used; these decorators can go."""
-    for module in (judgments, language, rate):
-        bare = Flask("bare")
-        bare.register_blueprint(module.blueprint)
-        name = module.blueprint.name
-        table = Flask("table")
-        for blueprint in addresses.blueprints():
-            if blueprint.name == name:
-                table.register_blueprint(blueprint)
-        assert stated(bare) == stated(table)
-
-
-def stated(app: Flask) -> set[tuple[str, str, frozenset[str]]]:
-    return {
-        (rule.rule, rule.endpoint, frozenset(rule.methods or ()))
-        for rule in app.url_map.iter_rules()
-    }
 
 
 def test_every_file_that_a_run_offers_has_an_address(app: Flask) -> None:

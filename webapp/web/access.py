@@ -144,6 +144,16 @@ def writing() -> Iterator[tuple[Session, Rater]]:
 
 
 @contextmanager
+def reading_for() -> Iterator[tuple[Session, Who]]:
+    """Yield a session for reading and who asks, of whom nothing more is read."""
+    who = visitor().who
+    if who is None:
+        raise NotSignedIn
+    with database().reading() as session:
+        yield session, who
+
+
+@contextmanager
 def judging() -> Iterator[tuple[Driver, Who]]:
     """Yield the driver, whose user commits, and who asks, for what every click waits for."""
     who = visitor().who

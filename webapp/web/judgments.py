@@ -8,27 +8,20 @@ the commit. A form sent without a script is sent back to its card.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import Blueprint, Response, g, redirect, request, url_for
-from sqlalchemy.orm import Session
+from flask import Response, g, redirect, request, url_for
 
 from webapp.i18n import gettext
 from webapp.metrics.registry import Measure
-from webapp.records import QueryState, Relevance, Who
+from webapp.records import QueryState, Relevance
 from webapp.services import judgments, rating_page, runs, studies
 from webapp.services.rating_page import Filter, JudgedCard, Moving, RatingPage
 from webapp.web import access, card_badges, figures, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.figures import Reason, Row
 from webapp.web.forms import CardsForm, EventForm, RatingForm, VerdictForm, checked, clicked
-
-blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
-
-ADDRESS = "/queries/<int:query_id>"
 
 
 class RatedBlind(Exception):
@@ -83,7 +76,6 @@ class Notice:
     text: str
 
 
-@blueprint.get(ADDRESS)
 def show(run_id: str, query_id: int) -> Response:
     """Show one question of a run, to be rated; where the study is blind, what is next."""
     page = page_of(run_id, query_id)
@@ -96,16 +88,14 @@ def show(run_id: str, query_id: int) -> Response:
     return with_badges(page, card_badges.on_answer(page))
 
 
-@blueprint.get(ADDRESS + "/standing")
 def standing(run_id: str, query_id: int) -> Response:
     """Return what verdicts on a question moved elsewhere on its page."""
-    with reading() as (session, who):
+    with access.reading_for() as (session, who):
         moving, several = rating_page.standing(session, who, run_id, query_id, _wanted())
     g.pictures = moving.show_pictures
     return _clicked(moving, several)
 
 
-@blueprint.post(ADDRESS + "/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
     form = clicked(VerdictForm)
@@ -120,7 +110,6 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     return judged(Judged(str(query_id), f"rank-{rank}", rank, verdict))
 
 
-@blueprint.post(ADDRESS + "/rating")
 def rate(run_id: str, query_id: int) -> Response:
     """Store what is said of the whole answer; ``onward`` answers for the next open question."""
     form = checked(RatingForm)
@@ -135,7 +124,6 @@ def rate(run_id: str, query_id: int) -> Response:
     return _clicked(page, ())
 
 
-@blueprint.post(ADDRESS + "/judgments")
 def judge_open(run_id: str, query_id: int) -> Response:
     """Store one verdict on every card that is still unjudged, where the owner allows it."""
     form = checked(VerdictForm)
@@ -147,7 +135,6 @@ def judge_open(run_id: str, query_id: int) -> Response:
     return _to(run_id, query_id, "rating")
 
 
-@blueprint.post("/undo")
 def undo(run_id: str) -> Response:
     """Take back the latest change in the run and show where it was."""
     form = checked(EventForm)
@@ -163,7 +150,6 @@ def undo(run_id: str) -> Response:
     return redirect(url_for("runs.show", run_id=run_id), 303)  # type: ignore[return-value]
 
 
-@blueprint.post(ADDRESS + "/cards")
 def add_cards(run_id: str, query_id: int) -> Response:
     """Give an unreadable answer the cards its owner wrote by hand."""
     form = checked(CardsForm)
@@ -191,16 +177,6 @@ def page_of(run_id: str, query_id: int) -> RatingPage:
         page = rating_page.rating_page(session, rater, run_id, query_id, _wanted())
     g.pictures = page.show_pictures
     return page
-
-
-@contextmanager
-def reading() -> Iterator[tuple[Session, Who]]:
-    """Yield a session for reading and who asks, of whom nothing more is read."""
-    who = access.visitor().who
-    if who is None:
-        raise access.NotSignedIn
-    with access.database().reading() as session:
-        yield session, who
 
 
 def _is_blind() -> bool:

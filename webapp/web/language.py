@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Flask, Response, g, redirect, request, url_for
+from flask import Flask, Response, g, redirect, request, url_for
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.exceptions import BadRequest
 from werkzeug.http import parse_accept_header
@@ -15,8 +15,6 @@ from webapp import i18n
 
 COOKIE = "language"
 YEAR = 365 * 24 * 3600
-
-blueprint = Blueprint("language", __name__)
 
 
 def speak(app: Flask) -> None:
@@ -40,7 +38,6 @@ def _preferred(languages: str | None) -> str:
     return accepted.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
 
 
-@blueprint.route("/language", methods=["GET", "POST"])
 def switch() -> Response:
     """Set the language and go back to where the reader was."""
     wanted = request.values.get("to", "")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
+from flask import Response, g, jsonify, redirect, request, url_for
 
 from webapp.i18n import gettext
 from webapp.services import blind_page, item_rating, progress, tasks
@@ -22,9 +22,7 @@ from webapp.services.progress import Done, Progress
 from webapp.web import access, card_badges, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked, clicked
-from webapp.web.judgments import Judged, Notice, judged, reading
-
-blueprint = Blueprint("rate", __name__, url_prefix="/rate")
+from webapp.web.judgments import Judged, Notice, judged
 
 AHEAD = 3
 """How many questions a browser keeps for a time without a network, the present one included."""
@@ -72,7 +70,6 @@ class AllDone:
     offers: tuple[Offer, ...]
 
 
-@blueprint.get("/")
 def next_one() -> Response:
     """Lead to what is next for this rater; with nothing left, say so and thank."""
     with access.writing() as (session, rater):
@@ -92,7 +89,6 @@ def next_one() -> Response:
     return htmx.respond("rate/done.html", "rate/_finished.html", context)
 
 
-@blueprint.get("/<task_id>")
 def show(task_id: str) -> Response:
     """Show one question to its rater, as far as it is asked for now."""
     return htmx.respond("rate/page.html", "rate/_shown.html", _rated(task_id, in_full=True))
@@ -104,13 +100,11 @@ def with_badges(task_id: str, badges: Badges, status: int) -> Response:
     return htmx.respond("rate/page.html", "rate/_shown.html", rated, status)
 
 
-@blueprint.get("/<task_id>/standing")
 def standing(task_id: str) -> Response:
     """Return what verdicts on a question moved elsewhere on its page."""
     return _moved(task_id)
 
 
-@blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
     form = clicked(BlindVerdictForm)
@@ -128,7 +122,6 @@ def judge(task_id: str) -> Response:
     return judged(Judged(task_id, f"card-{said.position}", said.position, said.relevance))
 
 
-@blueprint.post("/<task_id>/rating")
 def rate(task_id: str) -> Response:
     """Store quality and notes of one answer, or what is said of the empty ones."""
     form = checked(BlindRatingForm)
@@ -140,7 +133,6 @@ def rate(task_id: str) -> Response:
     return onward or _clicked(task_id, answer=answer)
 
 
-@blueprint.post("/ahead")
 def ahead() -> Response:
     """Return where the rater's next questions are, given to them before a network is missing."""
     with access.writing() as (session, rater):
@@ -150,7 +142,6 @@ def ahead() -> Response:
     return jsonify(addresses=addresses)
 
 
-@blueprint.post("/undo")
 def undo() -> Response:
     """Take back the rater's latest change and show where it was."""
     form = checked(EventForm)
@@ -187,7 +178,7 @@ def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None
 
 def _moved(task_id: str, card: str | None = None) -> Response:
     """Return what clicks moved elsewhere, beside the last of them: other versions of properties."""
-    with reading() as (session, who):
+    with access.reading_for() as (session, who):
         moving, cards = blind_page.standing(session, who, task_id, card)
     g.pictures = moving.show_pictures
     return _parts(moving, cards)
