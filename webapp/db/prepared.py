@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from functools import cache, partial, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Values = Mapping[str, Any]
 Change = Callable[[Any], Any]
+P = ParamSpec("P")
 
 
 class Prepared:
@@ -51,6 +53,16 @@ class Prepared:
         if written is None:
             written = self._written[dialect.name] = _write(self._write(), dialect, self._columns)
         return written
+
+
+def prepared(write: Callable[P, Any]) -> Callable[P, Prepared]:
+    """Make of a function that returns a statement one that has it prepared, once of each kind."""
+
+    @cache
+    def of_a_kind(*kind: P.args, **named: P.kwargs) -> Prepared:
+        return Prepared(partial(write, *kind, **named))
+
+    return cast("Callable[P, Prepared]", wraps(write)(of_a_kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,7 @@ def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _
     read = [] if statement.is_dml else list(statement.selected_columns)
     constants = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
     constants |= {column.key: _default(column) for column in compiled.insert_prefetch}
-    row = cast("Any", namedtuple)("Row", [column.key for column in read])  # noqa: PYI024
+    row = cast("Any", namedtuple)("Row", [column.key for column in read], rename=True)  # noqa: PYI024
     return _Written(
         sql=compiled.string,
         order=tuple(compiled.positiontup) if compiled.positional else None,

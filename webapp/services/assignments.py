@@ -17,8 +17,9 @@ from string import ascii_uppercase
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
+from webapp.db.drivers import driver
 from webapp.db.models import Assignment, Question, QuestionSet, Rater, Study
-from webapp.db.tables import tables
+from webapp.db.prepared import Prepared
 from webapp.i18n import gettext, mark
 from webapp.services import studies
 
@@ -26,7 +27,9 @@ ALL = mark("all")
 _ITEM = re.compile(r"([A-Za-z]*)\s*([0-9]{1,9})(?:\s*[-–—]\s*([A-Za-z]*)\s*([0-9]{1,9}))?")
 _BETWEEN = re.compile(r"[,;\n]")
 
-_ASSIGNED = select(Assignment.question_id).where(Assignment.rater_id == bindparam("rater_id"))
+_ASSIGNED = Prepared(
+    lambda: select(Assignment.question_id).where(Assignment.rater_id == bindparam("rater_id"))
+)
 
 EVERYTHING: frozenset[int] = frozenset()
 """What is assigned to a rater for whom no question is named."""
@@ -68,7 +71,8 @@ class Numbered:
 
 def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
     """Return the questions named for a rater; ``None`` where none is, which means all."""
-    return frozenset(tables(session).scalars(_ASSIGNED, {"rater_id": rater.id})) or None
+    found = _ASSIGNED.all(driver(session), {"rater_id": rater.id})
+    return frozenset(row.question_id for row in found) or None
 
 
 def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from functools import cache
 from string import ascii_uppercase
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
+from webapp.db.drivers import driver
 from webapp.db.models import (
     JudgedThing,
     Judgment,
@@ -26,7 +26,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
-from webapp.db.tables import tables
+from webapp.db.prepared import prepared
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
@@ -182,13 +182,14 @@ def _moving(session: Session, rater: Rater, task: Row[Any], things: Sequence[Row
 
 def _task(session: Session, rater: Rater, task_id: str) -> Row[Any]:
     """Return one of the rater's own tasks with its question; raises ``UnknownTask``."""
-    found = tables(session).execute(_own_task(), {"task_id": task_id, "rater_id": rater.id}).first()
+    values = {"task_id": task_id, "rater_id": rater.id}
+    found: Row[Any] | None = _own_task().first(driver(session), values)
     if found is None:
         raise tasks.UnknownTask(task_id)
     return found
 
 
-@cache
+@prepared
 def _own_task() -> Select[*tuple[Any, ...]]:
     question = (Question.text, Question.category, Question.context_dependent)
     return (
@@ -203,13 +204,13 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 def _things(session: Session, task: Row[Any], *, with_cards: bool = True) -> Sequence[Row[Any]]:
     """Return what a task asks about and what was said in it, in the order its rater sees it."""
     statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
-    rows = tables(session).execute(statement, {"task_id": task.id}).all()
+    rows = statement.all(driver(session), {"task_id": task.id})
     return sorted(rows, key=lambda row: tasks.key(task, row.id))
 
 
-@cache
+@prepared
 def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``_things``: writing it down takes longer than asking it."""
+    """Return the statement behind ``_things``."""
     thing, said = JudgedThing, Repeat if again else Judgment
     columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
     columns += [thing.property_id.label("listing"), said.verdict, *([thing.card] * with_cards)]
@@ -290,7 +291,7 @@ def _earlier(found: tuple[str, Card] | None, thing: Row[Any]) -> EarlierVerdict 
 
 def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     again = task.kind == REPEAT
-    rows = tables(session).execute(_rated(again=again), {"task_id": task.id}).all()
+    rows = _rated(again=again).all(driver(session), {"task_id": task.id})
     found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     suggested = (
         repeats.suggested(session, task, [row.id for row in found])
@@ -310,7 +311,7 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     )
 
 
-@cache
+@prepared
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement over the answers to rate in a task, and what was said of them."""
     said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")

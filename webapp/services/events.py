@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
 from typing import Any, Protocol, Self
 
 from sqlalchemy import (
@@ -32,7 +31,7 @@ from webapp.db.models import (
     Repeat,
     RepeatRating,
 )
-from webapp.db.prepared import Prepared
+from webapp.db.prepared import Prepared, prepared
 from webapp.db.upserts import upsert
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
 from webapp.services import live_metrics
@@ -221,15 +220,8 @@ def _known(driver: Driver, rater: Rater | Who, target: Target, click: Click) -> 
     return _known_of(on_thing, on_query, target.is_repeat).all(driver, values)
 
 
-@cache
-def _known_of(on_thing: bool, on_query: bool, in_task: bool) -> Prepared:
-    """Return the statement behind ``_known``."""
-    return Prepared(partial(_known_statement, on_thing, on_query, in_task))
-
-
-def _known_statement(
-    on_thing: bool, on_query: bool, in_task: bool
-) -> CompoundSelect[*tuple[Any, ...]]:
+@prepared
+def _known_of(on_thing: bool, on_query: bool, in_task: bool) -> CompoundSelect[*tuple[Any, ...]]:
     same: list[ColumnElement[bool]] = [Event.field == bindparam("field")]
     if in_task:
         same.append(Event.task_id == bindparam("task_id"))

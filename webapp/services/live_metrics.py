@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -26,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.drivers import Driver
+from webapp.db.drivers import Driver, driver
 from webapp.db.models import (
     Judgment,
     Query,
@@ -37,8 +36,7 @@ from webapp.db.models import (
     Result,
     Run,
 )
-from webapp.db.prepared import Prepared
-from webapp.db.tables import tables
+from webapp.db.prepared import prepared
 from webapp.db.upserts import upsert
 from webapp.metrics.queries import QUERY_FIGURES, Span, summarise
 from webapp.metrics.queries import QuerySummary as Summary
@@ -85,12 +83,13 @@ def refresh_touched(
     in two statements, for it is what every click waits for.
     """
     values = {"rater_id": rater_id, "thing_id": thing_id, "query_key": query_key}
-    found = _TOUCHED.all(driver, values)
+    found = _touched().all(driver, values)
     write = upsert(QuerySummary, driver, kept=("run_id",))
     for _, results in groupby(found, itemgetter(0)):
         write.run(driver, _row_of(list(results), rater_id))
 
 
+@prepared
 def _touched() -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``refresh_touched``: one row for each result."""
     thing_id, rater_id = bindparam("thing_id", type_=Integer), bindparam("rater_id", type_=Integer)
@@ -121,9 +120,6 @@ def _touched() -> Select[*tuple[Any, ...]]:
         .where(Query.id.in_(shown.union(empty, said)))
         .order_by(Query.id, Result.rank)
     )
-
-
-_TOUCHED = Prepared(_touched)
 
 
 def _row_of(results: Sequence[Row[Any]], rater_id: int) -> dict[str, Any]:
@@ -174,7 +170,7 @@ def is_open(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
 
 def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
     """Return how a rater stands in a run, by category in question order; one statement."""
-    rows = tables(session).execute(_standings(), {"rater_id": rater_id, "run_id": run_id})
+    rows = _standings().all(driver(session), {"rater_id": rater_id, "run_id": run_id})
     return {
         category: Standing(_totals(numbers), open_judgments, open_queries)
         for category, open_judgments, open_queries, *numbers in rows
@@ -273,7 +269,7 @@ def _open_judgments(query: AskedQuery, said: Verdicts) -> int:
     return sum(thing not in said.by_thing for thing in wanted)
 
 
-@cache
+@prepared
 def _standings() -> Select[Any]:
     """Return the statement behind ``by_category``: sixty sums take a while to write down."""
     return (

@@ -29,6 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from webapp.db.drivers import driver
 from webapp.db.models import (
     JudgedThing,
     Judgment,
@@ -42,6 +43,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
+from webapp.db.prepared import prepared
 from webapp.db.tables import tables
 from webapp.records import QueryState
 from webapp.services import assignments
@@ -113,14 +115,14 @@ def units(session: Session, rater: Rater) -> dict[Unit, Said]:
     Told by the stored summaries: the things themselves need not be looked at.
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id}
-    rows = tables(session).execute(_units(), values).all()
+    rows = _units().all(driver(session), values)
     return {
         Unit(question_id, run_id): Said(bool(is_open), bool(is_begun), bool(is_unrated))
         for question_id, run_id, is_open, is_begun, is_unrated in rows
     }
 
 
-@cache
+@prepared
 def _units() -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``units``: a unit without anything to judge is none.
 
@@ -292,7 +294,7 @@ def share(session: Session, rater: Rater) -> Share:
 
     Free is what is assigned to them, they do not have and fewer raters than the overlap have.
     """
-    rows = tables(session).execute(_given(), {"rater_id": rater.id}).all()
+    rows = _given().all(driver(session), {"rater_id": rater.id})
     given = [Given(name, Unit(*unit), kind) for name, *unit, kind in rows]
     found = units(session, rater)
     own = assignments.assigned(session, rater)
@@ -306,7 +308,7 @@ def share(session: Session, rater: Rater) -> Share:
     return Share(tuple(given), tuple(free), found)
 
 
-@cache
+@prepared
 def _given() -> Select[*tuple[Any, ...]]:
     """Return the statement over the tasks of a rater in the order in which they were given."""
     columns = select(Task.id, Task.question_id, Task.run_id, Task.kind)

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import cache
 from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
@@ -24,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased, joinedload
 
+from webapp.db.drivers import driver
 from webapp.db.models import (
     Event,
     GoldVersion,
@@ -38,7 +38,7 @@ from webapp.db.models import (
     Run,
     Study,
 )
-from webapp.db.tables import tables
+from webapp.db.prepared import prepared
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.metrics.summaries import QuerySummary as Summary
@@ -201,7 +201,7 @@ def standing(
     """
     asked = _asked(session, who, run_id, query_id, wanted)
     values = {"rater_id": who.id, "query_key": asked.id}
-    rows = tables(session).execute(_listed(), values).all()
+    rows = _listed().all(driver(session), values)
     several = len({row.listing for row in rows}) < len(rows)
     cards = shown_several_times(_cards(session, who, asked.id)) if several else ()
     said = [Relevance(row.verdict) if row.verdict else None for row in rows]
@@ -272,13 +272,13 @@ def _asked(
     statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
     query = {"run_id": run_id, "query_id": query_id, "study_id": who.study_id}
     values = {**query, "rater_id": who.id, "category": wanted.category}
-    found = tables(session).execute(statement, values).first()
+    found: Row[Any] | None = statement.first(driver(session), values)
     if found is None:
         raise UnknownQuery(run_id, query_id)
     return found
 
 
-@cache
+@prepared
 def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``_asked``: so long that it is written down only once."""
     asked = QuerySummary.query_key
@@ -319,7 +319,7 @@ def _first(statement: Select[Any]) -> ScalarSelect[Any]:
     return statement.correlate(Query, QuerySummary).scalar_subquery()
 
 
-@cache
+@prepared
 def _listed() -> Select[int | None, str | None]:
     """Return the statement that tells which properties a query lists, and what was said."""
     return (
@@ -406,11 +406,11 @@ def earlier_verdicts(
         "questions": list({thing.question_id for thing in things}),
         "properties": list({thing.property_id for thing in things}),
     }
-    rows = tables(session).execute(_of_listings(), values)
+    rows = _of_listings().all(driver(session), values)
     return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
 
 
-@cache
+@prepared
 def _of_listings() -> Select[*tuple[Any, ...]]:
     """Return the statement over all contents of some properties, and what was said of each.
 
@@ -513,11 +513,11 @@ def _next_open(
 ) -> int | None:
     """Return the next open query after the one with key `after`, round the end if need be."""
     place = {"rater_id": who.id, "run_id": run_id, "after": after, "category": wanted.category}
-    found: int | None = tables(session).scalar(_open(in_category=bool(wanted.category)), place)
-    return found
+    found = _open(in_category=bool(wanted.category)).first(driver(session), place)
+    return None if found is None else int(found[0])
 
 
-@cache
+@prepared
 def _open(*, in_category: bool) -> Select[int | None]:
     """Return the statement behind ``_next_open``."""
     row, after = aliased(QuerySummary), bindparam("after", type_=Integer)

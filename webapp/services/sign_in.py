@@ -31,7 +31,7 @@ from sqlalchemy.orm import Session, aliased
 
 from webapp.db.drivers import Asking, driver
 from webapp.db.models import Attempt, Invitation, ParticipantLink, Rater, Study
-from webapp.db.prepared import Prepared
+from webapp.db.prepared import prepared
 from webapp.services import raters, studies
 
 SHORTEST, LONGEST = 10, 200
@@ -96,7 +96,7 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
     """
     named = badge or Badge(rater_id=0)
     values = {"rater_id": named.rater_id, "invitation_id": named.invitation_id}
-    found = _ASKER.first(driver(asking), values)
+    found = _asker().first(driver(asking), values)
     is_open = found.password is None and not found.has_links and not found.has_invitations
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
     nobody = Asker(found.id, found.created_at, is_open)
@@ -105,6 +105,7 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
     return replace(nobody, rater_id=found.owner_id, is_owner=True) if is_open else nobody
 
 
+@prepared
 def _asker() -> Select[Any]:
     """Return the statement behind ``asker``: about the first study, a rater, an invitation."""
     owner = aliased(Rater)
@@ -128,9 +129,6 @@ def _asker() -> Select[Any]:
         .outerjoin(Invitation, Invitation.id == bindparam("invitation_id"))
         .where(Study.id == select(func.min(aliased(Study).id)).scalar_subquery())
     )
-
-
-_ASKER = Prepared(_asker)
 
 
 def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:

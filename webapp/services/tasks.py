@@ -29,7 +29,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
-from webapp.db.prepared import Prepared
+from webapp.db.prepared import prepared
 from webapp.records import Click, EmptyOutcome, Relevance, Who
 from webapp.services import events, pool, repeats
 from webapp.services.events import AGAIN, Target
@@ -148,7 +148,7 @@ def judge(
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(asking, rater)
-    rows = _ASKED.all(driver(asking), {"task_id": task_id, "rater_id": rater.id})
+    rows = _asked().all(driver(asking), {"task_id": task_id, "rater_id": rater.id})
     if not rows:
         raise UnknownTask(task_id)
     task = rows[0]
@@ -167,6 +167,7 @@ def judge(
     )
 
 
+@prepared
 def _asked() -> Select[*tuple[Any, ...]]:
     """Return the statement that tells what ``judge`` needs of a task, a row for each property."""
     return (
@@ -179,9 +180,6 @@ def _asked() -> Select[*tuple[Any, ...]]:
         )
         .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
     )
-
-
-_ASKED = Prepared(_asked)
 
 
 def rate(
