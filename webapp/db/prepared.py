@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
+from sqlalchemy import Float
+
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
     from sqlalchemy.types import TypeEngine
@@ -103,6 +105,7 @@ class _Written:
 def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _Written:
     """Return `statement` in the words of `dialect`."""
     compiled = statement.compile(dialect=dialect, column_keys=columns)
+    assert not compiled.post_compile_params, "a list of values has no place of its own"
     binds = {name: bind for bind, name in compiled.bind_names.items()}
     read = [] if statement.is_dml else list(statement.selected_columns)
     constants = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
@@ -113,17 +116,23 @@ def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _
         order=tuple(compiled.positiontup) if compiled.positional else None,
         constants=constants,
         changed_in=tuple(
-            (name, change)
+            (name, into)
             for name, bind in binds.items()
-            if (change := _type(bind, dialect).bind_processor(dialect))
+            if (into := _type(bind, dialect).bind_processor(dialect))
         ),
         row=row._make,
         changed_out=tuple(
             (place, change)
             for place, column in enumerate(read)
-            if (change := _type(column, dialect).result_processor(dialect, None))
+            if (change := _change_out(column, dialect))
         ),
     )
+
+
+def _change_out(column: Any, dialect: Dialect) -> Change | None:
+    """Return what makes of a value of the driver's one of ours; a float is one already."""
+    kind = _type(column, dialect)
+    return None if isinstance(kind, Float) else kind.result_processor(dialect, None)
 
 
 def _default(column: Any) -> Any:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
@@ -39,6 +40,7 @@ from webapp.db.models import (
     Study,
 )
 from webapp.db.prepared import prepared
+from webapp.db.tables import tables
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.metrics.summaries import QuerySummary as Summary
@@ -406,11 +408,11 @@ def earlier_verdicts(
         "questions": list({thing.question_id for thing in things}),
         "properties": list({thing.property_id for thing in things}),
     }
-    rows = _of_listings().all(driver(session), values)
+    rows = tables(session).execute(_of_listings(), values)
     return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
 
 
-@prepared
+@cache
 def _of_listings() -> Select[*tuple[Any, ...]]:
     """Return the statement over all contents of some properties, and what was said of each.
 
@@ -513,8 +515,9 @@ def _next_open(
 ) -> int | None:
     """Return the next open query after the one with key `after`, round the end if need be."""
     place = {"rater_id": who.id, "run_id": run_id, "after": after, "category": wanted.category}
-    found = _open(in_category=bool(wanted.category)).first(driver(session), place)
-    return None if found is None else int(found[0])
+    row = _open(in_category=bool(wanted.category)).first(driver(session), place)
+    found: int | None = row[0] if row else None
+    return found
 
 
 @prepared
