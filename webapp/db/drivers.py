@@ -110,7 +110,15 @@ class Kept:
         try:
             yield driver
         finally:
+            self._take_back(driver)
+
+    def _take_back(self, driver: Driver) -> None:
+        """Keep a driver for the next one, unless it cannot even undo."""
+        try:
             driver.connection.rollback()
+        except driver.dialect.loaded_dbapi.Error:
+            driver.connection.close()
+        else:
             self._idle.append(driver)
 
     def close(self) -> None:
