@@ -74,6 +74,22 @@ def test_sqlite_keeps_a_connection_for_the_next_click_and_closes_it_in_the_end(
     database.close()
 
 
+def test_a_connection_that_is_cut_after_its_answer_is_given_up_in_silence(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite has no server")
+    with database.asking() as driver:
+        driver.run(ALL)
+        with database.engine.connect() as other:
+            cut = text("SELECT pg_terminate_backend(:pid)")
+            other.execute(cut, {"pid": driver.connection.info.backend_pid})
+
+    assert caplog.records == []
+    with database.asking() as driver:
+        assert [*driver.run(ALL)] == []
+
+
 def test_a_server_that_nobody_reaches_is_away() -> None:
     with pytest.raises(OperationalError) as refused, Database(NOBODY).asking():
         pass

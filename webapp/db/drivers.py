@@ -62,10 +62,10 @@ class Driver:
 
         A connection that was cut, or whose server is a primary no more, is not used again.
         """
-        is_read_only = getattr(error, "sqlstate", None) == READ_ONLY
-        if is_read_only or self.dialect.is_disconnect(error, self.connection, None):  # type: ignore[arg-type]
+        is_cut = self.dialect.is_disconnect(error, self.connection, None)  # type: ignore[arg-type]
+        if is_cut or getattr(error, "sqlstate", None) == READ_ONLY:
             self.cut(error)
-        return _refusal(self.dialect, sql, values, error)
+        return _refusal(self.dialect, sql, values, error, is_cut=is_cut)
 
 
 class Pooled:
@@ -81,7 +81,16 @@ class Pooled:
         try:
             yield Driver.of(link, self._engine.dialect)
         finally:
+            if link.is_valid:
+                self._undo(link)
             link.close()
+
+    def _undo(self, link: PoolProxiedConnection) -> None:
+        """Undo what is not committed, before the pool would: it logs every server that is gone."""
+        try:
+            link.rollback()
+        except self._engine.dialect.loaded_dbapi.Error as error:
+            link.invalidate(error)
 
     def close(self) -> None:
         """Nothing is kept here."""
@@ -135,10 +144,14 @@ def _link(engine: Engine) -> PoolProxiedConnection:
         raise _refusal(engine.dialect, "", (), error) from error
 
 
-def _refusal(dialect: Dialect, sql: str, values: Any, error: Exception) -> BaseException:
+def _refusal(
+    dialect: Dialect, sql: str, values: Any, error: Exception, *, is_cut: bool = False
+) -> BaseException:
     """Return a driver's error in SQLAlchemy's words."""
     base = dialect.loaded_dbapi.Error
-    return DBAPIError.instance(sql, values, error, base, dialect=dialect)
+    return DBAPIError.instance(
+        sql, values, error, base, connection_invalidated=is_cut, dialect=dialect
+    )
 
 
 Asking = Session | Driver

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_MS = 10_000
 """How long a writer waits for another; after that it is refused, which frees its thread."""
-CHECKPOINT_PAGES = 4_000
-"""How much the WAL holds (16 MB) before it is put back into the file: mostly the same pages."""
 _LOCK_TIMEOUT = f"SET LOCAL lock_timeout = {BUSY_TIMEOUT_MS}"
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
@@ -226,7 +224,6 @@ def _sqlite_engine(url: str) -> Engine:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
