@@ -74,9 +74,11 @@ def test_a_judge_is_made_priced_watched_and_put_in_use(
     page = open_tab(locale="en-GB", reduced_motion="reduce")
     page.goto(f"{judged.url}{HERE}/")
     page.get_by_role("link", name="Make a machine judge").click()
+    page.wait_for_url("**/new")
     _look(open_tab(**phone, reduced_motion="reduce"), page.url)
     page.get_by_label("Name").fill("Mesin")
     page.get_by_role("button", name="Make it").click()
+    page.wait_for_url(lambda here: here.rpartition("/")[2].isdecimal())
     address = page.url
     page.goto(f"{address}?{TERMS}")
     _look(open_tab(**laptop, reduced_motion="reduce"), page.url)
