@@ -63,8 +63,8 @@ def test_an_answer_becomes_cards_to_judge_and_figures(
     page = rating_page.rating_page(session, melati.rater, melati.run_id, position, Filter())
     assert [card.card.slug for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.precision_at_5.value == 0.5  # 1 relevant of 2
-    standing = sum(
-        live_metrics.by_category(session, melati.rater.id, melati.run_id).values(), Standing()
+    standing = Standing.together(
+        live_metrics.by_category(session, melati.rater.id, melati.run_id).values()
     )
     assert standing.totals == Totals.of([page.summary])
     assert live_metrics.check(session) == []

@@ -48,7 +48,7 @@ def test_the_report_is_what_the_live_sums_say(
 ) -> None:
     report = reports.report(session, study, run_id, reports.of_rater(rater))
     categories = live_metrics.by_category(session, rater.id, run_id)
-    live = sum(categories.values(), Standing()).totals
+    live = Standing.together(categories.values()).totals
 
     expected = figures(totals(report))
     for name, figure in figures(live).items():

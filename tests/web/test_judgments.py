@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.services.runs import card, query
@@ -301,6 +303,19 @@ def test_the_filter_stays_with_every_address(client: FlaskClient, run_id: str) -
     assert answer.location == f"{place(run_id, 1)}?open=1&category=area#rank-1"
 
 
+def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
+    """The statements that asking costs at a question of a run of 5, and of one of 60."""
+    counts = []
+    for length in (5, 60):
+        queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
+        run_id = stored(database, queries, method=f"m{length}")
+        with counted(database) as statements:
+            answer = ask(place(run_id, 3))
+        assert answer.status_code == 200
+        counts.append(len(statements))
+    return counts
+
+
 def test_choosing_a_category_goes_to_its_first_open_question(
     client: FlaskClient, run_id: str
 ) -> None:
@@ -314,18 +329,12 @@ def test_choosing_a_category_goes_to_its_first_open_question(
 def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:
-    counts = []
-    for length in (5, 60):
-        queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
-        run_id = stored(web_database, queries, method=f"m{length}")
-        with counted(web_database) as statements:
-            answer = client.post(
-                f"{place(run_id, 3)}/results/1/judgment", data={"relevance": "1"}, headers=PART
-            )
-        assert answer.status_code == 200
-        counts.append(len(statements))
+    short, long = costs(
+        web_database,
+        lambda at: client.post(f"{at}/results/1/judgment", data={"relevance": "1"}, headers=PART),
+    )
 
-    assert counts[0] == counts[1]
+    assert short == long
 
 
 def test_a_card_that_is_silent_about_what_differs_says_what_is_known_of_its_content(
@@ -344,16 +353,9 @@ def test_a_card_that_is_silent_about_what_differs_says_what_is_known_of_its_cont
 def test_what_moved_is_read_at_the_same_cost_in_a_long_run_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:
-    counts = []
-    for length in (5, 60):
-        queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
-        run_id = stored(web_database, queries, method=f"m{length}")
-        with counted(web_database) as statements:
-            answer = client.get(f"{place(run_id, 3)}/standing", headers=PART)
-        assert answer.status_code == 200
-        counts.append(len(statements))
+    short, long = costs(web_database, lambda at: client.get(f"{at}/standing", headers=PART))
 
-    assert counts[0] == counts[1] <= MOST_IN_A_READING
+    assert short == long <= MOST_IN_A_READING
 
 
 def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:

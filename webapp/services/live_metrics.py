@@ -158,9 +158,6 @@ class Standing:
             sum(one.open_queries for one in listed),
         )
 
-    def __add__(self, other: Standing) -> Standing:
-        return Standing.together((self, other))
-
 
 def is_open(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
     """Return the condition on ``QuerySummary`` that something is left to rate."""

@@ -132,7 +132,7 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
     """Return a run with its figures, queries and files; raises ``UnknownRun``."""
     run = find(session, rater.study, run_id)
     categories = live_metrics.by_category(session, rater.id, run.id)
-    whole = sum(categories.values(), Standing())
+    whole = Standing.together(categories.values())
     return RunPage(
         overview=_overview(session, rater, run, whole),
         stated_search_method=run.stated_search_method,
@@ -256,7 +256,7 @@ def _overview(
 ) -> RunOverview:
     if standing is None:
         categories = live_metrics.by_category(session, rater.id, run.id)
-        standing = sum(categories.values(), Standing())
+        standing = Standing.together(categories.values())
     totals = standing.totals
     return RunOverview(
         id=run.id,

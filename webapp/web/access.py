@@ -102,11 +102,6 @@ class Visitor:
     participant_id: int | None = None
     key: str | None = None
 
-    @property
-    def rater_id(self) -> int | None:
-        """The rater who asks."""
-        return None if self.who is None else self.who.id
-
 
 STRANGER = Visitor()
 
@@ -146,9 +141,7 @@ def writing() -> Iterator[tuple[Session, Rater]]:
 @contextmanager
 def reading_for() -> Iterator[tuple[Session, Who]]:
     """Yield a session for reading and who asks, of whom nothing more is read."""
-    who = visitor().who
-    if who is None:
-        raise NotSignedIn
+    who = _known()
     with database().reading() as session:
         yield session, who
 
@@ -156,17 +149,14 @@ def reading_for() -> Iterator[tuple[Session, Who]]:
 @contextmanager
 def judging() -> Iterator[tuple[Driver, Who]]:
     """Yield the driver, whose user commits, and who asks, for what every click waits for."""
-    who = visitor().who
-    if who is None:
-        raise NotSignedIn
+    who = _known()
     with database().judging() as driver:
         yield driver, who
 
 
 def rater(session: Session) -> Rater:
     """Return who asks; raises ``NotSignedIn`` for a stranger."""
-    known = visitor().rater_id
-    found = None if known is None else session.get(Rater, known)
+    found = session.get(Rater, _known().id)
     if found is None:
         raise NotSignedIn
     return found
@@ -274,6 +264,13 @@ def _check() -> None:
         raise NotFound
 
 
+def _known() -> Who:
+    who = visitor().who
+    if who is None:
+        raise NotSignedIn
+    return who
+
+
 def _admit(asking: Visitor, wanted: Door) -> None:
     if asking.is_shut_out:
         raise NotFromHere
@@ -283,7 +280,7 @@ def _admit(asking: Visitor, wanted: Door) -> None:
         return
     if asking.participant_id is not None:
         raise NotYours
-    if asking.rater_id is None:
+    if asking.who is None:
         raise NotSignedIn
     if wanted == Door.OWNER and not asking.is_owner:
         raise NotYours

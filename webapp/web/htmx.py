@@ -26,9 +26,7 @@ def wants_part() -> bool:
 def respond(page: str, part: str, context: DataclassInstance, status: int = 200) -> Response:
     """Return the template `page`, or `part` where a part is wanted, filled from `context`."""
     template = part if wants_part() else page
-    response = make_response(render_template(template, **names(context)), status)
-    response.headers.add("Vary", REQUEST_TYPE)
-    return response
+    return _varying(render_template(template, **names(context)), status)
 
 
 def respond_with_macro(part: str, context: DataclassInstance) -> Response:
@@ -37,19 +35,23 @@ def respond_with_macro(part: str, context: DataclassInstance) -> Response:
     It sees neither the request nor who asks, and takes a third of what a template takes.
     """
     template: Any = current_app.jinja_env.get_template(part).module
-    response = make_response(template.part(**names(context)))
-    response.headers.add("Vary", REQUEST_TYPE)
-    return response
+    return _varying(template.part(**names(context)))
 
 
 def reload() -> Response:
     """Return the answer that has the page which asked load itself anew."""
-    response = make_response("")
+    response = _varying("")
     response.headers[REFRESH] = "true"
-    response.headers.add("Vary", REQUEST_TYPE)
     return response
 
 
 def names(context: DataclassInstance) -> dict[str, Any]:
     """Return what a template may use: the fields of `context`, one level deep."""
     return {field.name: getattr(context, field.name) for field in fields(context)}
+
+
+def _varying(body: str, status: int = 200) -> Response:
+    """Return an answer that is another one where the other form is wanted."""
+    response = make_response(body, status)
+    response.headers.add("Vary", REQUEST_TYPE)
+    return response
