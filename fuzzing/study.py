@@ -33,6 +33,7 @@ from webapp.db.models import Run
 from webapp.importers import json_runs
 from webapp.services import gold, imports, live_metrics, sign_in, studies
 from webapp.services.imports import Labels
+from webapp.web import clicks
 from webapp.web.background import background
 
 ROLES = ("owner", "rater", "participant", "stranger")
@@ -261,8 +262,8 @@ def _crawled(client: FlaskClient, role: str, most_pages: int) -> Iterator[Seen]:
 
 
 def _field_names() -> list[str]:
-    """Return the names of all fields of all forms, and those that templates write."""
-    found = set()
+    """Return the names of all fields of all forms, those of clicks, and those templates write."""
+    found = set(clicks.EVENT)
     waiting: list[type[Form]] = list(Form.__subclasses__())
     while waiting:
         kind = waiting.pop()

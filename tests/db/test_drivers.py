@@ -35,11 +35,11 @@ def test_what_is_not_committed_is_undone_before_the_next_uses_the_connection(
     with database.judging() as driver:
         write(driver)
     with database.judging() as driver:
-        assert [*driver.run(ALL)] == []
+        assert [*driver.rows(ALL)] == []
         write(driver)
         driver.commit()
     with database.asking() as driver:
-        assert [*driver.run(ALL)] == [(1,)]
+        assert [*driver.rows(ALL)] == [(1,)]
 
 
 def test_a_failure_frees_the_connection_and_the_writers(database: Database) -> None:
@@ -55,22 +55,27 @@ def test_a_failure_frees_the_connection_and_the_writers(database: Database) -> N
         assert session.scalars(text(ALL)).all() == []
 
 
-def test_sqlite_keeps_a_connection_for_the_next_click_and_closes_it_in_the_end(
+def test_sqlite_keeps_its_connections_for_the_next_click_and_closes_them_in_the_end(
     tmp_path: Path,
 ) -> None:
     database = Database(sqlite_url(tmp_path / "a.sqlite"))
     database.prepare()
     with database.asking() as driver:
-        first = driver.connection
+        asking = driver.connection
+        with database.judging() as other:
+            judging = other.connection
     with database.judging() as driver:
-        assert driver.connection is first
+        assert driver.connection is judging
+        with database.asking() as other:
+            assert other.connection is asking
 
     database.close()
 
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        first.execute(ALL)
+    for closed in (asking, judging):
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            closed.execute(ALL)
     with database.asking() as driver:  # it opens anew where it is used again
-        assert [*driver.run(ALL)] == []
+        assert [*driver.rows(ALL)] == []
     database.close()
 
 
@@ -80,14 +85,14 @@ def test_a_connection_that_is_cut_after_its_answer_is_given_up_in_silence(
     if database.is_sqlite:
         pytest.skip("SQLite has no server")
     with database.asking() as driver:
-        driver.run(ALL)
+        driver.rows(ALL)
         with database.engine.connect() as other:
             cut = text("SELECT pg_terminate_backend(:pid)")
             other.execute(cut, {"pid": driver.connection.info.backend_pid})
 
     assert caplog.records == []
     with database.asking() as driver:
-        assert [*driver.run(ALL)] == []
+        assert [*driver.rows(ALL)] == []
 
 
 def test_a_server_that_nobody_reaches_is_away() -> None:

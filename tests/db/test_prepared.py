@@ -110,7 +110,7 @@ def test_a_refused_row_leaves_the_connection_to_those_who_come_after(database: D
 def test_a_statement_that_means_nothing_is_refused_as_by_sqlalchemy(database: Database) -> None:
     kind = Refused if database.is_sqlite else ProgrammingError
     with pytest.raises(kind, match="nowhere"), database.asking() as driver:
-        driver.run("SELECT 1 FROM nowhere")
+        driver.rows("SELECT 1 FROM nowhere")
 
 
 def test_a_connection_whose_server_cut_it_is_not_used_again(database: Database) -> None:

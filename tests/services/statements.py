@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,19 +19,24 @@ def counted(database: Database) -> Iterator[list[str]]:
     SQLAlchemy tells of its own; those that go to the driver directly are noted on their way.
     """
     statements: list[str] = []
-    run = Driver.run
+    known = {name: getattr(Driver, name) for name in ("rows", "run")}
 
     def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:
         statements.append(statement)
 
-    def noted(driver: Driver, sql: str, values: Any = ()) -> Any:
-        statements.append(sql)
-        return run(driver, sql, values)
+    def noted(way: Callable[..., Any]) -> Callable[..., Any]:
+        def note_and_go(driver: Driver, sql: str, values: Any = ()) -> Any:
+            statements.append(sql)
+            return way(driver, sql, values)
+
+        return note_and_go
 
     event.listen(database.engine, "before_cursor_execute", note)
-    setattr(Driver, "run", noted)  # noqa: B010
+    for name, way in known.items():
+        setattr(Driver, name, noted(way))
     try:
         yield statements
     finally:
-        setattr(Driver, "run", run)  # noqa: B010
+        for name, way in known.items():
+            setattr(Driver, name, way)
         event.remove(database.engine, "before_cursor_execute", note)

@@ -71,6 +71,18 @@ def test_order_of_arrival_changes_nothing(events: list[Made], random) -> None:  
 
 
 @given(EVENTS)
+def test_the_one_that_stands_is_the_last_in_order(events: list[Made]) -> None:
+    assert standing(events) is (in_order(events)[-1] if events else None)
+
+
+def test_of_two_with_one_number_the_later_stands_whichever_came_first() -> None:
+    earlier, later = made("a", 1, 1, 9), made("a", 1, 2, 9)
+
+    assert standing([earlier, later]) is standing([later, earlier]) is later
+    assert in_order([later, earlier]) == in_order([earlier, later]) == [earlier, later]
+
+
+@given(EVENTS)
 def test_a_device_keeps_its_own_sequence(events: list[Made]) -> None:
     for device in "abc":
         own = [event.sequence for event in in_order(events) if event.device == device]

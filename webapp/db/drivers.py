@@ -42,13 +42,21 @@ class Driver:
         """Return the driver's connection behind one that a pool handed out."""
         return cls(link.driver_connection, dialect, link.invalidate)
 
-    def run(self, sql: str, values: Any = ()) -> Sequence[tuple[Any, ...]]:
-        """Carry out `sql`; return the rows, if there are any to return."""
+    def rows(self, sql: str, values: Any = ()) -> Sequence[tuple[Any, ...]]:
+        """Return the rows that `sql` asks for."""
         try:
-            cursor = self.connection.execute(sql, values)
-            return cursor.fetchall() if cursor.description else ()
+            found: Sequence[tuple[Any, ...]] = self.connection.execute(sql, values).fetchall()
         except self.dialect.loaded_dbapi.Error as error:
             raise self._refused(sql, values, error) from error
+        return found
+
+    def run(self, sql: str, values: Any = ()) -> int:
+        """Carry out `sql`, which brings nothing; return how many rows it wrote."""
+        try:
+            written: int = self.connection.execute(sql, values).rowcount
+        except self.dialect.loaded_dbapi.Error as error:
+            raise self._refused(sql, values, error) from error
+        return written
 
     def commit(self) -> None:
         """Keep what was written."""

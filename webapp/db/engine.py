@@ -54,7 +54,9 @@ class Database:
         self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._writer = Lock() if self.is_sqlite else None
-        self._drivers = Kept(self.engine) if self.is_sqlite else Pooled(self.engine)
+        self._asking = Kept(self.engine) if self.is_sqlite else Pooled(self.engine)
+        # Of SQLite's connections each forgets what it read once another wrote: clicks share one.
+        self._judging = Kept(self.engine) if self.is_sqlite else self._asking
 
     @property
     def description(self) -> str:
@@ -75,7 +77,7 @@ class Database:
 
     def asking(self) -> AbstractContextManager[Driver]:
         """Yield the driver for one question that every request waits for."""
-        return self._drivers.one()
+        return self._asking.one()
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -99,7 +101,7 @@ class Database:
 
         The same as ``writing``, without what a session costs: every click waits for it.
         """
-        with _held(self._writer) if self._writer else nullcontext(), self.asking() as driver:
+        with _held(self._writer) if self._writer else nullcontext(), self._judging.one() as driver:
             driver.run("BEGIN IMMEDIATE" if self._writer else _LOCK_TIMEOUT)
             yield driver
 
@@ -150,7 +152,8 @@ class Database:
 
     def close(self) -> None:
         """Give every connection back."""
-        self._drivers.close()
+        self._asking.close()
+        self._judging.close()
         self.engine.dispose()
 
     def _set_wal(self) -> None:

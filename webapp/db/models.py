@@ -8,6 +8,7 @@ that depends on its conversation the run belongs to it as well.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -56,11 +57,19 @@ class Moment(TypeDecorator[datetime]):
             raise ValueError("a stored time needs a time zone")
         return value.astimezone(UTC)
 
+    def result_processor(
+        self, dialect: Dialect, coltype: object
+    ) -> Callable[[Any], datetime | None] | None:
+        """Return what makes of a stored time an aware one in UTC; SQLite stores a text."""
+        return _of_text if dialect.name == "sqlite" else super().result_processor(dialect, coltype)
+
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """Return the stored time as an aware one in UTC."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return None if value is None else value.astimezone(UTC)
+
+
+def _of_text(stored: str | None) -> datetime | None:
+    return None if stored is None else datetime.fromisoformat(f"{stored}+00:00")
 
 
 class Base(DeclarativeBase):
@@ -72,6 +81,12 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[dict[str, Any]]: JSON,
     }
+
+
+def _index_of(first: str, *others: str) -> Index:
+    """Return an index of the rows that hang on something by their column `first`."""
+    hangs = text(f"{first} IS NOT NULL")
+    return Index(None, first, *others, sqlite_where=hangs, postgresql_where=hangs)
 
 
 def _seed() -> int:
@@ -452,11 +467,11 @@ class Event(Base):
     __tablename__ = "events"
     __table_args__ = (
         UniqueConstraint("rater_id", "event_id", "field"),
-        # What the row hangs on comes first, so that what is deleted there finds it too: an
-        # index less is a page less that every click writes.
+        # What the row hangs on comes first, so that what is deleted there finds it too, and
+        # rows that hang on none are in none: an index less is a page less for every click.
         Index(None, "judged_thing_id", "rater_id"),
-        Index(None, "query_key", "rater_id", "field"),
-        Index(None, "task_id", "rater_id"),
+        _index_of("query_key", "rater_id", "field"),
+        _index_of("task_id", "rater_id"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -38,17 +38,17 @@ class Prepared:
     def all(self, driver: Driver, values: Values) -> list[Any]:
         """Return every row."""
         written = self._for(driver.dialect)
-        return written.rows(driver.run(written.sql, written.bound(values)))
+        return written.rows(driver.rows(written.sql, written.bound(values)))
 
     def first(self, driver: Driver, values: Values) -> Any:
         """Return the first row, ``None`` where there is none."""
         found = self.all(driver, values)
         return found[0] if found else None
 
-    def run(self, driver: Driver, values: Values) -> None:
-        """Write what the statement says."""
+    def run(self, driver: Driver, values: Values) -> int:
+        """Write what the statement says; return how many rows that were."""
         written = self._for(driver.dialect)
-        driver.run(written.sql, written.bound(values))
+        return driver.run(written.sql, written.bound(values))
 
     def _for(self, dialect: Dialect) -> _Written:
         written = self._written.get(dialect.name)

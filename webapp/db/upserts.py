@@ -1,8 +1,9 @@
-"""Rows that are written whether they are there already or not, in one statement."""
+"""Rows that are written whether they are there already or not, in one statement each."""
 
 from __future__ import annotations
 
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from sqlalchemy.dialects import postgresql, sqlite
@@ -23,6 +24,14 @@ def upsert(
     return _upsert(model, driver.dialect.name, given, kept)
 
 
+def added(model: type[Base], driver: Driver, unique: tuple[str, ...]) -> Prepared:
+    """Return the statement that adds a row of `model` and brings it an id.
+
+    It writes none where another row has the same in the `unique` columns.
+    """
+    return _added(model, driver.dialect.name, unique)
+
+
 @cache
 def _upsert(
     model: type[Base], dialect: str, given: tuple[str, ...], kept: tuple[str, ...]
@@ -31,12 +40,25 @@ def _upsert(
     keys = [column.name for column in table.primary_key]
     others = given or tuple(column.name for column in table.columns if column.name not in keys)
     changed = [name for name in others if name not in kept]
-    return Prepared(partial(_write, table, dialect, keys, changed), columns=[*keys, *others])
+
+    def write() -> Any:
+        statement = _INSERTS[dialect](table).inline()
+        return statement.on_conflict_do_update(
+            index_elements=keys, set_={name: statement.excluded[name] for name in changed}
+        )
+
+    return Prepared(write, columns=[*keys, *others])
 
 
-def _write(table: Any, dialect: str, keys: list[str], changed: list[str]) -> Any:
-    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
-    statement = insert(table).inline()
-    return statement.on_conflict_do_update(
-        index_elements=keys, set_={name: statement.excluded[name] for name in changed}
-    )
+@cache
+def _added(model: type[Base], dialect: str, unique: tuple[str, ...]) -> Prepared:
+    table: Any = model.__table__
+
+    def write() -> Any:
+        statement = _INSERTS[dialect](table).inline()
+        return statement.on_conflict_do_nothing(index_elements=unique)
+
+    return Prepared(write, columns=[column.name for column in table.columns if column.name != "id"])
+
+
+_INSERTS: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}

@@ -18,8 +18,6 @@ QUERY_FIGURES = (
     "response_quality",
 )
 """The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
-_FROM_VERDICTS = tuple(name for name in QUERY_FIGURES if name != "response_quality")
-
 _LIST_FIGURES: Mapping[str, Callable[[Sequence[Relevance | None]], float | Undefined]] = {
     "precision_at_5": ranking.precision_at,
     "overall_precision": ranking.precision,
@@ -27,6 +25,7 @@ _LIST_FIGURES: Mapping[str, Callable[[Sequence[Relevance | None]], float | Undef
     "answerable_reciprocal_rank": ranking.reciprocal_rank,
     "success": ranking.success,
 }
+_FROM_VERDICTS = tuple(_LIST_FIGURES)
 # A figure that is not here has no results to be made of, whatever the outcome.
 _EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
     "answerable_reciprocal_rank": {
@@ -138,13 +137,11 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
     empty = judgments.state is QueryState.EMPTY
     complete = _complete(judgments)
     if complete:
-        spans = {name: Span.settled(_number(name, judgments)) for name in _FROM_VERDICTS}
+        found = _figures(judgments.state, verdicts, judgments.empty_outcome)
+        spans = {name: Span.settled(found[name]) for name in _FROM_VERDICTS}
     else:
-        worst, best = _filled(judgments, *_WORST), _filled(judgments, *_BEST)
-        spans = {
-            name: Span(None, lower=_number(name, worst), upper=_number(name, best))
-            for name in _FROM_VERDICTS
-        }
+        worst, best = _with_all_open(judgments, *_WORST), _with_all_open(judgments, *_BEST)
+        spans = {name: Span(None, worst[name], best[name]) for name in _FROM_VERDICTS}
     return QuerySummary(
         state=judgments.state,
         results_count=len(verdicts),
@@ -201,22 +198,23 @@ def _quality_span(judgments: QueryJudgments) -> Span:
     return Span.settled(float(judgments.quality))
 
 
-def _filled(judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome) -> QueryJudgments:
-    """`judgments` with everything open answered `verdict` or `outcome`."""
-    return QueryJudgments(
-        judgments.state,
-        tuple([verdict if said is None else said for said in judgments.verdicts]),
-        judgments.empty_outcome or outcome,
-        judgments.quality,
-    )
+def _with_all_open(
+    judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome
+) -> Mapping[str, float | None]:
+    """What ``_figures`` become with everything open answered `verdict` or `outcome`."""
+    filled = [verdict if said is None else said for said in judgments.verdicts]
+    return _figures(judgments.state, filled, judgments.empty_outcome or outcome)
 
 
-def _number(figure: str, judgments: QueryJudgments) -> float | None:
-    if judgments.state is QueryState.RESULTS:
-        value = _LIST_FIGURES[figure](judgments.verdicts)
+def _figures(
+    state: QueryState, verdicts: Sequence[Relevance | None], outcome: EmptyOutcome | None
+) -> Mapping[str, float | None]:
+    """Every figure that verdicts make, ``None`` where it is undefined."""
+    if state is QueryState.RESULTS:
+        found = {name: figure(verdicts) for name, figure in _LIST_FIGURES.items()}
     else:
-        value = _without_results(figure, judgments.state, judgments.empty_outcome)
-    return None if isinstance(value, Undefined) else value
+        found = {name: _without_results(name, state, outcome) for name in _FROM_VERDICTS}
+    return {name: None if isinstance(one, Undefined) else one for name, one in found.items()}
 
 
 def _without_results(

@@ -35,17 +35,25 @@ def made_at(event: Placed) -> datetime:
 
 def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
     """Return the events from first to last, whatever order they are given in."""
-    latest_first = sorted(events, key=lambda event: (event.device, -event.sequence))
     placed: list[tuple[datetime, str, int, PlacedT]] = []
-    for event in latest_first:
+    for event in sorted(events, key=_in_device, reverse=True):
         bound = made_at(event)
         if placed and placed[-1][1] == event.device:
             bound = min(bound, placed[-1][0])
         placed.append((bound, event.device, event.sequence, event))
+    placed.reverse()
     return [entry[3] for entry in sorted(placed, key=lambda entry: entry[:3])]
 
 
 def standing(events: Iterable[PlacedT]) -> PlacedT | None:
     """Return the event that stands: the last one in order, ``None`` if there is none."""
-    ordered = in_order(events)
-    return ordered[-1] if ordered else None
+    latest: dict[str, PlacedT] = {}
+    for event in events:
+        known = latest.get(event.device)
+        if known is None or _in_device(known) <= _in_device(event):
+            latest[event.device] = event
+    return max(latest.values(), key=lambda event: (made_at(event), event.device), default=None)
+
+
+def _in_device(event: Placed) -> tuple[str, int, datetime]:
+    return event.device, event.sequence, made_at(event)

@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, Self
 
-from sqlalchemy import (
-    ColumnElement,
-    CompoundSelect,
-    Row,
-    bindparam,
-    insert,
-    select,
-    union,
-)
+from sqlalchemy import ColumnElement, Row, Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from webapp.db import drivers
@@ -32,7 +24,7 @@ from webapp.db.models import (
     RepeatRating,
 )
 from webapp.db.prepared import Prepared, prepared
-from webapp.db.upserts import upsert
+from webapp.db.upserts import added, upsert
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
 from webapp.services import live_metrics
 from webapp.services.event_order import Placed, standing
@@ -100,14 +92,6 @@ class Target:
         """Whether this was said once more, in a task of its own."""
         return self.field in _REPEATS
 
-    def has(self, event: Event | Row[Any]) -> bool:
-        """Whether `event` changed this."""
-        if event.field != self.field or event.judged_thing_id != self.thing_id:
-            return False
-        if self.is_repeat and event.task_id != self.task_id:
-            return False
-        return self.thing_id is not None or event.query_key == self.query_key
-
 
 def lock(asking: Asking, rater: Rater | Who) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
@@ -132,12 +116,14 @@ def record(
     something else already.
     """
     driver = drivers.driver(asking)
-    known = _known(driver, rater, target, click)
     wanted = None if new is None else str(new)
-    history = [event for event in known if target.has(event)]
+    history = _history(driver, rater, target)
     before = standing(history)
-    if _is_repeated(known, target, wanted, click):
-        return before.new if before else None
+    for known in history:
+        if known.event_id == click.event_id:
+            if known.new != wanted:
+                raise EventIdTaken(click.event_id)
+            return before.new if before else None
     event = _New(wanted, *_place(click, history), click.client_time, click.received_at)
     values = {
         "rater_id": rater.id,
@@ -155,7 +141,8 @@ def record(
         "client_time": event.client_time,
         "received_at": event.received_at,
     }
-    _INSERT.run(driver, values)
+    if not added(Event, driver, _UNIQUE).run(driver, values):
+        raise EventIdTaken(click.event_id)
     made: list[Made] = [*history, event]
     last = standing(made)
     assert last is not None
@@ -198,52 +185,36 @@ def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]
 _LOCK = Prepared(
     lambda: select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
 )
-_INSERT = Prepared(
-    lambda: insert(Event.__table__).inline(),  # type: ignore[arg-type]
-    columns=[column.name for column in Event.__table__.columns if column.name != "id"],
-)
+_UNIQUE = ("rater_id", "event_id", "field")
 _SETTLED = (
-    *(Event.event_id, Event.field, Event.judged_thing_id, Event.query_key, Event.task_id),
-    *(Event.new, Event.device, Event.sequence, Event.client_time, Event.received_at),
+    *(Event.event_id, Event.new, Event.device, Event.sequence),
+    *(Event.client_time, Event.received_at),
 )
 
 
-def _known(driver: Driver, rater: Rater | Who, target: Target, click: Click) -> Sequence[Row[Any]]:
-    """Return every event that changed the target or has the click's id."""
+def _history(driver: Driver, rater: Rater | Who, target: Target) -> Sequence[Row[Any]]:
+    """Return every event that changed the target."""
     on_thing = target.thing_id is not None
     on_query = not on_thing and target.query_key is not None
-    values = {"rater_id": rater.id, "event_id": click.event_id, "field": target.field}
+    values = {"rater_id": rater.id, "field": target.field}
     if target.is_repeat:
         values["task_id"] = target.task_id
     if on_thing or on_query:
         values["of"] = target.thing_id if on_thing else target.query_key
-    return _known_of(on_thing, on_query, target.is_repeat).all(driver, values)
+    return _history_of(on_thing, on_query, target.is_repeat).all(driver, values)
 
 
 @prepared
-def _known_of(on_thing: bool, on_query: bool, in_task: bool) -> CompoundSelect[*tuple[Any, ...]]:
-    same: list[ColumnElement[bool]] = [Event.field == bindparam("field")]
+def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
+    own = select(*_SETTLED).where(
+        Event.rater_id == bindparam("rater_id"), Event.field == bindparam("field")
+    )
     if in_task:
-        same.append(Event.task_id == bindparam("task_id"))
+        own = own.where(Event.task_id == bindparam("task_id"))
     if on_thing:
-        same.append(Event.judged_thing_id == bindparam("of"))
-    elif on_query:
-        same.append(Event.query_key == bindparam("of"))
-    else:
-        same.append(Event.query_key.is_(None))
-    own = select(*_SETTLED).where(Event.rater_id == bindparam("rater_id"))
-    # Two questions: asked with "or", SQLite reads every event of the rater.
-    return union(own.where(*same), own.where(Event.event_id == bindparam("event_id")))
-
-
-def _is_repeated(known: Sequence[Row[Any]], target: Target, new: str | None, click: Click) -> bool:
-    """Whether this very event is stored; ``EventIdTaken`` if its id means something else."""
-    for event in known:
-        if event.event_id == click.event_id and event.field == target.field:
-            if target.has(event) and event.new == new:
-                return True
-            raise EventIdTaken(click.event_id)
-    return False
+        return own.where(Event.judged_thing_id == bindparam("of"))
+    own = own.where(Event.judged_thing_id.is_(None))
+    return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
 
 
 def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:

@@ -38,12 +38,12 @@ from webapp.db.models import (
 )
 from webapp.db.prepared import prepared
 from webapp.db.upserts import upsert
-from webapp.metrics.queries import QUERY_FIGURES, Span, summarise
+from webapp.metrics.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.queries import QuerySummary as Summary
 from webapp.metrics.totals import COLUMNS, COUNTS, Sum, Totals, columns
-from webapp.records import EmptyOutcome, QueryState
+from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services import verdicts
-from webapp.services.verdicts import AskedQuery, Scope, Verdicts
+from webapp.services.verdicts import AskedQuery, Scope
 
 RESULT_COUNTS = (
     "results_count",
@@ -52,6 +52,7 @@ RESULT_COUNTS = (
     "not_relevant_count",
     "unsure_count",
 )
+_RELEVANCE = {None: None} | {str(verdict): verdict for verdict in Relevance}
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
@@ -125,15 +126,13 @@ def _touched() -> Select[*tuple[Any, ...]]:
 def _row_of(results: Sequence[Row[Any]], rater_id: int) -> dict[str, Any]:
     """Return the summary row of one query from the rows of its results."""
     first = results[0]
-    things = tuple(row.judged_thing_id for row in results if row.judged_thing_id is not None)
-    by_thing = {row.judged_thing_id: row.verdict for row in results if row.verdict is not None}
-    if first.outcome is not None:
-        by_thing[first.emptiness_id] = first.outcome
-    asked = AskedQuery(
-        first.id, first.run_id, first.query_id, QueryState(first.state), things, first.emptiness_id
-    )
-    quality = {} if first.quality is None else {first.id: first.quality}
-    return _row(asked, Verdicts(by_thing, quality), rater_id)
+    verdicts = tuple([_RELEVANCE[row.verdict] for row in results if row.judged_thing_id])
+    unsaid = {row.judged_thing_id for row in results if row.judged_thing_id and not row.verdict}
+    outcome = EmptyOutcome(first.outcome) if first.outcome else None
+    if first.emptiness_id and not outcome:
+        unsaid.add(first.emptiness_id)
+    said = QueryJudgments(QueryState(first.state), verdicts, outcome, first.quality)
+    return _row(rater_id, first.id, first.run_id, said, len(unsaid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,29 +240,28 @@ def _rows(
     session: Session, asked: Sequence[AskedQuery], scope: Scope, rater_id: int
 ) -> Iterator[dict[str, Any]]:
     said = verdicts.of_rater(session, scope, rater_id)
-    return (_row(query, said, rater_id) for query in asked)
+    for query in asked:
+        unsaid = said.unsaid(query)
+        yield _row(rater_id, query.key, query.run_id, said.judgments(query), unsaid)
 
 
-def _row(query: AskedQuery, said: Verdicts, rater_id: int) -> dict[str, Any]:
-    made = summarise(said.judgments(query))
+def _row(
+    rater_id: int, query_key: int, run_id: str, said: QueryJudgments, open_judgments: int
+) -> dict[str, Any]:
+    made = summarise(said)
     return {
         "rater_id": rater_id,
-        "query_key": query.key,
-        "run_id": query.run_id,
+        "query_key": query_key,
+        "run_id": run_id,
         "state": str(made.state),
         **{name: getattr(made, name) for name in RESULT_COUNTS},
         "first_relevant_rank": made.first_relevant_rank,
-        "open_judgments": _open_judgments(query, said),
+        "open_judgments": open_judgments,
         "complete": made.complete,
         "empty_outcome": made.empty_outcome and str(made.empty_outcome),
         "quality": made.quality,
         **columns(made),
     }
-
-
-def _open_judgments(query: AskedQuery, said: Verdicts) -> int:
-    wanted = {*query.things} | ({query.emptiness} if query.emptiness is not None else set())
-    return sum(thing not in said.by_thing for thing in wanted)
 
 
 @prepared

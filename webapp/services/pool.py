@@ -232,13 +232,17 @@ def is_shown(study: Study) -> ColumnElement[bool]:
 
 
 def is_listed() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedThing``, ``Study``) that a run of the study lists it."""
-    listed = _is_listed(Study.id, func.coalesce(Study.pool_depth, DEEPEST))
+    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it.
+
+    For what belongs to a unit: only runs of its study list that, so that no run is looked at.
+    """
+    depth = func.coalesce(Study.pool_depth, DEEPEST)
+    listed = exists().where(Result.judged_thing_id == JudgedThing.id, Result.rank <= depth)
     return listed.correlate(JudgedThing, Study)
 
 
 def is_asked() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedThing``, ``Study``) that ``is_shown`` is of one study."""
+    """Return the condition on (``JudgedThing``, ``Study``) that ``is_shown`` is, in a unit."""
     return or_(is_listed(), _is_empty(Study.id).correlate(JudgedThing, Study))
 
 

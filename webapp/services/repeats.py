@@ -119,10 +119,10 @@ def left(session: Session, rater: Rater) -> tuple[int, int]:
     return verdicts, begun
 
 
-def thing_ids(asking: Asking, task_id: str) -> Sequence[int]:
+def thing_ids(asking: Asking, task_id: str) -> tuple[int, ...]:
     """Return the ids of the properties that a task asks for again."""
     found = _THINGS.all(driver(asking), {"task_id": task_id})
-    return [row.judged_thing_id for row in found]
+    return tuple(row.judged_thing_id for row in found)
 
 
 _THINGS = Prepared(

@@ -11,7 +11,7 @@ import hmac
 import secrets
 import unicodedata
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +21,7 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
+    case,
     delete,
     exists,
     func,
@@ -97,29 +98,29 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
     named = badge or Badge(rater_id=0)
     values = {"rater_id": named.rater_id, "invitation_id": named.invitation_id}
     found = _asker().first(driver(asking), values)
-    is_open = found.password is None and not found.has_links and not found.has_invitations
+    is_open = found.owner_id is not None
+    study = found.id, found.created_at, is_open
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
-    nobody = Asker(found.id, found.created_at, is_open)
     if stays and (is_open or _holds(named, found, now)):
-        return replace(nobody, rater_id=found.rater_id, is_owner=found.is_owner)
-    return replace(nobody, rater_id=found.owner_id, is_owner=True) if is_open else nobody
+        return Asker(*study, found.rater_id, found.is_owner)
+    return Asker(*study, found.owner_id, is_owner=is_open)
 
 
 @prepared
 def _asker() -> Select[Any]:
-    """Return the statement behind ``asker``: about the first study, a rater, an invitation."""
+    """Return the statement behind ``asker``: about the first study, a rater, an invitation.
+
+    It names the owner only where nobody needs to sign in.
+    """
     owner = aliased(Rater)
+    owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
+    linked = exists().where(ParticipantLink.study_id == Study.id)
     invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
+    is_open = and_(Study.password.is_(None), ~linked, ~invited.correlate(Study))
     return (
         select(
             *(Study.id, Study.created_at, Study.password),
-            exists().where(ParticipantLink.study_id == Study.id).label("has_links"),
-            invited.correlate(Study).label("has_invitations"),
-            select(func.min(owner.id))
-            .where(owner.study_id == Study.id, owner.is_owner)
-            .correlate(Study)
-            .scalar_subquery()
-            .label("owner_id"),
+            case((is_open, owner_id.correlate(Study).scalar_subquery())).label("owner_id"),
             *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
             Invitation.rater_id.label("invited_id"),
             *(Invitation.withdrawn_at, Invitation.expires_at, Invitation.token_hash),

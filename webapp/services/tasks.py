@@ -6,13 +6,27 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    cast,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from webapp.db.drivers import Asking, driver
@@ -148,38 +162,47 @@ def judge(
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(asking, rater)
-    rows = _asked().all(driver(asking), {"task_id": task_id, "rater_id": rater.id})
-    if not rows:
+    task = _asked().first(driver(asking), {"task_id": task_id, "rater_id": rater.id})
+    if task is None:
         raise UnknownTask(task_id)
-    task = rows[0]
-    things: Sequence[int] = [row.thing_id for row in rows]
     if task.kind == REPEAT:
         things = repeats.thing_ids(asking, task_id)
-    named = {_key(task.order_seed, rater.id, task.kind, number): number for number in things}
-    if card not in named:
+    else:
+        things = tuple(map(int, task.things.split(","))) if task.things else ()
+    found = _cards(task.order_seed, rater.id, task.kind, things).get(card)
+    if found is None:
         raise UnknownTask(task_id, card)
-    target = _target(task, "verdict", thing_id=named[card])
+    position, thing_id = found
+    target = _target(task, "verdict", thing_id=thing_id)
     standing = events.record(asking, rater, target, relevance, click)
     events.refresh(asking, rater, [target])
-    return Judged(
-        position=sorted(named).index(card) + 1,
-        relevance=Relevance(standing) if standing else None,
-    )
+    return Judged(position, Relevance(standing) if standing else None)
 
 
 @prepared
 def _asked() -> Select[*tuple[Any, ...]]:
-    """Return the statement that tells what ``judge`` needs of a task, a row for each property."""
+    """Return the statement that tells what ``judge`` needs of a task, the things in one text."""
+    comma: Any = literal_column("','")  # a value would have no place in what is prepared
+    listed = (
+        select(func.aggregate_strings(cast(JudgedThing.id, String), comma))
+        .where(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed())
+        .correlate(Task, Study)
+    )
     return (
-        select(Task.id, Task.kind, Study.order_seed, JudgedThing.id.label("thing_id"))
+        select(Task.id, Task.kind, Study.order_seed, listed.scalar_subquery().label("things"))
         .join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
-        .outerjoin(
-            JudgedThing,
-            and_(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed()),
-        )
         .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
     )
+
+
+@lru_cache(maxsize=512)
+def _cards(
+    seed: int, rater_id: int, kind: str, things: tuple[int, ...]
+) -> Mapping[str, tuple[int, int]]:
+    """Return the place and the thing of each card in a task by its name: clicks ask again."""
+    named = sorted((_key(seed, rater_id, kind, thing), thing) for thing in things)
+    return {name: (place, thing) for place, (name, thing) in enumerate(named, start=1)}
 
 
 def rate(

@@ -57,6 +57,11 @@ class Verdicts:
             quality=self.quality.get(asked.key),
         )
 
+    def unsaid(self, asked: AskedQuery) -> int:
+        """Return how many verdicts one query still waits for; a thing listed twice needs one."""
+        wanted = {*asked.things, asked.emptiness} - {None}
+        return sum(thing not in self.by_thing for thing in wanted)
+
 
 def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
     """Return the queries in `scope` in the order of their runs."""

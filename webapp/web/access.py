@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 FORWARDING = (
-    *("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For"),
-    *("X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server"),
+    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
+    *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
 )
+"""What proxies say of themselves, as the server names it."""
 RATER = "Relevansi-Rater"
 """The header by which page and server tell each other whose page and whose click it is."""
 FACELESS = {"static", "health.healthz"}
@@ -224,8 +225,8 @@ def is_from_here() -> bool:
     """Whether the request came straight from this machine, by its name, through no proxy."""
     address = request.remote_addr
     straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
-    forwarded = any(name in request.headers for name in FORWARDING)
-    return straight and is_loopback(request.host) and not forwarded
+    is_forwarded = any(map(request.environ.__contains__, FORWARDING))
+    return straight and is_loopback(request.host) and not is_forwarded
 
 
 def source() -> str:
@@ -311,6 +312,7 @@ def _visitor() -> Visitor:
     )
 
 
+@lru_cache(maxsize=1024)
 def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     """Return a name that is one person's in one study, wherever its database moves."""
     made = study_made_at.astimezone(UTC).isoformat()

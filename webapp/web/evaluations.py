@@ -26,15 +26,22 @@ from webapp.services.evaluation_rows import COLUMNS, GRADE, Kind
 from webapp.services.evaluations import DeletionCost, Item, Overview, Page, Show
 from webapp.services.item_rating import RaterStanding
 from webapp.services.judgments import NotToJudge
-from webapp.web import access, evaluation_figures, evaluation_items, evaluation_uploads, htmx
+from webapp.web import (
+    access,
+    clicks,
+    evaluation_figures,
+    evaluation_items,
+    evaluation_uploads,
+    htmx,
+)
 from webapp.web.evaluation_figures import Cell
 from webapp.web.evaluation_items import Shown
 from webapp.web.evaluation_uploads import Asked, NotUploaded
 from webapp.web.figures import Reason
-from webapp.web.forms import UNUSABLE, EventForm, checked
+from webapp.web.forms import UNUSABLE, checked
 
 
-class PartForm(EventForm):
+class PartForm(Form):
     """A word on one part of an item: 1 or 0, for the grade 0 to 5; empty takes it back."""
 
     part = StringField(validators=[Length(min=1, max=40, message=UNUSABLE)])
@@ -223,7 +230,7 @@ def judge(evaluation_id: str, position: int) -> Response:
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         part = form.part.data or ""
-        item_judgments.judge(session, rater, found, position, part, form.said, form.click())
+        item_judgments.judge(session, rater, found, position, part, form.said, clicks.event())
         session.commit()
     if htmx.wants_part():
         return _item(evaluation_id, position)
@@ -233,10 +240,9 @@ def judge(evaluation_id: str, position: int) -> Response:
 
 def undo(evaluation_id: str, position: int) -> Response:
     """Take back the rater's latest change in the evaluation and show where it was."""
-    form = checked(EventForm)
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        where = item_judgments.undo(session, rater, found, form.click())
+        where = item_judgments.undo(session, rater, found, clicks.event())
         session.commit()
     where = position if where is None else where
     return _item(evaluation_id, where) if htmx.wants_part() else _to(_address(evaluation_id, where))

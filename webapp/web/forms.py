@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from threading import local
 from typing import Any, TypeVar
 
 from flask import request
 from werkzeug.datastructures import MultiDict
-from wtforms import BooleanField, Field, Form, IntegerField, StringField
-from wtforms.validators import AnyOf, Length, NumberRange, Optional, ValidationError
+from wtforms import BooleanField, Field, Form, StringField
+from wtforms.validators import AnyOf, Length, ValidationError
 
 from webapp.i18n import gettext, mark
-from webapp.records import Click, EmptyOutcome, Relevance
+from webapp.records import EmptyOutcome
 from webapp.services.card_decisions import MOST_REASON
 from webapp.services.judgments import KEEP, MOST_NOTES, Rating
 from webapp.services.studies import Switches
-from webapp.web.access import now
 
 FormT = TypeVar("FormT", bound=Form)
-ClickT = TypeVar("ClickT", bound="EventForm")
-_kept = local()
 
 LONGEST_ID = 64
 LONGEST_LABEL = 200
 LONGEST_ANSWER = 200_000
-LAST_SEQUENCE = 2**31 - 1
 UNUSABLE = mark("This value cannot be used here.")
 TOO_LONG = mark("This text is too long.")
 REQUIRED = mark("Please fill this in.")
@@ -88,50 +81,7 @@ class _Whole:
             raise ValidationError(OUT_OF_RANGE)
 
 
-class EventForm(Form):
-    """What tells one click from every other; a page without a script leaves it out."""
-
-    event_id = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
-    client_time = StringField(filters=[line])
-    device = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
-    sequence = IntegerField(
-        validators=[
-            Optional(),
-            NumberRange(min=0, max=LAST_SEQUENCE, message=UNUSABLE),
-        ]
-    )
-
-    def validate_client_time(self, field: Field) -> None:
-        """Accept a time with its zone, or milliseconds since 1970."""
-        try:
-            _time(field.data)
-        except (ValueError, OverflowError, OSError) as error:
-            raise ValidationError(UNUSABLE) from error
-
-    def click(self) -> Click:
-        """Return when and where the event was made; the server names it if nobody did."""
-        return Click(
-            event_id=self.event_id.data or secrets.token_hex(16),
-            received_at=now(),
-            client_time=_time(self.client_time.data),
-            device=self.device.data or None,
-            sequence=self.sequence.data,
-        )
-
-
-class VerdictForm(EventForm):
-    """A verdict on one card; empty takes it back. ``onward`` when it was the last open one."""
-
-    relevance = StringField(filters=[line], validators=_one_of(["", *Relevance]))
-    onward = BooleanField()
-
-    @property
-    def verdict(self) -> Relevance | None:
-        """Return the verdict, ``None`` to clear it."""
-        return Relevance(self.relevance.data) if self.relevance.data else None
-
-
-class RatingForm(EventForm):
+class RatingForm(Form):
     """What is said of a whole answer; an absent field is left as it is."""
 
     quality = StringField(filters=[line], validators=_one_of(["", *"012345"]))
@@ -148,12 +98,6 @@ class RatingForm(EventForm):
             notes=_said(self.notes, self.notes.data),
             empty_outcome=_said(outcome, EmptyOutcome(outcome.data) if outcome.data else None),
         )
-
-
-class BlindVerdictForm(VerdictForm):
-    """A verdict on the card of that name in a blind rater's task."""
-
-    card = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
 
 
 class BlindRatingForm(RatingForm):
@@ -242,19 +186,6 @@ def checked(kind: type[FormT], values: MultiDict[str, str] | None = None) -> For
     return _valid(kind(request.form if values is None else values))
 
 
-def clicked(kind: type[ClickT]) -> ClickT:
-    """Return the form of a click as ``checked`` does, filled anew.
-
-    Each thread keeps one form of a kind: to make its fields takes longer than all that is done
-    with them.
-    """
-    form: ClickT | None = getattr(_kept, kind.__name__, None)
-    if form is None:
-        setattr(_kept, kind.__name__, form := kind())
-    form.process(request.form)
-    return _valid(form)
-
-
 def chosen_file() -> tuple[str, bytes]:
     """Return the name and bytes of the chosen file; raises ``UnusableForm`` without one."""
     chosen = request.files.get("file")
@@ -291,14 +222,3 @@ def _typed(number: int | None) -> str:
 
 def _number(typed: str) -> int | None:
     return int(typed) if typed else None
-
-
-def _time(text: str | None) -> datetime | None:
-    if not text:
-        return None
-    if text.isdecimal():
-        return datetime.fromtimestamp(int(text) / 1000, UTC)
-    found = datetime.fromisoformat(text)
-    if found.tzinfo is None:
-        raise ValueError("a time needs its zone")
-    return found.astimezone(UTC)

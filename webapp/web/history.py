@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, redirect, render_template, request, url_for
-from wtforms import IntegerField
+from wtforms import Form, IntegerField
 from wtforms.validators import InputRequired
 
 from webapp.services import event_log, history
 from webapp.services.history import Change, History, Wanted
-from webapp.web import access, htmx
-from webapp.web.forms import UNUSABLE, EventForm, checked
+from webapp.web import access, clicks, htmx
+from webapp.web.forms import UNUSABLE, checked
 
 
-class UndoForm(EventForm):
+class UndoForm(Form):
     """Which change is to be taken back: the latest one when the page was shown."""
 
     latest = IntegerField(validators=[InputRequired(message=UNUSABLE)])
@@ -48,7 +48,7 @@ def undo() -> Response:
     """Take back one's own latest change."""
     form = checked(UndoForm)
     with access.writing() as (session, rater):
-        history.undo(session, rater, form.latest.data or 0, form.click())
+        history.undo(session, rater, form.latest.data or 0, clicks.event())
         session.commit()
     return redirect(url_for("history.show"), 303)  # type: ignore[return-value]
 

@@ -19,10 +19,10 @@ from webapp.metrics.sentences import sentences
 from webapp.services import item_judgments, item_rating
 from webapp.services.evaluation_rows import GRADE, Kind
 from webapp.services.item_rating import Asked, Offer
-from webapp.web import access, evaluation_figures, htmx
+from webapp.web import access, clicks, evaluation_figures, htmx
 from webapp.web.evaluation_items import cut, plain
 from webapp.web.evaluations import PartForm
-from webapp.web.forms import EventForm, checked
+from webapp.web.forms import checked
 
 ASKS = {
     Kind.ANSWERS: mark("Is this sentence right and supported?"),
@@ -109,7 +109,7 @@ def judge(evaluation_id: str, position: int) -> Response:
     part = form.part.data or ""
     with access.writing() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
-        item_judgments.judge(session, rater, found, position, part, form.said, form.click())
+        item_judgments.judge(session, rater, found, position, part, form.said, clicks.event())
         session.commit()
     if htmx.wants_part():
         context = _item(evaluation_id, position)
@@ -119,10 +119,9 @@ def judge(evaluation_id: str, position: int) -> Response:
 
 def undo(evaluation_id: str) -> Response:
     """Take back the rater's latest change in the evaluation and show where it was."""
-    form = checked(EventForm)
     with access.writing() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
-        where = item_judgments.undo(session, rater, found, form.click())
+        where = item_judgments.undo(session, rater, found, clicks.event())
         session.commit()
     if where is None:
         return _to(url_for("item_rating.next_one", evaluation_id=evaluation_id))

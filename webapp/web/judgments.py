@@ -18,10 +18,10 @@ from webapp.metrics.registry import Measure
 from webapp.records import QueryState, Relevance
 from webapp.services import judgments, rating_page, runs, studies
 from webapp.services.rating_page import Filter, JudgedCard, Moving, RatingPage
-from webapp.web import access, card_badges, figures, htmx
+from webapp.web import access, card_badges, clicks, figures, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.figures import Reason, Row
-from webapp.web.forms import CardsForm, EventForm, RatingForm, VerdictForm, checked, clicked
+from webapp.web.forms import CardsForm, RatingForm, checked
 
 
 class RatedBlind(Exception):
@@ -98,13 +98,13 @@ def standing(run_id: str, query_id: int) -> Response:
 
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    form = clicked(VerdictForm)
+    said, event = clicks.verdict(), clicks.event()
     with access.judging() as (driver, who):
-        verdict = judgments.judge(driver, who, run_id, query_id, rank, form.verdict, form.click())
+        verdict = judgments.judge(driver, who, run_id, query_id, rank, said.relevance, event)
         driver.commit()
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
-    if verdict is None or form.onward.data:
+    if verdict is None or said.onward:
         page = page_of(run_id, query_id)
         return _clicked(page, _versions(page, rank))
     return judged(Judged(str(query_id), f"rank-{rank}", rank, verdict))
@@ -114,7 +114,7 @@ def rate(run_id: str, query_id: int) -> Response:
     """Store what is said of the whole answer; ``onward`` answers for the next open question."""
     form = checked(RatingForm)
     with access.writing() as (session, rater):
-        judgments.rate(session, rater, run_id, query_id, form.rating, form.click())
+        judgments.rate(session, rater, run_id, query_id, form.rating, clicks.event())
         session.commit()
     page = page_of(run_id, query_id)
     if not htmx.wants_part():
@@ -126,21 +126,20 @@ def rate(run_id: str, query_id: int) -> Response:
 
 def judge_open(run_id: str, query_id: int) -> Response:
     """Store one verdict on every card that is still unjudged, where the owner allows it."""
-    form = checked(VerdictForm)
+    said, event = clicks.verdict(), clicks.event()
     with access.writing() as (session, rater):
-        if form.verdict is None:
+        if said.relevance is None:
             raise judgments.NotToJudge
-        judgments.judge_open(session, rater, run_id, query_id, form.verdict, form.click())
+        judgments.judge_open(session, rater, run_id, query_id, said.relevance, event)
         session.commit()
     return _to(run_id, query_id, "rating")
 
 
 def undo(run_id: str) -> Response:
     """Take back the latest change in the run and show where it was."""
-    form = checked(EventForm)
     with access.writing() as (session, rater):
         runs.find(session, rater.study, run_id)
-        query_id = judgments.undo(session, rater, run_id, form.click())
+        query_id = judgments.undo(session, rater, run_id, clicks.event())
         session.commit()
     if query_id is not None:
         return _to(run_id, query_id)

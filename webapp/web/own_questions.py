@@ -36,9 +36,9 @@ from webapp.services.own_questions import (
     UnknownQuestion,
 )
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
-from webapp.web import access, asking, htmx, participants
+from webapp.web import access, asking, clicks, htmx, participants
 from webapp.web.background import background
-from webapp.web.forms import EventForm, RatingForm, VerdictForm, checked
+from webapp.web.forms import RatingForm, checked
 from webapp.web.judgments import Notice
 from webapp.web.participants import PersonalLink
 
@@ -199,10 +199,10 @@ def done(position: int) -> Response:
 
 def judge(position: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    form = checked(VerdictForm)
+    said, event = clicks.verdict(), clicks.event()
     with access.writing_participant() as (session, participant):
         rater, run_id = _rater(participant)
-        judgments.judge(session, rater, run_id, position, rank, form.verdict, form.click())
+        judgments.judge(session, rater, run_id, position, rank, said.relevance, event)
         session.commit()
     if not htmx.wants_part():
         return _to(position, f"rank-{rank}")
@@ -217,17 +217,16 @@ def rate(position: int) -> Response:
     form = checked(RatingForm)
     with access.writing_participant() as (session, participant):
         rater, run_id = _rater(participant)
-        judgments.rate(session, rater, run_id, position, form.rating, form.click())
+        judgments.rate(session, rater, run_id, position, form.rating, clicks.event())
         session.commit()
     return _clicked(_rated(position)) if htmx.wants_part() else _to(position, "rate")
 
 
 def undo() -> Response:
     """Take back the participant's latest verdict, grade or note, and show where it was."""
-    form = checked(EventForm)
     with access.writing_participant() as (session, participant):
         rater, run_id = _rater(participant)
-        position = judgments.undo(session, rater, run_id, form.click())
+        position = judgments.undo(session, rater, run_id, clicks.event())
         session.commit()
     if position is None and htmx.wants_part():
         notice = Notice(gettext("There is nothing left to undo."))

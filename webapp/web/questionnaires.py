@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flask import Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
-from wtforms import StringField
+from wtforms import Form, StringField
 from wtforms.validators import AnyOf, Length
 
 from webapp.db.models import Participant, Rater
@@ -16,9 +16,9 @@ from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services import own_questions, participants, questionnaires
 from webapp.services.judgments import MOST_NOTES
 from webapp.services.questionnaires import Questionnaire
-from webapp.web import access, htmx
+from webapp.web import access, clicks, htmx
 from webapp.web.access import NotTakingPart
-from webapp.web.forms import TOO_LONG, UNUSABLE, EventForm, checked
+from webapp.web.forms import TOO_LONG, UNUSABLE, checked
 
 NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
 """What each item is called in the form."""
@@ -56,7 +56,7 @@ class Thanks:
     answered: int
 
 
-class AnswerForm(EventForm):
+class AnswerForm(Form):
     """What is said to one item."""
 
     item = StringField(validators=[AnyOf([*NAMES.values()], message=UNUSABLE)])
@@ -77,7 +77,7 @@ def answer() -> Response:
     name = next(name for name, short in NAMES.items() if short == form.item.data)
     with access.writing_participant() as (session, participant):
         said = (form.said.data or "").strip() or None
-        questionnaires.answer(session, _rater(participant), name, said, form.click())
+        questionnaires.answer(session, _rater(participant), name, said, clicks.event())
         session.commit()
     if htmx.wants_part():
         part = "questionnaires/_saved.html"

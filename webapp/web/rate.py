@@ -19,9 +19,9 @@ from webapp.services import blind_page, item_rating, progress, tasks
 from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
 from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
-from webapp.web import access, card_badges, htmx
+from webapp.web import access, card_badges, clicks, htmx
 from webapp.web.card_badges import Badges
-from webapp.web.forms import BlindRatingForm, BlindVerdictForm, EventForm, checked, clicked
+from webapp.web.forms import BlindRatingForm, checked
 from webapp.web.judgments import Judged, Notice, judged
 
 AHEAD = 3
@@ -107,19 +107,18 @@ def standing(task_id: str) -> Response:
 
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
-    form = clicked(BlindVerdictForm)
-    card = form.card.data or ""
+    said, event = clicks.verdict(), clicks.event()
     with access.judging() as (driver, who):
-        said = tasks.judge(driver, who, task_id, card, form.verdict, form.click())
+        stands = tasks.judge(driver, who, task_id, said.card, said.relevance, event)
         driver.commit()
-    onward = _onward(task_id) if form.onward.data else None
+    onward = _onward(task_id) if said.onward else None
     if onward is not None:
         return onward
-    if form.onward.data and htmx.wants_part():
-        return _moved(task_id, card)
-    if said.relevance is None or not htmx.wants_part():
-        return _clicked(task_id, card=card)
-    return judged(Judged(task_id, f"card-{said.position}", said.position, said.relevance))
+    if said.onward and htmx.wants_part():
+        return _moved(task_id, said.card)
+    if stands.relevance is None or not htmx.wants_part():
+        return _clicked(task_id, card=said.card)
+    return judged(Judged(task_id, f"card-{stands.position}", stands.position, stands.relevance))
 
 
 def rate(task_id: str) -> Response:
@@ -127,7 +126,7 @@ def rate(task_id: str) -> Response:
     form = checked(BlindRatingForm)
     answer = form.answer.data or None
     with access.writing() as (session, rater):
-        tasks.rate(session, rater, task_id, answer, form.rating, form.click())
+        tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
         session.commit()
     onward = _onward(task_id) if form.onward.data else None
     return onward or _clicked(task_id, answer=answer)
@@ -144,9 +143,8 @@ def ahead() -> Response:
 
 def undo() -> Response:
     """Take back the rater's latest change and show where it was."""
-    form = checked(EventForm)
     with access.writing() as (session, rater):
-        task_id = tasks.undo(session, rater, form.click())
+        task_id = tasks.undo(session, rater, clicks.event())
         session.commit()
     if task_id is not None:
         return _to(task_id)
