@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from functools import cache
 from pathlib import Path
 
@@ -25,14 +25,24 @@ def language() -> str:
     return _language.get()
 
 
+def speak(code: str) -> Token[str]:
+    """Put `code` in force until ``hush``; an unknown code means the default."""
+    return _language.set(code if code in LANGUAGES else DEFAULT_LANGUAGE)
+
+
+def hush(spoken: Token[str]) -> None:
+    """Put in force again what was before ``speak``."""
+    _language.reset(spoken)
+
+
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
     """Put `code` in force inside the ``with`` block; an unknown code means the default."""
-    token = _language.set(code if code in LANGUAGES else DEFAULT_LANGUAGE)
+    spoken = speak(code)
     try:
         yield
     finally:
-        _language.reset(token)
+        hush(spoken)
 
 
 def mark(message: str) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
-from sqlalchemy import Float
+from sqlalchemy import Float, func, literal_column
 
 if TYPE_CHECKING:
-    from sqlalchemy import Dialect
+    from sqlalchemy import ColumnElement, Dialect
     from sqlalchemy.types import TypeEngine
 
     from webapp.db.drivers import Driver
@@ -67,6 +67,12 @@ def prepared(write: Callable[P, Any]) -> Callable[P, Prepared]:
     return cast("Callable[P, Prepared]", wraps(write)(of_a_kind))
 
 
+def joined(text: ColumnElement[str]) -> ColumnElement[str]:
+    """Return the texts of all rows as one, with commas between them and in no order."""
+    comma: Any = literal_column("','")  # the comma itself would be a value of every question
+    return func.aggregate_strings(text, comma)
+
+
 @dataclass(frozen=True, slots=True)
 class _Written:
     """A statement in one database's words.
@@ -116,9 +122,7 @@ def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _
         order=tuple(compiled.positiontup) if compiled.positional else None,
         constants=constants,
         changed_in=tuple(
-            (name, into)
-            for name, bind in binds.items()
-            if (into := _type(bind, dialect).bind_processor(dialect))
+            (name, into) for name, bind in binds.items() if (into := _change_in(bind, dialect))
         ),
         row=row._make,
         changed_out=tuple(
@@ -127,6 +131,12 @@ def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _
             if (change := _change_out(column, dialect))
         ),
     )
+
+
+def _change_in(bind: Any, dialect: Dialect) -> Change | None:
+    """Return what makes of a value of ours one of the driver's; a float is one already."""
+    kind = _type(bind, dialect)
+    return None if isinstance(kind, Float) else kind.bind_processor(dialect)
 
 
 def _change_out(column: Any, dialect: Dialect) -> Change | None:

@@ -138,10 +138,10 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
     complete = _complete(judgments)
     if complete:
         found = _figures(judgments.state, verdicts, judgments.empty_outcome)
-        spans = {name: Span.settled(found[name]) for name in _FROM_VERDICTS}
+        spans = [Span.settled(figure) for figure in found]
     else:
         worst, best = _with_all_open(judgments, *_WORST), _with_all_open(judgments, *_BEST)
-        spans = {name: Span(None, worst[name], best[name]) for name in _FROM_VERDICTS}
+        spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]
     return QuerySummary(
         state=judgments.state,
         results_count=len(verdicts),
@@ -153,7 +153,7 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
         complete=complete,
         empty_outcome=judgments.empty_outcome if empty else None,
         quality=judgments.quality,
-        **spans,
+        **dict(zip(_FROM_VERDICTS, spans, strict=True)),
         response_quality=_quality_span(judgments),
     )
 
@@ -200,7 +200,7 @@ def _quality_span(judgments: QueryJudgments) -> Span:
 
 def _with_all_open(
     judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome
-) -> Mapping[str, float | None]:
+) -> list[float | None]:
     """What ``_figures`` become with everything open answered `verdict` or `outcome`."""
     filled = [verdict if said is None else said for said in judgments.verdicts]
     return _figures(judgments.state, filled, judgments.empty_outcome or outcome)
@@ -208,13 +208,14 @@ def _with_all_open(
 
 def _figures(
     state: QueryState, verdicts: Sequence[Relevance | None], outcome: EmptyOutcome | None
-) -> Mapping[str, float | None]:
-    """Every figure that verdicts make, ``None`` where it is undefined."""
+) -> list[float | None]:
+    """Every figure that verdicts make, as ``_FROM_VERDICTS`` names them; ``None`` if undefined."""
+    found: list[float | Undefined]
     if state is QueryState.RESULTS:
-        found = {name: figure(verdicts) for name, figure in _LIST_FIGURES.items()}
+        found = [figure(verdicts) for figure in _LIST_FIGURES.values()]
     else:
-        found = {name: _without_results(name, state, outcome) for name in _FROM_VERDICTS}
-    return {name: None if isinstance(one, Undefined) else one for name, one in found.items()}
+        found = [_without_results(name, state, outcome) for name in _FROM_VERDICTS]
+    return [None if isinstance(one, Undefined) else one for one in found]
 
 
 def _without_results(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -13,6 +11,7 @@ from sqlalchemy import (
     Integer,
     Row,
     Select,
+    String,
     and_,
     bindparam,
     case,
@@ -36,7 +35,7 @@ from webapp.db.models import (
     Result,
     Run,
 )
-from webapp.db.prepared import prepared
+from webapp.db.prepared import joined, prepared
 from webapp.db.upserts import upsert
 from webapp.metrics.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.queries import QuerySummary as Summary
@@ -52,7 +51,7 @@ RESULT_COUNTS = (
     "not_relevant_count",
     "unsure_count",
 )
-_RELEVANCE = {None: None} | {str(verdict): verdict for verdict in Relevance}
+_RELEVANCE: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
@@ -80,35 +79,45 @@ def refresh_touched(
 ) -> None:
     """Rewrite one rater's summaries of the queries that one change touches.
 
-    Those that show or are the judged thing, and the one with the key. The same as ``refresh``
-    in two statements, for it is what every click waits for.
+    Those that show or are the judged thing, without one the query with the key. The same as
+    ``refresh`` with a statement to read and one for each, for it is what every click waits for.
     """
-    values = {"rater_id": rater_id, "thing_id": thing_id, "query_key": query_key}
-    found = _touched().all(driver, values)
+    of = query_key if thing_id is None else thing_id
+    touched = _touched(by_thing=thing_id is not None)
     write = upsert(QuerySummary, driver, kept=("run_id",))
-    for _, results in groupby(found, itemgetter(0)):
-        write.run(driver, _row_of(list(results), rater_id))
+    for query in touched.all(driver, {"rater_id": rater_id, "of": of}):
+        write.run(driver, _row_of(query, rater_id))
 
 
 @prepared
-def _touched() -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``refresh_touched``: one row for each result."""
-    thing_id, rater_id = bindparam("thing_id", type_=Integer), bindparam("rater_id", type_=Integer)
-    shown = select(Result.query_key).where(Result.judged_thing_id == thing_id)
-    empty = select(Query.id).where(Query.emptiness_id == thing_id)
-    said = select(Query.id).where(Query.id == bindparam("query_key", type_=Integer))
+def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``refresh_touched``: all of a query in a row.
+
+    What it lists is a text of "rank thing verdict", in no order: a row for each result would
+    look for the rest of the query as often.
+    """
+    of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
+    shown = select(Result.query_key).where(Result.judged_thing_id == of)
+    empty = select(Query.id).where(Query.emptiness_id == of)
     of_empty = aliased(Judgment)
-    return (
-        select(
-            *(Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id),
-            *(Result.judged_thing_id, Judgment.verdict),
-            of_empty.verdict.label("outcome"),
-            QueryRating.quality,
-        )
-        .outerjoin(Result, Result.query_key == Query.id)
-        .outerjoin(
+    numbers = cast(Result.rank, String) + " " + cast(Result.judged_thing_id, String)
+    listed = (
+        select(joined(numbers + " " + func.coalesce(Judgment.verdict, "")))
+        .join_from(
+            Result,
             Judgment,
             and_(Judgment.judged_thing_id == Result.judged_thing_id, Judgment.rater_id == rater_id),
+            isouter=True,
+        )
+        .where(Result.query_key == Query.id)
+        .correlate(Query)
+    )
+    return (
+        select(
+            *(Query.id, Query.run_id, Query.state, Query.emptiness_id),
+            of_empty.verdict.label("outcome"),
+            QueryRating.quality,
+            listed.scalar_subquery().label("listed"),
         )
         .outerjoin(
             of_empty,
@@ -118,21 +127,23 @@ def _touched() -> Select[*tuple[Any, ...]]:
             QueryRating,
             and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id),
         )
-        .where(Query.id.in_(shown.union(empty, said)))
-        .order_by(Query.id, Result.rank)
+        .where(Query.id.in_(shown.union(empty)) if by_thing else Query.id == of)
     )
 
 
-def _row_of(results: Sequence[Row[Any]], rater_id: int) -> dict[str, Any]:
-    """Return the summary row of one query from the rows of its results."""
-    first = results[0]
-    verdicts = tuple([_RELEVANCE[row.verdict] for row in results if row.judged_thing_id])
-    unsaid = {row.judged_thing_id for row in results if row.judged_thing_id and not row.verdict}
-    outcome = EmptyOutcome(first.outcome) if first.outcome else None
-    if first.emptiness_id and not outcome:
-        unsaid.add(first.emptiness_id)
-    said = QueryJudgments(QueryState(first.state), verdicts, outcome, first.quality)
-    return _row(rater_id, first.id, first.run_id, said, len(unsaid))
+def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
+    """Return the summary row of one query that ``_touched`` tells of."""
+    listed = [result.split(" ") for result in query.listed.split(",")] if query.listed else []
+    listed.sort(key=lambda result: int(result[0]))
+    unsaid = {thing for _, thing, verdict in listed if not verdict}
+    open_emptiness = query.emptiness_id is not None and query.outcome is None
+    said = QueryJudgments(
+        state=QueryState(query.state),
+        verdicts=tuple([_RELEVANCE[verdict] for _, _, verdict in listed]),
+        empty_outcome=EmptyOutcome(query.outcome) if query.outcome else None,
+        quality=query.quality,
+    )
+    return _row(rater_id, query.id, query.run_id, said, len(unsaid) + open_emptiness)
 
 
 @dataclass(frozen=True, slots=True)

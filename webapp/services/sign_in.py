@@ -13,6 +13,7 @@ import unicodedata
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -233,6 +234,7 @@ def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> by
     return hashlib.scrypt(said, salt=salt, n=cost, r=block, p=lanes, maxmem=MEMORY)
 
 
+@lru_cache(maxsize=1024)
 def _seal(secret: str) -> str:
     return hashlib.sha256(f"seal/{secret}".encode()).hexdigest()[:SEAL_LENGTH]
 

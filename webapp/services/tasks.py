@@ -22,8 +22,6 @@ from sqlalchemy import (
     bindparam,
     cast,
     exists,
-    func,
-    literal_column,
     or_,
     select,
 )
@@ -43,7 +41,7 @@ from webapp.db.models import (
     Study,
     Task,
 )
-from webapp.db.prepared import prepared
+from webapp.db.prepared import joined, prepared
 from webapp.records import Click, EmptyOutcome, Relevance, Who
 from webapp.services import events, pool, repeats
 from webapp.services.events import AGAIN, Target
@@ -182,9 +180,8 @@ def judge(
 @prepared
 def _asked() -> Select[*tuple[Any, ...]]:
     """Return the statement that tells what ``judge`` needs of a task, the things in one text."""
-    comma: Any = literal_column("','")  # a value would have no place in what is prepared
     listed = (
-        select(func.aggregate_strings(cast(JudgedThing.id, String), comma))
+        select(joined(cast(JudgedThing.id, String)))
         .where(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed())
         .correlate(Task, Study)
     )

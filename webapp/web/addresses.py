@@ -352,8 +352,12 @@ def blueprints() -> Iterator[Blueprint]:
 def view_of(page: str, name: str) -> View:
     """Return the view, whose module is read once it is asked."""
 
-    def view(**places: object) -> ResponseReturnValue:
+    @cache
+    def read() -> View:
         found: View = getattr(import_module(f"webapp.web.{page}"), name)
-        return found(**places)
+        return found
+
+    def view(**places: object) -> ResponseReturnValue:
+        return read()(**places)
 
     return view

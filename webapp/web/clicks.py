@@ -64,8 +64,9 @@ def verdict() -> Verdict:
 
 def _read(field: str, reader: Callable[[str], T]) -> T:
     """Return what `reader` makes of a field; what it stumbles over is the sender's mistake."""
+    form = request.form
     try:
-        return reader(line(request.form.get(field)))
+        return reader(line(form[field]) if field in form else "")
     except _TooLong:
         raise UnusableForm({field: gettext(TOO_LONG)}) from None
     except (LookupError, ValueError, OverflowError, OSError):

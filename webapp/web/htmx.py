@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from flask import Response, current_app, make_response, render_template, request
+from flask import Response, current_app, render_template, request
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -52,6 +52,6 @@ def names(context: DataclassInstance) -> dict[str, Any]:
 
 def _varying(body: str, status: int = 200) -> Response:
     """Return an answer that is another one where the other form is wanted."""
-    response = make_response(body, status)
+    response = Response(body, status)
     response.headers.add("Vary", REQUEST_TYPE)
     return response

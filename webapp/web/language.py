@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -61,10 +60,9 @@ def _back() -> str:
 
 
 def _begin() -> None:
-    g.speech = ExitStack()
-    g.speech.enter_context(i18n.speaking(chosen()))
+    g.spoken = i18n.speak(chosen())
 
 
 def _end(_error: BaseException | None) -> None:
-    if "speech" in g:
-        g.speech.close()
+    if "spoken" in g:
+        i18n.hush(g.spoken)
