@@ -170,6 +170,7 @@ def _questions(
         .join(Judgment)
         .where(Judgment.verdict.is_not(None), pool.is_shown(study))
         .group_by(JudgedThing.question_id, Judgment.rater_id)
+        .order_by(Judgment.rater_id)
     ):
         if rater_id in names:
             judged[question_id][names[rater_id]] = count

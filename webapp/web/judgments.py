@@ -9,11 +9,13 @@ the commit. A form sent without a script is sent back to its card.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-from flask import Response, g, redirect, request, url_for
+from flask import Response, current_app, g, redirect, request, url_for
+from markupsafe import Markup
 
-from webapp.i18n import gettext
+from webapp.i18n import gettext, language
 from webapp.metrics.registry import Measure
 from webapp.records import QueryState, Relevance
 from webapp.services import judgments, rating_page, runs, studies
@@ -57,16 +59,14 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict that stands on a card after a click.
+    """The verdict that stands on a card after a click, as the page shows it.
 
-    ``query`` and ``place`` are its question's and its own name on the page, ``number`` its
-    rank or position there.
+    ``query`` and ``place`` are its question's and its own name there.
     """
 
     query: str
     place: str
-    number: int
-    relevance: Relevance
+    stands: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     if verdict is None or said.onward:
         page = page_of(run_id, query_id)
         return _clicked(page, _versions(page, rank))
-    return judged(Judged(str(query_id), f"rank-{rank}", rank, verdict))
+    return judged(str(query_id), f"rank-{rank}", rank, verdict)
 
 
 def rate(run_id: str, query_id: int) -> Response:
@@ -165,9 +165,18 @@ def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> R
     return htmx.respond("judgments/page.html", "judgments/_shown.html", rating, status)
 
 
-def judged(context: Judged) -> Response:
-    """Return the answer to a verdict: the one that stands."""
-    return htmx.respond_with_macro("judgments/_judged.html", context)
+def judged(query: str, place: str, number: int, relevance: Relevance) -> Response:
+    """Return the answer to a verdict on the card of that rank or position: the one that stands."""
+    stands = _stands(language(), number, relevance)
+    return htmx.respond_with_macro("judgments/_judged.html", Judged(query, place, stands))
+
+
+@lru_cache(maxsize=256)
+def _stands(_language: str, number: int, relevance: Relevance) -> Markup:
+    """Return how a verdict stands on a card of that number: alike on every page of a language."""
+    macros: Any = current_app.jinja_env.get_template("judgments/verdicts.html").module
+    found: Markup = macros.stands(number, relevance)
+    return found
 
 
 def page_of(run_id: str, query_id: int) -> RatingPage:

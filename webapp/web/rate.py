@@ -22,7 +22,7 @@ from webapp.services.progress import Done, Progress
 from webapp.web import access, card_badges, clicks, htmx
 from webapp.web.card_badges import Badges
 from webapp.web.forms import BlindRatingForm, checked
-from webapp.web.judgments import Judged, Notice, judged
+from webapp.web.judgments import Notice, judged
 
 AHEAD = 3
 """How many questions a browser keeps for a time without a network, the present one included."""
@@ -118,7 +118,7 @@ def judge(task_id: str) -> Response:
         return _moved(task_id, said.card)
     if stands.relevance is None or not htmx.wants_part():
         return _clicked(task_id, card=said.card)
-    return judged(Judged(task_id, f"card-{stands.position}", stands.position, stands.relevance))
+    return judged(task_id, f"card-{stands.position}", stands.position, stands.relevance)
 
 
 def rate(task_id: str) -> Response:
