@@ -15,8 +15,8 @@ from webapp.db.drivers import Driver
 from webapp.db.engine import Database
 from webapp.db.models import Rater, Study
 from webapp.db.outages import outage
-from webapp.db.prepared import Prepared
-from webapp.db.upserts import upsert
+from webapp.db.prepared import Prepared, joined
+from webapp.db.upserts import added, upsert
 
 JAKARTA = timezone(timedelta(hours=7))
 NEW_STUDY = Prepared(
@@ -140,3 +140,31 @@ def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
         driver.commit()
         (row,) = STUDIES.all(driver, {"from_id": 1})
     assert (row.name, row.guidelines) == ("Second", "")
+
+
+def test_a_row_is_added_once_and_another_of_the_same_is_told(database: Database) -> None:
+    rater = {"study_id": 1, "name": "Ani", "created_at": NOW}
+    with database.judging() as driver:
+        NEW_STUDY.run(driver, study(1))
+        write = added(Rater, driver, ("study_id", "name"))
+        defaults = dict.fromkeys((column.name for column in Rater.__table__.columns), None)
+        values = defaults | {"is_owner": False, "is_machine": False} | rater
+
+        assert [write.run(driver, values), write.run(driver, values)] == [1, 0]
+        assert write.run(driver, values | {"name": "Budi"}) == 1
+        driver.commit()
+    with database.reading() as session:
+        assert session.scalars(select(Rater.name).order_by(Rater.id)).all() == ["Ani", "Budi"]
+
+
+def test_the_texts_of_rows_come_as_one(database: Database) -> None:
+    names = Prepared(lambda: select(joined(Study.name)).where(Study.id >= bindparam("from_id")))
+    with database.judging() as driver:
+        for number in (1, 2, 3):
+            NEW_STUDY.run(driver, study(number))
+
+        (found,) = names.first(driver, {"from_id": 2})
+        (nothing,) = names.first(driver, {"from_id": 9})
+
+    assert sorted(found.split(",")) == ["Study 2", "Study 3"]
+    assert nothing is None

@@ -56,6 +56,22 @@ def test_a_listing_shown_twice_is_judged_once_and_counts_at_both_ranks(
     assert row.first_relevant_rank == 1
 
 
+def test_ranks_of_a_long_list_count_by_their_number(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """The tenth comes after the second, however the database tells them."""
+    read = run(query(1, *(card(f"c{rank}") for rank in range(1, 13))))
+    run_id = imports.store(session, study, read, Labels(), NOW).id
+    for rank in (12, 10, 11):
+        judgments.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}", minute=rank))
+    judgments.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=20))
+
+    row = summary(session, rater, run_id, 1)
+    assert (row.first_relevant_rank, row.judged_count, row.open_judgments) == (10, 4, 8)
+    assert (row.reciprocal_rank_lower, row.reciprocal_rank_upper) == (0.1, 1.0)
+    assert live_metrics.check(session) == []
+
+
 def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, run_id: str) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     judgments.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))

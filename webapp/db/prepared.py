@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, cast
 from sqlalchemy import Float, func, literal_column
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Dialect
+    from sqlalchemy import ColumnElement, Dialect, SQLColumnExpression
     from sqlalchemy.types import TypeEngine
 
     from webapp.db.drivers import Driver
@@ -67,7 +67,7 @@ def prepared(write: Callable[P, Any]) -> Callable[P, Prepared]:
     return cast("Callable[P, Prepared]", wraps(write)(of_a_kind))
 
 
-def joined(text: ColumnElement[str]) -> ColumnElement[str]:
+def joined(text: SQLColumnExpression[str]) -> ColumnElement[str]:
     """Return the texts of all rows as one, with commas between them and in no order."""
     comma: Any = literal_column("','")  # the comma itself would be a value of every question
     return func.aggregate_strings(text, comma)
