@@ -25,7 +25,7 @@ def upsert(
 
 
 def added(model: type[Base], driver: Driver, unique: tuple[str, ...]) -> Prepared:
-    """Return the statement that adds a row of `model` and brings it an id.
+    """Return the statement that adds a row of `model`, whose ``id`` the database gives.
 
     It writes none where another row has the same in the `unique` columns.
     """
