@@ -35,13 +35,11 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     Without `settings` the environment decides. Raises ``DatabaseOutOfDate``.
     """
-    from flask import Flask
-
     from webapp.config import Settings, resource, secret_key
     from webapp.web import setup
 
     settings = settings or Settings.from_environment()
-    app = Flask(
+    app = setup.Application(
         "webapp",
         template_folder=str(resource("templates")),
         static_folder=str(resource("static")),

@@ -9,13 +9,13 @@ pages made (``Sec-Fetch-Site``, else ``Origin``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
@@ -28,6 +28,8 @@ from webapp.web import badges
 from webapp.web.doors import Door, door
 
 if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
     from sqlalchemy.orm import Session
 
     from webapp.db.drivers import Driver
@@ -44,6 +46,8 @@ RATER = "Relevansi-Rater"
 """The header by which page and server tell each other whose page and whose click it is."""
 FACELESS = {"static", "health.healthz"}
 """What answers without asking the database who is there."""
+CLICKS = {"judgments.judge", "rate.judge"}
+"""What, sent a form, asks by itself, in ``judging``: until then a stranger is there."""
 TYPED = "application/x-www-form-urlencoded"
 MOST_TYPED = 4 * 2**20
 """Bytes of a form without files, which take fifty times that in memory while they are read."""
@@ -53,14 +57,15 @@ POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 WITH_PICTURES = POLICY.replace("data:", "data: https:")
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
+HEADERS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+)
+"""What stands on every answer of any kind."""
 
 
 class FromElsewhere(Exception):
@@ -110,7 +115,8 @@ STRANGER = Visitor()
 def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
     app.before_request(_check)
-    app.after_request(set_headers)
+    app.after_request(_set_headers)
+    app.wsgi_app = _with_headers(app.wsgi_app)  # type: ignore[assignment,method-assign]
 
 
 def database() -> Database:
@@ -149,10 +155,14 @@ def reading_for() -> Iterator[tuple[Session, Who]]:
 
 @contextmanager
 def judging() -> Iterator[tuple[Driver, Who]]:
-    """Yield the driver, whose user commits, and who asks, for what every click waits for."""
-    who = _known()
+    """Yield the driver, whose user commits, and who asks, for what every click waits for.
+
+    Who that is, and whether they may, is found out here: in one transaction, and not while
+    another click is at work.
+    """
     with database().judging() as driver:
-        yield driver, who
+        _meet(driver)
+        yield driver, _known()
 
 
 def rater(session: Session) -> Rater:
@@ -196,17 +206,6 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def set_headers(response: Response) -> Response:
-    """Give an answer its security and caching headers."""
-    headers, asking = response.headers, visitor()
-    headers["Cache-Control"] = _caching()
-    headers.extend(HEADERS)
-    headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
-    if asking.key:
-        headers.add(RATER, asking.key)
-    return response
-
-
 @lru_cache(maxsize=256)
 def is_loopback(host: str | None) -> bool:
     """Whether `host` (a name or an address, with or without port) is this machine.
@@ -248,17 +247,47 @@ def source() -> str:
     return str(found)
 
 
+def _with_headers(answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer` with ``HEADERS`` on all it says, put there when all else is said."""
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        def start_with_headers(status: str, own: list[tuple[str, str]], error: Any = None) -> Any:
+            return start(status, [*own, *HEADERS], error)
+
+        return answer(environ, start_with_headers)
+
+    return answered
+
+
+def _set_headers(response: Response) -> Response:
+    """Give an answer what depends on it: its caching, its policy, whose it is."""
+    headers, asking = response.headers, visitor()
+    headers["Cache-Control"] = _caching()
+    headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
+    if asking.key:
+        headers.add(RATER, asking.key)
+    return response
+
+
 def _check() -> None:
     if request.endpoint in FACELESS:
         return
     if request.mimetype == TYPED:
         request.max_content_length = min(MOST_TYPED, request.max_content_length or MOST_TYPED)
-    wanted = door(request.endpoint)
-    asking = g.visitor = _visitor()
+    if request.method == "POST" and request.endpoint in CLICKS:
+        return
+    with database().asking() as driver:
+        _meet(driver)
+
+
+def _meet(driver: Driver) -> None:
+    """Find out who asks, and turn away whoever may not."""
+    asking = g.visitor = _visitor(driver)
     if request.method not in SAFE_METHODS and not _is_from_our_pages():
         raise FromElsewhere
     if asking.key and request.headers.get(RATER, asking.key) != asking.key:
         raise AnotherRater
+    wanted = door(request.endpoint)
     if wanted != Door.ANYBODY:
         _admit(asking, wanted)
     if "\x00" in request.path:  # nothing is called so, and PostgreSQL cannot even be asked
@@ -287,7 +316,7 @@ def _admit(asking: Visitor, wanted: Door) -> None:
         raise NotYours
 
 
-def _visitor() -> Visitor:
+def _visitor(driver: Driver) -> Visitor:
     badge, taking_part = badges.carried(), badges.of_participant()
     if taking_part is not None:
         with database().reading() as session:
@@ -298,8 +327,7 @@ def _visitor() -> Visitor:
                 return Visitor(key="")
             key = _key(current.id, current.created_at, "participant", known.id)
             return Visitor(participant_id=known.id, key=key)
-    with database().asking() as driver:
-        asker = sign_in.asker(driver, badge, now())
+    asker = sign_in.asker(driver, badge, now())
     if asker.is_open_house and not is_from_here():
         return Visitor(is_shut_out=True, key="")
     if asker.rater_id is None:

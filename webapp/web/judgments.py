@@ -98,8 +98,8 @@ def standing(run_id: str, query_id: int) -> Response:
 
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    said, event = clicks.verdict(), clicks.event()
     with access.judging() as (driver, who):
+        said, event = clicks.verdict(), clicks.event()
         verdict = judgments.judge(driver, who, run_id, query_id, rank, said.relevance, event)
         driver.commit()
     if not htmx.wants_part():

@@ -107,8 +107,8 @@ def standing(task_id: str) -> Response:
 
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
-    said, event = clicks.verdict(), clicks.event()
     with access.judging() as (driver, who):
+        said, event = clicks.verdict(), clicks.event()
         stands = tasks.judge(driver, who, task_id, said.card, said.relevance, event)
         driver.commit()
     onward = _onward(task_id) if said.onward else None
