@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -70,13 +69,22 @@ def test_an_input_that_hangs_or_takes_all_memory_is_named_and_the_others_go_on(
     assert result.inputs == 3
 
 
-def test_time_that_grows_faster_than_the_text_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blanks before an x are looked for from each of them on, to the end."""
-    monkeypatch.setattr("fuzzing.answers.SIZES", (500, 20_000))
-    monkeypatch.setattr("fuzzing.answers.SLOW_FROM", 0.002)
+@pytest.mark.parametrize(("power", "ratio"), [(1, None), (2, 4.0), (3, 8.0)])
+def test_time_that_grows_faster_than_the_text_is_seen(
+    monkeypatch: pytest.MonkeyPatch, power: int, ratio: float | None
+) -> None:
+    """The clock goes as fast as the text that is read is long."""
+    clock = [0.0]
 
-    assert min(slow(re.compile(r"\s+x").search, " ")) > 2.5
-    assert slow(str.split, "a b") == ()
+    def read(text: str) -> None:
+        clock[0] += (len(text) / 10_000) ** power
+
+    monkeypatch.setattr("fuzzing.answers.time.process_time", lambda: clock[0])
+
+    told = slow(read, "x")
+
+    assert bool(told) == (ratio is not None)
+    assert told == pytest.approx((ratio, ratio) if ratio else (), rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["cards", *FORMATS_READ])

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.runs import card, click, query, run
 from webapp.db.models import Event, Judgment, Query, QuerySummary, Rater, Study
+from webapp.metrics.summaries import Span
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services import imports, judgments, live_metrics, studies
 from webapp.services.events import EventIdTaken
@@ -68,7 +69,7 @@ def test_ranks_of_a_long_list_count_by_their_number(
 
     row = summary(session, rater, run_id, 1)
     assert (row.first_relevant_rank, row.judged_count, row.open_judgments) == (10, 4, 8)
-    assert (row.reciprocal_rank_lower, row.reciprocal_rank_upper) == (0.1, 1.0)
+    assert live_metrics.summary(row).reciprocal_rank == Span(None, 0.1, 1.0)
     assert live_metrics.check(session) == []
 
 
