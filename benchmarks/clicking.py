@@ -110,7 +110,7 @@ def beside_bare(
     alone = replace(alone, clients=part(clients, range(1, EVERY)))
     few = max(1, each // EVERY)
     read = replace(alone, name="read", clients=part(clients, [0]), requests=few, reads=True)
-    bare, ours, both = take_turns([theirs, alone, read], effort.rounds)
+    bare, ours, both = take_turns([theirs, alone, read], effort.turns)
     return Beside(ours, bare, both, size)
 
 

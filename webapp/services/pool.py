@@ -236,8 +236,9 @@ def is_listed() -> ColumnElement[bool]:
 
     For what belongs to a unit: only runs of its study list that, so that no run is looked at.
     """
-    depth = func.coalesce(Study.pool_depth, DEEPEST)
-    listed = exists().where(Result.judged_thing_id == JudgedThing.id, Result.rank <= depth)
+    # With no depth no result is looked at: its index tells which thing it shows.
+    in_pool = or_(Study.pool_depth.is_(None), Result.rank <= Study.pool_depth)
+    listed = exists().where(Result.judged_thing_id == JudgedThing.id, in_pool)
     return listed.correlate(JudgedThing, Study)
 
 
