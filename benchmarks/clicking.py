@@ -20,7 +20,7 @@ EVERY = 5
 """Of so many places one is for the clicks that are followed by a reading."""
 WARM = 10
 """Clicks before it counts: the first ones load what later ones find loaded."""
-GIVEN = 10
+GIVEN = 30
 """The questions each rater has; of each the last card stays unjudged, so that more is to come."""
 
 

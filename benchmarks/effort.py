@@ -12,7 +12,8 @@ class Effort:
     ``clicks`` are those of one contestant in one of the ``rounds``, all clients together, and
     ``seconds`` the longest that these may take. Where clicks stand beside the bare application's
     there are as many ``turns``: a machine that others use too is fast in one and slow in the
-    next, and a share of so many is steadier.
+    next, and a share of so many is steadier. There are so many ``questions`` that hardly a card
+    is clicked a third time, as hardly anybody does.
     """
 
     rounds: int = 6
@@ -20,7 +21,7 @@ class Effort:
     clicks: int = 200
     seconds: float = 4.0
     crowd: int = 50
-    questions: int = 30
+    questions: int = 150
     sizes: tuple[int, ...] = (30, 1_000, 100_000)
     judged: tuple[int, ...] = (10, 300, 10_000)
     compared: tuple[int, ...] = (30, 1_000)
