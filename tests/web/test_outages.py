@@ -57,6 +57,8 @@ def test_a_click_on_a_locked_file_is_refused_and_its_repeat_stored_once(
     assert "The database is busy" in refused.text
     assert "is not saved yet" in refused.text
     assert ("<hx-partial" in refused.text) == bool(headers)
+    assert "Relevansi-Rater" in refused.headers  # who asks is known all the same
+    assert bool(headers) or 'href="/study/"' in refused.text
     assert _events(web_database) == []
     for _ in range(2):
         assert _click(client, run_id, headers).status_code in {200, 303}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
 
 from webapp.db.models import Participant, Rater
@@ -160,9 +161,16 @@ def judging() -> Iterator[tuple[Driver, Who]]:
     Who that is, and whether they may, is found out here: in one transaction, and not while
     another click is at work.
     """
-    with database().judging() as driver:
-        _meet(driver)
-        yield driver, _known()
+    is_open = False
+    try:
+        with database().judging() as driver:
+            is_open = True
+            _meet(driver)
+            yield driver, _known()
+    except Exception:
+        if not is_open:
+            _know_again()
+        raise
 
 
 def rater(session: Session) -> Rater:
@@ -314,6 +322,12 @@ def _admit(asking: Visitor, wanted: Door) -> None:
         raise NotSignedIn
     if wanted == Door.OWNER and not asking.is_owner:
         raise NotYours
+
+
+def _know_again() -> None:
+    """Find out who asks, if that can be read: the page that tells of an outage is theirs too."""
+    with suppress(SQLAlchemyError), database().asking() as driver:
+        g.visitor = _visitor(driver)
 
 
 def _visitor(driver: Driver) -> Visitor:
