@@ -19,6 +19,10 @@ class Relevance(StrEnum):
     UNSURE = "unsure"
 
 
+VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
+"""Each verdict by its text; an empty one is no verdict."""
+
+
 class EmptyOutcome(StrEnum):
     """One rater's verdict on an empty list; unclassified is the absence of a verdict."""
 

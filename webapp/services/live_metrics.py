@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,7 @@ from webapp.db.upserts import upsert
 from webapp.metrics.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.queries import QuerySummary as Summary
 from webapp.metrics.totals import COLUMNS, COUNTS, Sum, Totals, columns
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import VERDICTS, EmptyOutcome, QueryState
 from webapp.services import verdicts
 from webapp.services.verdicts import AskedQuery, Scope
 
@@ -51,7 +51,6 @@ RESULT_COUNTS = (
     "not_relevant_count",
     "unsure_count",
 )
-_RELEVANCE: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
@@ -139,7 +138,7 @@ def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
     open_emptiness = query.emptiness_id is not None and query.outcome is None
     said = QueryJudgments(
         state=QueryState(query.state),
-        verdicts=tuple([_RELEVANCE[verdict] for _, _, verdict in listed]),
+        verdicts=tuple([VERDICTS[verdict] for _, _, verdict in listed]),
         empty_outcome=EmptyOutcome(query.outcome) if query.outcome else None,
         quality=query.quality,
     )

@@ -6,7 +6,7 @@ Read without the library of the other forms, for every click waits for it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -14,7 +14,7 @@ from typing import TypeVar
 from flask import request
 
 from webapp.i18n import gettext
-from webapp.records import Click, Relevance
+from webapp.records import VERDICTS, Click, Relevance
 from webapp.web.access import now
 from webapp.web.forms import LONGEST_ID, TOO_LONG, UNUSABLE, UnusableForm, line
 
@@ -23,7 +23,6 @@ T = TypeVar("T")
 EVENT = ("event_id", "client_time", "device", "sequence")
 """The fields that tell one event from every other; a page without a script leaves them out."""
 LAST_SEQUENCE = 2**31 - 1
-_VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(said): said for said in Relevance}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def event() -> Click:
 def verdict() -> Verdict:
     """Return the verdict that the form gives; raises ``UnusableForm``."""
     return Verdict(
-        relevance=_read("relevance", _VERDICTS.__getitem__),
+        relevance=_read("relevance", VERDICTS.__getitem__),
         card=_read("card", _name),
         onward=_read("onward", bool),
     )
