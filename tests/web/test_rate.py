@@ -74,6 +74,17 @@ def keys(html: str, name: str = "card") -> list[str]:
     return re.findall(rf'name="{name}" value="([^"]+)"', html)
 
 
+def places(html: str) -> dict[str, str]:
+    """Return where each card stands on a page, by its name."""
+    found = re.findall(r'data-card="(\w+)" data-position="(\d+)"', html)
+    return dict(found)
+
+
+def target(key: str) -> str:
+    """Return the pattern of where an answer puts what it says of a card."""
+    return re.escape(f'[data-card="{key}"]')
+
+
 def stage(html: str) -> str:
     found = re.search(r'id="below" data-stage="(\w+)"', html)
     assert found is not None
@@ -259,6 +270,25 @@ def test_the_last_verdict_without_a_script_leads_to_what_follows(client: FlaskCl
 
 
 @pytest.mark.usefixtures("run_ids")
+def test_on_a_page_from_before_more_was_pooled_each_verdict_stands_on_its_own_card(
+    client: FlaskClient, web_database: Database
+) -> None:
+    address = begin(client)
+    before = client.get(address).text
+    stored(web_database, [query(1, *(shown(f"new {n}") for n in range(9)))], method="late")
+    moved = [
+        key for key, at in places(client.get(address).text).items() if at != places(before).get(key)
+    ]
+
+    assert set(moved) & set(keys(before))
+    for key in keys(before):
+        data = {"card": key, "relevance": "1"}
+        answer = client.post(f"{address}/judgment", data=data, headers=PART)
+        assert re.search(rf"{target(key)} \.stands", unescape(answer.text))
+        assert f'data-card="{key}"' in before
+
+
+@pytest.mark.usefixtures("run_ids")
 def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient) -> None:
     address = begin(client)
     first, *rest = keys(client.get(address).text)
@@ -267,7 +297,7 @@ def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient)
     answer = client.post(f"{address}/judgment", data=data | {"card": first}, headers=PART)
 
     assert answer.status_code == 200
-    assert re.search(r' #card-1 \.stands.*?data-stands="1"', answer.text)
+    assert re.search(rf'{target(first)} \.stands.*?data-stands="1"', unescape(answer.text))
     assert not any(f'id="{part}"' in answer.text for part in ("walk", "below", "end"))
     moved = client.get(f"{address}/standing", headers=PART)
     assert len(moved.data) <= 15_000

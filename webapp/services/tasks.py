@@ -7,11 +7,10 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -42,7 +41,7 @@ from webapp.db.models import (
     Task,
 )
 from webapp.db.prepared import joined, prepared
-from webapp.records import Click, EmptyOutcome, Relevance, Who
+from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who
 from webapp.services import events, pool, repeats
 from webapp.services.events import AGAIN, Target
 from webapp.services.judgments import MOST_NOTES, Keep, NotToJudge, Rating, quality_text
@@ -55,8 +54,7 @@ class UnknownTask(LookupError):
     """The rater was never given this, or the card or answer is not in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """The verdict that stands on the card at a 1-based place in the rater's order."""
 
     position: int
@@ -174,7 +172,7 @@ def judge(
     target = _target(task, "verdict", thing_id=thing_id)
     standing = events.record(asking, rater, target, relevance, click)
     events.refresh(asking, rater, [target])
-    return Judged(position, Relevance(standing) if standing else None)
+    return Judged(position, VERDICTS[standing or ""])
 
 
 @prepared

@@ -61,11 +61,11 @@ class Moved:
 class Judged:
     """The verdict that stands on a card after a click, as the page shows it.
 
-    ``query`` and ``place`` are its question's and its own name there.
+    ``query`` names its question there, ``card`` is the selector of the card within it.
     """
 
     query: str
-    place: str
+    card: str
     stands: Markup
 
 
@@ -107,7 +107,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     if verdict is None or said.onward:
         page = page_of(run_id, query_id)
         return _clicked(page, _versions(page, rank))
-    return judged(str(query_id), f"rank-{rank}", rank, verdict)
+    return judged(str(query_id), f"#rank-{rank}", rank, verdict)
 
 
 def rate(run_id: str, query_id: int) -> Response:
@@ -165,10 +165,10 @@ def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> R
     return htmx.respond("judgments/page.html", "judgments/_shown.html", rating, status)
 
 
-def judged(query: str, place: str, number: int, relevance: Relevance) -> Response:
-    """Return the answer to a verdict on the card of that rank or position: the one that stands."""
+def judged(query: str, card: str, number: int, relevance: Relevance) -> Response:
+    """Return the answer to a verdict on the card called `number`: the one that stands."""
     stands = _stands(language(), number, relevance)
-    return htmx.respond_with_macro("judgments/_judged.html", Judged(query, place, stands))
+    return htmx.respond_with_macro("judgments/_judged.html", Judged(query, card, stands))
 
 
 @lru_cache(maxsize=256)

@@ -118,7 +118,8 @@ def judge(task_id: str) -> Response:
         return _moved(task_id, said.card)
     if stands.relevance is None or not htmx.wants_part():
         return _clicked(task_id, card=said.card)
-    return judged(task_id, f"card-{stands.position}", stands.position, stands.relevance)
+    # By its name: its place is another one once more cards are pooled than the page shows.
+    return judged(task_id, f'[data-card="{said.card}"]', stands.position, stands.relevance)
 
 
 def rate(task_id: str) -> Response:
