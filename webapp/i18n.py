@@ -1,18 +1,27 @@
 """The words on the pages in the reader's language: Indonesian first, English beside it.
 
 Message ids are English. The catalogue of every other language is a ``messages.po`` under
-``translations/``, read as it is, so there is nothing to compile. The language in force is
-a context variable: the edges set it, every layer reads it.
+``translations/``. What was read of it is kept beside it in ``__pycache__``, as Python keeps what
+it compiled, so that nobody has to compile it. The language in force is a context variable: the
+edges set it, every layer reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from functools import cache
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from stat import S_IMODE
+from tempfile import TemporaryDirectory
+from typing import Any
 
+TRANSLATIONS = Path(__file__).with_name("translations")
 LANGUAGES = ("id", "en")
 DEFAULT_LANGUAGE = "id"
 SOURCE_LANGUAGE = "en"
@@ -26,13 +35,8 @@ def language() -> str:
 
 
 def speak(code: str) -> Token[str]:
-    """Put `code` in force until ``hush``; an unknown code means the default."""
+    """Put `code` in force in this context; an unknown code means the default."""
     return _language.set(code if code in LANGUAGES else DEFAULT_LANGUAGE)
-
-
-def hush(spoken: Token[str]) -> None:
-    """Put in force again what was before ``speak``."""
-    _language.reset(spoken)
 
 
 @contextmanager
@@ -42,7 +46,7 @@ def speaking(code: str) -> Iterator[None]:
     try:
         yield
     finally:
-        hush(spoken)
+        _language.reset(spoken)
 
 
 def mark(message: str) -> str:
@@ -71,16 +75,38 @@ def _catalogue(code: str) -> dict[str, str]:
     """Message id to translation for `code`; empty for the source language."""
     if code == SOURCE_LANGUAGE:
         return {}
+    path = TRANSLATIONS / code / "messages.po"
+    said, kept = path.read_bytes(), path.with_name("__pycache__") / "messages.json"
+    digest = sha256(said).hexdigest()
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(kept.read_text("utf-8"))
+        if found["of"] == digest:
+            messages: dict[str, str] = found["messages"]
+            return messages
+    read = dict(_entries(said, code))
+    if not sys.dont_write_bytecode:
+        _keep(kept, {"of": digest, "messages": read}, path.stat().st_mode)
+    return read
+
+
+def _entries(said: bytes, code: str) -> Iterator[tuple[str, str]]:
+    """Yield each message id of a catalogue with its translation."""
     from babel.messages.pofile import read_po  # 40 ms that --help need not pay
 
-    path = Path(__file__).with_name("translations") / code / "messages.po"
-    with path.open("rb") as file:
-        return dict(_entries(read_po(file, locale=code)))
-
-
-def _entries(catalogue: object) -> Iterator[tuple[str, str]]:
-    for message in catalogue:  # type: ignore[attr-defined]
+    catalogue: Iterable[Any] = read_po(BytesIO(said), locale=code)
+    for message in catalogue:
         key = message.id[0] if isinstance(message.id, tuple) else message.id
         text = message.string[0] if isinstance(message.string, tuple) else message.string
         if key and text:
             yield key, text
+
+
+def _keep(path: Path, read: object, mode: int) -> None:
+    """Write a file whole or not at all; where none can be written nothing is kept."""
+    with suppress(OSError):
+        path.parent.mkdir(exist_ok=True)
+        with TemporaryDirectory(dir=path.parent) as folder:
+            written = Path(folder, path.name)
+            written.write_text(json.dumps(read, ensure_ascii=False), "utf-8")
+            written.chmod(S_IMODE(mode))
+            written.replace(path)
