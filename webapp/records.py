@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Relevance(StrEnum):
@@ -144,8 +145,7 @@ class ReadRun:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Click:
+class Click(NamedTuple):
     """When and where a rater's event was made, which settles its order and identity.
 
     ``event_id`` is made by the page's script (by the server without one); ``device`` and
@@ -159,8 +159,7 @@ class Click:
     sequence: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Who:
+class Who(NamedTuple):
     """A rater as far as a click needs one: by id, and the id of their study."""
 
     id: int

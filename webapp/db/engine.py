@@ -53,7 +53,7 @@ class Database:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
         self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
-        self._writer = Lock() if self.is_sqlite else None
+        self._queue = _Queue() if self.is_sqlite else nullcontext()
         self._asking = Kept(self.engine) if self.is_sqlite else Pooled(self.engine)
         # Of SQLite's connections each forgets what it read once another wrote: clicks share one.
         self._judging = Kept(self.engine) if self.is_sqlite else self._asking
@@ -87,12 +87,9 @@ class Database:
         queueing with the other writers of this process. Raises ``WriterBusy``, or the
         database's own error, for a lock that others keep for too long.
         """
-        if self._writer is None:
-            with Session(self.engine) as session:
+        with self._queue, Session(self._to_write) as session:
+            if not self.is_sqlite:
                 session.connection().exec_driver_sql(_LOCK_TIMEOUT)
-                yield session
-            return
-        with _held(self._writer), Session(self._to_write) as session:
             yield session
 
     @contextmanager
@@ -101,8 +98,8 @@ class Database:
 
         The same as ``writing``, without what a session costs: every click waits for it.
         """
-        with _held(self._writer) if self._writer else nullcontext(), self._judging.one() as driver:
-            driver.run("BEGIN IMMEDIATE" if self._writer else _LOCK_TIMEOUT)
+        with self._queue, self._judging.one() as driver:
+            driver.run("BEGIN IMMEDIATE" if self.is_sqlite else _LOCK_TIMEOUT)
             yield driver
 
     def prepare(self) -> None:
@@ -143,9 +140,9 @@ class Database:
 
         Somebody who reads just then keeps a part of it until the next time.
         """
-        if self._writer is None:
+        if not isinstance(self._queue, _Queue):
             return
-        with self._writer, self.engine.connect() as connection:
+        with self._queue.lock, self.engine.connect() as connection:
             driver = connection.connection.driver_connection
             if driver is not None:
                 driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -164,15 +161,18 @@ class Database:
                 driver.execute("PRAGMA journal_mode = WAL")
 
 
-@contextmanager
-def _held(writer: Lock) -> Iterator[None]:
-    """Hold the lock of the writers meanwhile; raises ``WriterBusy`` after a while."""
-    if not writer.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
-        raise WriterBusy
-    try:
-        yield
-    finally:
-        writer.release()
+class _Queue:
+    """Holds the lock of the writers meanwhile; raises ``WriterBusy`` after a while."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+
+    def __enter__(self) -> None:
+        if not self.lock.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
+            raise WriterBusy
+
+    def __exit__(self, *_error: object) -> None:
+        self.lock.release()
 
 
 def known_versions() -> set[str]:

@@ -51,11 +51,11 @@ class Moment(TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """Return `value` in UTC; a naive time is a programming error (ValueError)."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a stored time needs a time zone")
-        return value.astimezone(UTC)
+        return None if value is None else _in_utc(value)
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
+        """Return what makes of an aware time one to store; SQLite stores a text."""
+        return _as_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
     def result_processor(
         self, dialect: Dialect, coltype: object
@@ -66,6 +66,18 @@ class Moment(TypeDecorator[datetime]):
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """Return the stored time as an aware one in UTC."""
         return None if value is None else value.astimezone(UTC)
+
+
+def _in_utc(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise ValueError("a stored time needs a time zone")
+    return value.astimezone(UTC)
+
+
+def _as_text(value: datetime | None) -> str | None:
+    if value is None:
+        return None
+    return _in_utc(value).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
 def _of_text(stored: str | None) -> datetime | None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, cast
 
 from sqlalchemy import Float, func, literal_column
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from webapp.db.drivers import Driver
 
 Values = Mapping[str, Any]
+Rows = Sequence[tuple[Any, ...]]
 Change = Callable[[Any], Any]
 P = ParamSpec("P")
 
@@ -37,8 +38,8 @@ class Prepared:
 
     def all(self, driver: Driver, values: Values) -> list[Any]:
         """Return every row."""
-        written = self._for(driver.dialect)
-        return written.rows(driver.rows(written.sql, written.bound(values)))
+        written = self._written.get(driver.dialect.name) or self._write_for(driver.dialect)
+        return written.read(driver.rows(written.sql, written.bind(values)))
 
     def first(self, driver: Driver, values: Values) -> Any:
         """Return the first row, ``None`` where there is none."""
@@ -47,13 +48,11 @@ class Prepared:
 
     def run(self, driver: Driver, values: Values) -> int:
         """Write what the statement says; return how many rows that were."""
-        written = self._for(driver.dialect)
-        return driver.run(written.sql, written.bound(values))
+        written = self._written.get(driver.dialect.name) or self._write_for(driver.dialect)
+        return driver.run(written.sql, written.bind(values))
 
-    def _for(self, dialect: Dialect) -> _Written:
-        written = self._written.get(dialect.name)
-        if written is None:
-            written = self._written[dialect.name] = _write(self._write(), dialect, self._columns)
+    def _write_for(self, dialect: Dialect) -> _Written:
+        written = self._written[dialect.name] = _write(self._write(), dialect, self._columns)
         return written
 
 
@@ -73,39 +72,15 @@ def joined(text: SQLColumnExpression[str]) -> ColumnElement[str]:
     return func.aggregate_strings(text, comma)
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(NamedTuple):
     """A statement in one database's words.
 
-    ``order`` names the values by their places, ``None`` where the driver takes names. Some
-    values stand in the statement itself (``constants``); some are changed on their way.
+    ``bind`` makes of our values what the driver takes, ``read`` of its rows ours.
     """
 
     sql: str
-    order: tuple[str, ...] | None
-    constants: dict[str, Any]
-    changed_in: tuple[tuple[str, Change], ...]
-    row: Callable[[Sequence[Any]], Any]
-    changed_out: tuple[tuple[int, Change], ...]
-
-    def bound(self, values: Values) -> Any:
-        """Return the values as the driver takes them."""
-        said = {**self.constants, **values}
-        for name, change in self.changed_in:
-            said[name] = change(said[name])
-        return said if self.order is None else [said[name] for name in self.order]
-
-    def rows(self, found: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return what the driver brought, as named tuples of our values."""
-        if not self.changed_out:
-            return list(map(self.row, found))
-        return [self.row(self._changed(one)) for one in found]
-
-    def _changed(self, row: tuple[Any, ...]) -> list[Any]:
-        values = list(row)
-        for place, change in self.changed_out:
-            values[place] = change(values[place])
-        return values
+    bind: Callable[[Values], Any]
+    read: Callable[[Rows], list[Any]]
 
 
 def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _Written:
@@ -113,24 +88,58 @@ def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _
     compiled = statement.compile(dialect=dialect, column_keys=columns)
     assert not compiled.post_compile_params, "a list of values has no place of its own"
     binds = {name: bind for bind, name in compiled.bind_names.items()}
-    read = [] if statement.is_dml else list(statement.selected_columns)
     constants = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
     constants |= {column.key: _default(column) for column in compiled.insert_prefetch}
-    row = cast("Any", namedtuple)("Row", [column.key for column in read], rename=True)  # noqa: PYI024
+    changes = {name: into for name, bind in binds.items() if (into := _change_in(bind, dialect))}
+    ordered = _ordered(compiled.positiontup) if compiled.positional else dict
+    columns_read = [] if statement.is_dml else list(statement.selected_columns)
     return _Written(
-        sql=compiled.string,
-        order=tuple(compiled.positiontup) if compiled.positional else None,
-        constants=constants,
-        changed_in=tuple(
-            (name, into) for name, bind in binds.items() if (into := _change_in(bind, dialect))
-        ),
-        row=row._make,
-        changed_out=tuple(
-            (place, change)
-            for place, column in enumerate(read)
-            if (change := _change_out(column, dialect))
-        ),
+        compiled.string, _binder(ordered, constants, changes), _reader(columns_read, dialect)
     )
+
+
+def _binder(
+    ordered: Callable[[Values], Any], constants: Values, changes: Mapping[str, Change]
+) -> Callable[[Values], Any]:
+    """Return what adds the statement's own `constants`, and makes the `changes` on the way in."""
+    if not constants and not changes:
+        return ordered
+
+    def bind(values: Values) -> Any:
+        said = {**constants, **values}
+        for name, change in changes.items():
+            said[name] = change(said[name])
+        return ordered(said)
+
+    return bind
+
+
+def _reader(columns: Sequence[Any], dialect: Dialect) -> Callable[[Rows], list[Any]]:
+    """Return what makes named tuples of our values out of the driver's rows."""
+    kind = cast("Any", namedtuple)("Row", [column.key for column in columns], rename=True)  # noqa: PYI024
+    row = partial(tuple.__new__, kind)
+    changes = [
+        (place, change)
+        for place, column in enumerate(columns)
+        if (change := _change_out(column, dialect))
+    ]
+    if not changes:
+        return lambda found: list(map(row, found))
+
+    def changed(found: Sequence[Any]) -> Any:
+        values = list(found)
+        for place, change in changes:
+            values[place] = change(values[place])
+        return row(values)
+
+    return lambda found: list(map(changed, found))
+
+
+def _ordered(names: Sequence[str]) -> Callable[[Values], Sequence[Any]]:
+    """Return what takes the values of these names out of a mapping, in this order."""
+    if len(names) < 2:  # an itemgetter of one gives no sequence
+        return lambda said: [said[name] for name in names]
+    return itemgetter(*names)
 
 
 def _change_in(bind: Any, dialect: Dialect) -> Change | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from webapp.metrics import ranking
 from webapp.metrics.ranking import Undefined
@@ -18,14 +19,7 @@ QUERY_FIGURES = (
     "response_quality",
 )
 """The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
-_LIST_FIGURES: Mapping[str, Callable[[Sequence[Relevance | None]], float | Undefined]] = {
-    "precision_at_5": ranking.precision_at,
-    "overall_precision": ranking.precision,
-    "reciprocal_rank": ranking.reciprocal_rank,
-    "answerable_reciprocal_rank": ranking.reciprocal_rank,
-    "success": ranking.success,
-}
-_FROM_VERDICTS = tuple(_LIST_FIGURES)
+_FROM_VERDICTS = QUERY_FIGURES[:-1]
 # A figure that is not here has no results to be made of, whatever the outcome.
 _EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
     "answerable_reciprocal_rank": {
@@ -70,8 +64,7 @@ class QueryJudgments:
             raise ValueError(f"response quality {self.quality} is not within 0 to 5")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A figure of one query: its value, and what the finished rating can still make it.
 
     ``value`` is there once the query is complete and the figure defined. ``lower`` has every
@@ -92,8 +85,7 @@ class Span:
         return cls(value, value, value)
 
 
-@dataclass(frozen=True, slots=True)
-class QuerySummary:
+class QuerySummary(NamedTuple):
     """One query's counts and figures under one rule.
 
     Counts are of results: ``judged_count`` includes "cannot tell" (``unsure_count``).
@@ -210,12 +202,24 @@ def _figures(
     state: QueryState, verdicts: Sequence[Relevance | None], outcome: EmptyOutcome | None
 ) -> list[float | None]:
     """Every figure that verdicts make, as ``_FROM_VERDICTS`` names them; ``None`` if undefined."""
-    found: list[float | Undefined]
+    found: Sequence[float | Undefined]
     if state is QueryState.RESULTS:
-        found = [figure(verdicts) for figure in _LIST_FIGURES.values()]
+        found = _of_results(verdicts)
     else:
         found = [_without_results(name, state, outcome) for name in _FROM_VERDICTS]
     return [None if isinstance(one, Undefined) else one for one in found]
+
+
+def _of_results(verdicts: Sequence[Relevance | None]) -> Sequence[float | Undefined]:
+    """The figures of a listed answer, in the order of ``_FROM_VERDICTS``."""
+    rank = ranking.reciprocal_rank(verdicts)
+    return (
+        ranking.precision_at(verdicts),
+        ranking.precision(verdicts),
+        rank,
+        rank,  # of a question that has an answer in any case
+        ranking.success(verdicts),
+    )
 
 
 def _without_results(

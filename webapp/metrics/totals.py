@@ -6,15 +6,18 @@ figures follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from math import fsum
+from operator import attrgetter
 
-from webapp.metrics.queries import QUERY_FIGURES, QuerySummary
+from webapp.metrics.queries import QUERY_FIGURES, QuerySummary, Span
 from webapp.records import EmptyOutcome, QueryState
 
 COLUMNS = tuple(name + end for name in QUERY_FIGURES for end in ("", "_lower", "_upper"))
 """One name per stored number of a query: each figure's value, lower and upper bound."""
+_spans: Callable[[QuerySummary], Sequence[Span]] = attrgetter(*QUERY_FIGURES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,7 @@ COUNTS = tuple(f.name for f in fields(Totals) if f.name != "sums")
 
 def columns(summary: QuerySummary) -> dict[str, float | None]:
     """The numbers of one query under ``COLUMNS``, ``None`` where there is none."""
-    spans = [summary.span(name) for name in QUERY_FIGURES]
-    values = [value for span in spans for value in (span.value, span.lower, span.upper)]
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(COLUMNS, chain.from_iterable(_spans(summary)), strict=True))
 
 
 def _sums(rows: list[dict[str, float | None]]) -> dict[str, Sum]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from sqlalchemy import ColumnElement, Row, Select, bindparam, select
 from sqlalchemy.orm import Session
@@ -46,8 +45,7 @@ class Made(Placed, Protocol):
     def new(self) -> str | None: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
-class _New:
+class _New(NamedTuple):
     """The event that is being recorded."""
 
     new: str | None
@@ -57,8 +55,7 @@ class _New:
     received_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """What one event changes.
 
     ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
@@ -196,9 +193,7 @@ def _history(driver: Driver, rater: Rater | Who, target: Target) -> Sequence[Row
     """Return every event that changed the target."""
     on_thing = target.thing_id is not None
     on_query = not on_thing and target.query_key is not None
-    values = {"rater_id": rater.id, "field": target.field}
-    if target.is_repeat:
-        values["task_id"] = target.task_id
+    values = {"rater_id": rater.id, "field": target.field, "task_id": target.task_id}
     if on_thing or on_query:
         values["of"] = target.thing_id if on_thing else target.query_key
     return _history_of(on_thing, on_query, target.is_repeat).all(driver, values)
@@ -234,14 +229,13 @@ def _settle(driver: Driver, rater: Rater | Who, target: Target, last: Made) -> N
 
 def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:
     """Return the table and the key of the row that an event's target stands in."""
-    key: dict[str, object] = {"rater_id": rater.id}
-    if target.is_repeat:
-        key = {"task_id": target.task_id}
+    again = target.is_repeat
+    key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
     if target.field in _QUESTIONNAIRE:
         return QuestionnaireAnswer, key | {"item": target.field}
     if target.thing_id is not None:
-        return Repeat if target.is_repeat else Judgment, key | {"judged_thing_id": target.thing_id}
-    return RepeatRating if target.is_repeat else QueryRating, key | {"query_key": target.query_key}
+        return Repeat if again else Judgment, key | {"judged_thing_id": target.thing_id}
+    return RepeatRating if again else QueryRating, key | {"query_key": target.query_key}
 
 
 def _said(field: str, new: str | None) -> dict[str, object]:

@@ -12,7 +12,7 @@ from webapp.db.drivers import Asking, driver
 from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
 from webapp.db.prepared import Prepared
 from webapp.metrics.queries import BEST_QUALITY
-from webapp.records import Click, EmptyOutcome, QueryState, Relevance, Who
+from webapp.records import VERDICTS, Click, EmptyOutcome, QueryState, Relevance, Who
 from webapp.services import events
 from webapp.services.events import Target
 
@@ -83,7 +83,7 @@ def judge(
     target = Target.verdict(shown.judged_thing_id, shown.query_key)
     standing = events.record(asking, rater, target, relevance, click)
     events.refresh(asking, rater, [target])
-    return Relevance(standing) if standing else None
+    return VERDICTS[standing or ""]
 
 
 def judge_open(

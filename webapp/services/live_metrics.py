@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any
 
 from sqlalchemy import (
@@ -51,6 +52,7 @@ RESULT_COUNTS = (
     "not_relevant_count",
     "unsure_count",
 )
+_PARTS = methodcaller("split", " ")
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
@@ -126,14 +128,14 @@ def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
             QueryRating,
             and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id),
         )
-        .where(Query.id.in_(shown.union(empty)) if by_thing else Query.id == of)
+        .where(Query.id.in_(shown.union_all(empty)) if by_thing else Query.id == of)
     )
 
 
 def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
     """Return the summary row of one query that ``_touched`` tells of."""
-    listed = [result.split(" ") for result in query.listed.split(",")] if query.listed else []
-    listed.sort(key=lambda result: int(result[0]))
+    told = map(_PARTS, query.listed.split(",")) if query.listed else ()
+    listed = sorted([(int(rank), thing, verdict) for rank, thing, verdict in told])
     unsaid = {thing for _, thing, verdict in listed if not verdict}
     open_emptiness = query.emptiness_id is not None and query.outcome is None
     said = QueryJudgments(

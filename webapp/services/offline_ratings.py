@@ -287,7 +287,7 @@ def _stored(
 def _about(target: Target) -> Target:
     """Return a target that is equal for all that is settled together, wherever it was clicked."""
     if target.thing_id is None:
-        return replace(target, task_id=None)
+        return target._replace(task_id=None)
     return Target(target.field, thing_id=target.thing_id)
 
 

@@ -14,7 +14,7 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -74,8 +74,7 @@ class Badge:
     seal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(NamedTuple):
     """Who asks, as far as the database knows; ``rater_id`` is ``None`` for a stranger.
 
     The study is the one that is open. ``is_open_house``: nobody needs to sign in, so whoever

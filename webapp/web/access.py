@@ -11,14 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Request, Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
 
@@ -93,8 +92,7 @@ class AnotherRater(Exception):
     """The click was made by somebody else than who is at work in this browser now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Visitor:
+class Visitor(NamedTuple):
     """Who makes a request. ``who`` is null for a stranger and for a participant.
 
     ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
@@ -149,7 +147,7 @@ def writing() -> Iterator[tuple[Session, Rater]]:
 @contextmanager
 def reading_for() -> Iterator[tuple[Session, Who]]:
     """Yield a session for reading and who asks, of whom nothing more is read."""
-    who = _known()
+    who = _known(visitor())
     with database().reading() as session:
         yield session, who
 
@@ -165,8 +163,7 @@ def judging() -> Iterator[tuple[Driver, Who]]:
     try:
         with database().judging() as driver:
             is_open = True
-            _meet(driver)
-            yield driver, _known()
+            yield driver, _known(_meet(driver))
     except Exception:
         if not is_open:
             _know_again()
@@ -175,7 +172,7 @@ def judging() -> Iterator[tuple[Driver, Who]]:
 
 def rater(session: Session) -> Rater:
     """Return who asks; raises ``NotSignedIn`` for a stranger."""
-    found = session.get(Rater, _known().id)
+    found = session.get(Rater, _known(visitor()).id)
     if found is None:
         raise NotSignedIn
     return found
@@ -278,35 +275,44 @@ def _set_headers(response: Response) -> Response:
 
 
 def _check() -> None:
-    if request.endpoint in FACELESS:
+    asked = _asked()
+    if asked.endpoint in FACELESS:
         return
-    if request.mimetype == TYPED:
-        request.max_content_length = min(MOST_TYPED, request.max_content_length or MOST_TYPED)
-    if request.method == "POST" and request.endpoint in CLICKS:
+    if asked.mimetype == TYPED:
+        most = current_app.config["MAX_CONTENT_LENGTH"]
+        asked.max_content_length = min(MOST_TYPED, most or MOST_TYPED)
+    if asked.method == "POST" and asked.endpoint in CLICKS:
         return
     with database().asking() as driver:
         _meet(driver)
 
 
-def _meet(driver: Driver) -> None:
-    """Find out who asks, and turn away whoever may not."""
-    asking = g.visitor = _visitor(driver)
-    if request.method not in SAFE_METHODS and not _is_from_our_pages():
+def _asked() -> Request:
+    """Return the request itself, which need not be looked for whenever it is asked something."""
+    found: Request = request._get_current_object()  # type: ignore[attr-defined]
+    return found
+
+
+def _meet(driver: Driver) -> Visitor:
+    """Return who asks; turn away whoever may not."""
+    asked, asking = _asked(), _visitor(driver)
+    g.visitor = asking
+    if asked.method not in SAFE_METHODS and not _is_from_our_pages(asked):
         raise FromElsewhere
-    if asking.key and request.headers.get(RATER, asking.key) != asking.key:
+    if asking.key and asked.headers.get(RATER, asking.key) != asking.key:
         raise AnotherRater
-    wanted = door(request.endpoint)
+    wanted = door(asked.endpoint)
     if wanted != Door.ANYBODY:
         _admit(asking, wanted)
-    if "\x00" in request.path:  # nothing is called so, and PostgreSQL cannot even be asked
+    if "\x00" in asked.path:  # nothing is called so, and PostgreSQL cannot even be asked
         raise NotFound
+    return asking
 
 
-def _known() -> Who:
-    who = visitor().who
-    if who is None:
+def _known(asking: Visitor) -> Who:
+    if asking.who is None:
         raise NotSignedIn
-    return who
+    return asking.who
 
 
 def _admit(asking: Visitor, wanted: Door) -> None:
@@ -362,13 +368,13 @@ def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def _is_from_our_pages() -> bool:
+def _is_from_our_pages(asked: Request) -> bool:
     """Whether one of our pages, or no browser at all, made the request."""
-    site = request.headers.get("Sec-Fetch-Site")
+    site = asked.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site in {"same-origin", "none"}
-    origin = request.headers.get("Origin")
-    return origin is None or origin == f"{badges.scheme()}://{request.host}"
+    origin = asked.headers.get("Origin")
+    return origin is None or origin == f"{badges.scheme()}://{asked.host}"
 
 
 def _caching() -> str:

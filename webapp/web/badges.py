@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -54,8 +54,8 @@ class _Sessions(SecureCookieSessionInterface):
             said, signed_at = _opened(signing, value)
         except BadSignature:
             return self.session_class()
-        age = timedelta(seconds=time.time() - signed_at.timestamp())
-        return self.session_class(said if age <= app.permanent_session_lifetime else None)
+        is_fresh = time.time() - signed_at <= app.permanent_session_lifetime.total_seconds()
+        return self.session_class(said if is_fresh else None)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         """Let the browser carry what is new; an answer that rests on the old says so."""
@@ -69,13 +69,13 @@ class _Sessions(SecureCookieSessionInterface):
 
 
 @lru_cache(maxsize=1024)
-def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], datetime]:
-    """Return what a cookie says and when it was signed; ``BadSignature`` if we did not.
+def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], float]:
+    """Return what a cookie says and when it was signed (Unix time); ``BadSignature`` if not by us.
 
     The same cookie comes with every click, and says the same.
     """
     said, signed_at = signing.loads(cookie, return_timestamp=True)
-    return said, signed_at
+    return said, signed_at.timestamp()
 
 
 def set_up(app: Flask, database_url: str) -> None:

@@ -6,10 +6,9 @@ Read without the library of the other forms, for every click waits for it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from flask import request
 
@@ -25,8 +24,7 @@ EVENT = ("event_id", "client_time", "device", "sequence")
 LAST_SEQUENCE = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A verdict on one card, ``None`` to take it back.
 
     ``card`` is how a blind rater's page calls the card, empty on every other page. ``onward``
@@ -43,27 +41,28 @@ def event() -> Click:
 
     Raises ``UnusableForm``.
     """
+    form = request.form
     return Click(
-        event_id=_read("event_id", _name) or secrets.token_hex(16),
+        event_id=_read(form, "event_id", _name) or secrets.token_hex(16),
         received_at=now(),
-        client_time=_read("client_time", _time),
-        device=_read("device", _name) or None,
-        sequence=_read("sequence", _sequence),
+        client_time=_read(form, "client_time", _time),
+        device=_read(form, "device", _name) or None,
+        sequence=_read(form, "sequence", _sequence),
     )
 
 
 def verdict() -> Verdict:
     """Return the verdict that the form gives; raises ``UnusableForm``."""
+    form = request.form
     return Verdict(
-        relevance=_read("relevance", VERDICTS.__getitem__),
-        card=_read("card", _name),
-        onward=_read("onward", bool),
+        relevance=_read(form, "relevance", VERDICTS.__getitem__),
+        card=_read(form, "card", _name),
+        onward=_read(form, "onward", bool),
     )
 
 
-def _read(field: str, reader: Callable[[str], T]) -> T:
+def _read(form: Mapping[str, str], field: str, reader: Callable[[str], T]) -> T:
     """Return what `reader` makes of a field; what it stumbles over is the sender's mistake."""
-    form = request.form
     try:
         return reader(line(form[field]) if field in form else "")
     except _TooLong:

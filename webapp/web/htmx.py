@@ -7,12 +7,16 @@ it will swap the answer into a place on the page, ``full`` for everything else.
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flask import Response, current_app, render_template, request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from _typeshed import DataclassInstance
+    from jinja2 import Environment
 
 REQUEST_TYPE = "HX-Request-Type"
 REFRESH = "HX-Refresh"
@@ -34,8 +38,15 @@ def respond_with_macro(part: str, context: DataclassInstance) -> Response:
 
     It sees neither the request nor who asks, and takes a third of what a template takes.
     """
-    template: Any = current_app.jinja_env.get_template(part).module
-    return _varying(template.part(**names(context)))
+    return _varying(_macro(current_app.jinja_env, part)(**names(context)))
+
+
+@lru_cache(maxsize=64)
+def _macro(environment: Environment, part: str) -> Callable[..., str]:
+    """Return the macro of the template `part`; to look it up takes as long as to fill it."""
+    template: Any = environment.get_template(part).module
+    found: Callable[..., str] = template.part
+    return found
 
 
 def reload() -> Response:
@@ -47,7 +58,12 @@ def reload() -> Response:
 
 def names(context: DataclassInstance) -> dict[str, Any]:
     """Return what a template may use: the fields of `context`, one level deep."""
-    return {field.name: getattr(context, field.name) for field in fields(context)}
+    return {name: getattr(context, name) for name in _fields(type(context))}
+
+
+@cache
+def _fields(kind: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _varying(body: str, status: int = 200) -> Response:

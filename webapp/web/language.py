@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, g, redirect, request, url_for
+from flask import Flask, Response, redirect, request, url_for
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.exceptions import BadRequest
 from werkzeug.http import parse_accept_header
 
 from webapp import i18n
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 COOKIE = "language"
 YEAR = 365 * 24 * 3600
@@ -19,14 +25,14 @@ YEAR = 365 * 24 * 3600
 def speak(app: Flask) -> None:
     """Put the reader's language in force for the length of every request."""
     app.before_request(_begin)
-    app.teardown_request(_end)
+    app.wsgi_app = _apart(app.wsgi_app)  # type: ignore[assignment,method-assign]
 
 
 def chosen() -> str:
     """Return the language to answer in."""
-    wanted = request.cookies.get(COOKIE)
-    if wanted in i18n.LANGUAGES:
-        return wanted
+    cookies = request.cookies
+    if COOKIE in cookies and cookies[COOKIE] in i18n.LANGUAGES:
+        return cookies[COOKIE]
     return _preferred(request.headers.get("Accept-Language"))
 
 
@@ -60,9 +66,13 @@ def _back() -> str:
 
 
 def _begin() -> None:
-    g.spoken = i18n.speak(chosen())
+    i18n.speak(chosen())
 
 
-def _end(_error: BaseException | None) -> None:
-    if "spoken" in g:
-        i18n.hush(g.spoken)
+def _apart(answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer` in a context of its own: what was put in force ends with the request."""
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        return copy_context().run(answer, environ, start)
+
+    return answered

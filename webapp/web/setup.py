@@ -33,6 +33,10 @@ LARGEST_NUMBER = 2**31 - 1
 
 
 class _Request(Request):
+    # Flask's own limits of a form, which it would ask the configuration for with every click.
+    max_form_memory_size = 500_000
+    max_form_parts = 1_000
+
     @cached_property
     def cookies(self) -> ImmutableMultiDict[str, str]:
         """What the browser carries; the same with every click, and taken apart once."""
