@@ -106,32 +106,45 @@ export function watch(hear) {
 
 /** Return how many events wait, which were refused, how many are another rater's, and why. */
 export async function standing() {
-  const queue = await opening;
-  const waiting = (await queue.all(rater ?? "", "waiting")).length;
+  const waiting = (await remembered("waiting")).length;
   return {
     waiting,
     refused: await remembered("refused"),
-    others: (await queue.count("waiting")) - waiting,
-    lasts: queue.lasts,
+    others: (await ask((queue) => queue.count("waiting"))) - waiting,
+    lasts: (await opening).lasts,
     trouble,
   };
 }
 
 /** Send a refused event once more, with the same id. */
 export async function retry(event) {
-  await (await opening).put({ ...event, state: "waiting", reason: "" });
+  await ask((queue) => queue.put({ ...event, state: "waiting", reason: "" }));
   work();
 }
 
 /** Forget an event: its rater gave it up, or the page that is kept shows what it said. */
 export async function discard(event) {
-  await (await opening).remove(event);
+  await ask((queue) => queue.remove(event));
   changed();
 }
 
 /** Return the rater's events that this browser still has in one state. */
-export async function remembered(state) {
-  return (await opening).all(rater ?? "", state);
+export function remembered(state) {
+  return ask((queue) => queue.all(rater ?? "", state));
+}
+
+/** Ask the queue; once this browser's memory was closed, cleared or is full, one in the page. */
+async function ask(question) {
+  const asked = opening;
+  const queue = await asked;
+  try {
+    const answer = await question(queue);
+    if (opening === asked) return answer;
+  } catch (error) {
+    if (!queue.lasts) throw error;
+    if (opening === asked) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
+  }
+  return ask(question); // the queue in force was exchanged meanwhile
 }
 
 function changed() {
@@ -140,22 +153,12 @@ function changed() {
 
 // ---- sending ----------------------------------------------------------------------------
 
-/** Keep an event; if this browser no longer can, in the page, with all that waits. */
+/** Keep an event, which gets its number by that. */
 async function store(event) {
   const { hear, made, ...record } = event;
   const { pathname, search } = new URL(event.url, location);
   Object.assign(record, { url: pathname + search, state: "waiting" });
-  try {
-    Object.assign(event, await (await opening).add(record));
-  } catch {
-    await keepInPage();
-    Object.assign(event, await (await opening).add(record));
-  }
-}
-
-/** Go on without this browser's memory: it was closed, cleared or is full. */
-async function keepInPage() {
-  if ((await opening).lasts) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
+  await ask(async (queue) => Object.assign(event, await queue.add(record)));
 }
 
 /** Send what waits, however often that is asked for at once. */
@@ -166,7 +169,7 @@ export async function work() {
   for (let wait = FIRST_WAIT, seen = 0; seen !== calls; ) {
     seen = calls;
     const before = answered;
-    trouble = await alone(sendAll).catch(() => keepInPage().then(() => ({ why: "unreachable" })));
+    trouble = await alone(sendAll).catch(() => ({ why: "unreachable" }));
     if (!trouble) {
       await reconcile();
       wait = FIRST_WAIT;
@@ -184,16 +187,15 @@ export async function work() {
 
 /** Send the events of the rater until none is left; return why one could not be sent. */
 async function sendAll() {
-  const queue = await opening;
-  for (let event; (event = await queue.oldest(rater)); ) {
+  for (let event; (event = await ask((queue) => queue.oldest(rater))); ) {
     const answer = await attempt(event);
     if (answer.why) return answer;
     trouble = null;
     answered += 1;
     const { state, text } = answer;
-    const settling = state === "saved" && !outlasts(event)
-      ? queue.remove(event)
-      : queue.put({ ...event, state, saved_at: Date.now(), reason: state === "refused" ? text : "" });
+    const kept = { ...event, state, saved_at: Date.now(), reason: state === "refused" ? text : "" };
+    const isDone = state === "saved" && !outlasts(event);
+    const settling = ask((queue) => (isDone ? queue.remove(event) : queue.put(kept)));
     channel?.postMessage({ event_id: event.event_id, state, text });
     await Promise.all([settling, finish(event.event_id, state, text)]);
     changed();
@@ -242,7 +244,7 @@ async function finish(event_id, state, text) {
 /** Count as answered what another tab sent without living to tell. */
 async function reconcile() {
   for (const event of waiting.filter(isNumbered)) {
-    const found = await (await opening).get(event);
+    const found = await ask((queue) => queue.get(event));
     if (found?.state !== "waiting") await finish(event.event_id, found?.state ?? "saved");
   }
 }

@@ -288,21 +288,38 @@ def test_where_the_browser_syncs_in_the_background_no_page_needs_to_be_open(
     assert [event["new"] for event in own_server.events()] == ["1", "0"]
 
 
+def cleared(page: Page, server: Server) -> None:
+    """Delete what the browser keeps of the site, as in its settings."""
+    tools = page.context.new_cdp_session(page)
+    tools.send("Storage.clearDataForOrigin", {"origin": server.url, "storageTypes": "indexeddb"})
+
+
+def deleted(page: Page, _server: Server) -> None:
+    """Delete the database alone, which closes it for the page."""
+    page.evaluate(
+        "new Promise((done) => { indexedDB.deleteDatabase('relevansi').onsuccess = () => done(); })"
+    )
+
+
+@pytest.mark.parametrize("forget", [cleared, deleted])
 def test_a_browser_whose_memory_is_cleared_meanwhile_sends_what_its_page_still_has(
-    own_server: Server, run_id: str, page: Page
+    own_server: Server, run_id: str, page: Page, forget: Callable[[Page, Server], None]
 ) -> None:
-    """Offline, one click kept; then the site's data are deleted; both clicks arrive."""
+    """Offline, one click kept; then the memory is gone: what waits is said, and arrives."""
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(1)
     page.context.set_offline(True)
     rating.press("y")
     rating.expect_state(1, "unsaved")
-    tools = page.context.new_cdp_session(page)
-    tools.send(
-        "Storage.clearDataForOrigin", {"origin": own_server.url, "storageTypes": "indexeddb"}
-    )
+    kept(page, 1)
+    forget(page, own_server)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    page.wait_for_timeout(200)
+    assert "1 menunggu" in bar(page)
     rating.press("t")
     rating.expect_state(2, "unsaved")
+    expect(page.locator("#outbox p")).to_contain_text("2 menunggu")
+    expect(page.locator("#outbox p")).to_contain_text("Peramban ini tidak menyimpan apa pun")
     page.context.set_offline(False)
     rating.expect_state(1, "saved")
     rating.expect_state(2, "saved")
