@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Connection, Dialect, Engine
 from sqlalchemy.exc import DBAPIError
@@ -23,29 +23,34 @@ from webapp.db.outages import READ_ONLY
 class Driver:
     """A connection of the driver; what the database refuses is raised as SQLAlchemy raises it.
 
-    ``cut`` keeps a connection from being used again.
+    Every statement goes through one ``cursor``, for its rows are read at once. ``cut`` keeps a
+    connection from being used again.
     """
 
     connection: Any
+    cursor: Any
     dialect: Dialect
     cut: Callable[[BaseException], object]
 
     @classmethod
-    def under(cls, connection: Connection) -> Driver:
+    def under(cls, connection: Connection) -> Self:
         """Return the driver's connection that one of SQLAlchemy's stands for."""
-        return cls(
-            connection.connection.driver_connection, connection.dialect, connection.invalidate
-        )
+        link = connection.connection.driver_connection
+        return cls._on(link, connection.dialect, connection.invalidate)
 
     @classmethod
-    def of(cls, link: PoolProxiedConnection, dialect: Dialect) -> Driver:
+    def of(cls, link: PoolProxiedConnection, dialect: Dialect) -> Self:
         """Return the driver's connection behind one that a pool handed out."""
-        return cls(link.driver_connection, dialect, link.invalidate)
+        return cls._on(link.driver_connection, dialect, link.invalidate)
+
+    @classmethod
+    def _on(cls, connection: Any, dialect: Dialect, cut: Callable[[BaseException], object]) -> Self:
+        return cls(connection, connection.cursor(), dialect, cut)
 
     def rows(self, sql: str, values: Any = ()) -> Sequence[tuple[Any, ...]]:
         """Return the rows that `sql` asks for."""
         try:
-            found: Sequence[tuple[Any, ...]] = self.connection.execute(sql, values).fetchall()
+            found: Sequence[tuple[Any, ...]] = self.cursor.execute(sql, values).fetchall()
         except self.dialect.loaded_dbapi.Error as error:
             raise self._refused(sql, values, error) from error
         return found
@@ -53,7 +58,7 @@ class Driver:
     def run(self, sql: str, values: Any = ()) -> int:
         """Carry out `sql`, which brings nothing; return how many rows it wrote."""
         try:
-            written: int = self.connection.execute(sql, values).rowcount
+            written: int = self.cursor.execute(sql, values).rowcount
         except self.dialect.loaded_dbapi.Error as error:
             raise self._refused(sql, values, error) from error
         return written

@@ -24,7 +24,7 @@ from werkzeug.exceptions import NotFound
 from webapp.db.models import Participant, Rater
 from webapp.records import Who
 from webapp.services import participants, sign_in, studies
-from webapp.web import badges
+from webapp.web import badges, htmx
 from webapp.web.doors import Door, door
 
 if TYPE_CHECKING:
@@ -48,24 +48,22 @@ FACELESS = {"static", "health.healthz"}
 """What answers without asking the database who is there."""
 CLICKS = {"judgments.judge", "rate.judge"}
 """What, sent a form, asks by itself, in ``judging``: until then a stranger is there."""
-TYPED = "application/x-www-form-urlencoded"
-MOST_TYPED = 4 * 2**20
-"""Bytes of a form without files, which take fifty times that in memory while they are read."""
 YEAR = 365 * 24 * 3600
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
 WITH_PICTURES = POLICY.replace("data:", "data: https:")
-HEADERS = (
-    ("X-Content-Type-Options", "nosniff"),
+HEADERS = (("X-Content-Type-Options", "nosniff"),)
+"""What stands on every answer of any kind."""
+OF_PAGES = (
     ("X-Frame-Options", "DENY"),
     ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
 )
-"""What stands on every answer of any kind."""
+"""What stands beside it on all that a browser can open or embed, which it cannot with a part."""
 
 
 class FromElsewhere(Exception):
@@ -253,11 +251,13 @@ def source() -> str:
 
 
 def _with_headers(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer` with ``HEADERS`` on all it says, put there when all else is said."""
+    """Return `answer` with what stands on all it says, put there when all else is said."""
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        ours = HEADERS if htmx.asks_for_part(environ) else (*HEADERS, *OF_PAGES)
+
         def start_with_headers(status: str, own: list[tuple[str, str]], error: Any = None) -> Any:
-            return start(status, [*own, *HEADERS], error)
+            return start(status, [*own, *ours], error)
 
         return answer(environ, start_with_headers)
 
@@ -268,7 +268,8 @@ def _set_headers(response: Response) -> Response:
     """Give an answer what depends on it: its caching, its policy, whose it is."""
     headers, asking = response.headers, visitor()
     headers["Cache-Control"] = _caching()
-    headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
+    if not htmx.wants_part():
+        headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
     if asking.key:
         headers.add(RATER, asking.key)
     return response
@@ -278,9 +279,6 @@ def _check() -> None:
     asked = _asked()
     if asked.endpoint in FACELESS:
         return
-    if asked.mimetype == TYPED:
-        most = current_app.config["MAX_CONTENT_LENGTH"]
-        asked.max_content_length = min(MOST_TYPED, most or MOST_TYPED)
     if asked.method == "POST" and asked.endpoint in CLICKS:
         return
     with database().asking() as driver:

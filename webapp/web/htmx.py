@@ -14,17 +14,24 @@ from flask import Response, current_app, render_template, request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from wsgiref.types import WSGIEnvironment
 
     from _typeshed import DataclassInstance
     from jinja2 import Environment
 
 REQUEST_TYPE = "HX-Request-Type"
 REFRESH = "HX-Refresh"
+_REQUEST_TYPE = "HTTP_HX_REQUEST_TYPE"
 
 
 def wants_part() -> bool:
     """Whether the answer will be swapped into the page that asked."""
-    return request.headers.get(REQUEST_TYPE) == "partial"
+    return asks_for_part(request.environ)
+
+
+def asks_for_part(environ: WSGIEnvironment) -> bool:
+    """Whether a script of a page asks, and not for a whole one: no browser goes there so."""
+    return environ.get(_REQUEST_TYPE) == "partial"
 
 
 def respond(page: str, part: str, context: DataclassInstance, status: int = 200) -> Response:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
 from typing import Any
 
-from flask import Flask, Request
+from flask import Flask
 from jinja2 import StrictUndefined
 from markupsafe import Markup
-from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.routing import IntegerConverter, Map
-from werkzeug.sansio.http import parse_cookie
 
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
@@ -28,30 +25,15 @@ from webapp.web import (
     markdown,
     site,
 )
+from webapp.web.requests import Request
 
 LARGEST_NUMBER = 2**31 - 1
-
-
-class _Request(Request):
-    # Flask's own limits of a form, which it would ask the configuration for with every click.
-    max_form_memory_size = 500_000
-    max_form_parts = 1_000
-
-    @cached_property
-    def cookies(self) -> ImmutableMultiDict[str, str]:
-        """What the browser carries; the same with every click, and taken apart once."""
-        return _taken_apart(self.headers.get("Cookie"))
-
-
-@lru_cache(maxsize=1024)
-def _taken_apart(cookies: str | None) -> ImmutableMultiDict[str, str]:
-    return ImmutableMultiDict(parse_cookie(cookies))
 
 
 class Application(Flask):
     """Flask, without what every request would do over and over."""
 
-    request_class = _Request
+    request_class = Request
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return `func`: no view of ours is a coroutine, so that none is looked at for it."""

@@ -1,0 +1,100 @@
+"""A form says the same whether it is short and read at once, or long, or no text at all."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from urllib.parse import urlencode
+
+import pytest
+from flask import Flask, request
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from werkzeug.datastructures import MultiDict
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.wrappers import Request
+
+from webapp.web.requests import MOST_TYPED, SHORT, TYPED
+
+LONG = b"text=" + b"x" * 10**SHORT
+MULTIPART = b'--cut\r\nContent-Disposition: form-data; name="card"\r\n\r\na\r\n--cut--\r\n'
+Fields = dict[str, list[str]]
+
+
+def posted(body: bytes, **said: str) -> dict[str, object]:
+    """The environment of a request that sends `body` as a browser sends a form."""
+    form = {"REQUEST_METHOD": "POST", "CONTENT_TYPE": TYPED, "CONTENT_LENGTH": str(len(body))}
+    return {**form, "wsgi.input": BytesIO(body), **said}
+
+
+def read(app: Flask, environ: dict[str, object]) -> Fields:
+    """What the application finds in the form, beside which there is no file."""
+    with app.test_request_context("/", environ_overrides=environ):
+        assert not request.files
+        return request.form.to_dict(flat=False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"relevance=1&card=a+b%20c",
+        b"relevance=1&relevance=0",
+        b"empty=&=nameless&bare&&",
+        b"broken=%ff%zz",
+        b"no text=\xff",
+        "kata=ruang tamu · 3×4 m".encode(),
+        LONG,
+    ],
+)
+def test_a_form_says_what_the_library_finds_in_it(app: Flask, body: bytes) -> None:
+    plain = Request(posted(body))
+
+    assert read(app, posted(body)) == plain.form.to_dict(flat=False)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=st.lists(st.tuples(st.text(max_size=20), st.text(max_size=40))))
+def test_whatever_is_typed_arrives(app: Flask, said: list[tuple[str, str]]) -> None:
+    sent = MultiDict([(_sent(name), _sent(text)) for name, text in said])
+
+    found = read(app, posted(urlencode(list(sent.items(multi=True))).encode()))
+
+    assert found == sent.to_dict(flat=False)
+
+
+def _sent(text: str) -> str:
+    return text.encode(errors="replace").decode()
+
+
+def test_a_form_of_another_kind_is_read_too(app: Flask) -> None:
+    of_parts = posted(MULTIPART, CONTENT_TYPE="multipart/form-data; boundary=cut")
+    named = posted(b"card=a", CONTENT_TYPE=f"{TYPED};charset=UTF-8")
+
+    assert read(app, of_parts) == {"card": ["a"]}
+    assert read(app, named) == {"card": ["a"]}
+    assert read(app, posted(b"card=a", CONTENT_TYPE="text/plain")) == {}
+
+
+@pytest.mark.parametrize("length", ["", "-1", "\xb2", "six", "9" * 5_000])
+def test_a_length_that_is_none_is_not_believed(app: Flask, length: str) -> None:
+    with app.test_request_context("/", environ_overrides=posted(b"", CONTENT_LENGTH=length)):
+        try:
+            assert not request.form
+        except RequestEntityTooLarge:
+            assert length.startswith("9")
+
+
+def test_what_was_read_already_is_not_lost(app: Flask) -> None:
+    with app.test_request_context("/", environ_overrides=posted(b"card=a")):
+        assert request.get_data() == b"card=a"
+        assert request.form["card"] == "a"
+
+
+def test_a_form_without_files_may_be_only_so_long(app: Flask) -> None:
+    environ = posted(b"", CONTENT_LENGTH=str(MOST_TYPED + 1))
+
+    with (
+        app.test_request_context("/", environ_overrides=environ),
+        pytest.raises(RequestEntityTooLarge),
+    ):
+        request.form  # noqa: B018
