@@ -77,7 +77,7 @@ def _in_utc(value: datetime) -> datetime:
 def _as_text(value: datetime | None) -> str | None:
     if value is None:
         return None
-    return _in_utc(value).replace(tzinfo=None).isoformat(" ", "microseconds")
+    return _in_utc(value).isoformat(" ", "microseconds").removesuffix("+00:00")
 
 
 def _of_text(stored: str | None) -> datetime | None:
