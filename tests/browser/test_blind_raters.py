@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from tests.browser.blind import (
@@ -23,6 +22,7 @@ from tests.browser.blind import (
     place,
 )
 from tests.browser.server import Server
+from tests.browser.test_accessibility import violations
 from tests.cli.relevansi import relevansi
 
 pytestmark = pytest.mark.browser
@@ -71,8 +71,7 @@ class Typist:
     def _look(self, stage: str) -> None:
         if stage not in self.stages:
             self.stages.add(stage)
-            found = Axe().run(self.page).response["violations"]
-            assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+            assert violations(self.page) == []
 
 
 def test_three_raters_rate_a_study_at_once_by_keyboard_and_blind(

@@ -1,69 +1,80 @@
-"""What holds on every page: its requests, its policy, its title and its first heading."""
+"""What holds on every page: axe finds nothing, its requests, its policy, its title and heading."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page, Response
 
 from tests.browser.pages import PAGES, Study, visit
+from tests.browser.test_accessibility import FIRST_LOOK, LOOKS, violations
 
 pytestmark = pytest.mark.browser
 
+# Made of nothing that another page does not show: looked at once, which saves time.
+ALIKE = {
+    "runs",
+    "run with an explanation open",
+    "rating: failed call",
+    "rating: last open question",
+    "import",
+    "import report of a known file",
+    "sign-in",
+    "invitation",
+    "invitation that lets nobody in",
+    "password",
+    "raters",
+    "agreement on quality",
+    "history of a blind rater",
+    "blind rating: a rater's cards",
+    "blind rating: done",
+    "no door for a rater",
+    "refused file",
+    "nothing there",
+    "no network",
+}
 
-@dataclass(slots=True)
+
+@dataclass  # Playwright notes on it which of its methods it calls
 class Seen:
-    """What one page was made of."""
+    """What one page was made of: every address asked for, the policy of all that can be opened."""
 
-    title: str = ""
-    headings: int = 0
     requests: list[str] = field(default_factory=list)
     policies: list[str] = field(default_factory=list)
 
+    def watch(self, page: Page) -> None:
+        """See what `page` asks for from now on."""
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("response", self._add)
 
-@pytest.fixture(name="seen", scope="module")
-def _seen(study: Study, browser: Browser) -> dict[str, Seen]:
-    """Every page, opened once, by its name."""
-    pages = {}
-    for name in PAGES:
-        pages[name] = one = Seen()
-        context = browser.new_context(locale="id-ID")
-        page = context.new_page()
-        _watch(page, one)
-        visit(page, study, name)
-        one.title, one.headings = page.title(), page.locator("h1:visible").count()
-        context.close()
-    return pages
+    def _add(self, answer: Response) -> None:
+        if answer.request.headers.get("hx-request-type") != "partial":
+            self.policies.append(answer.headers.get("content-security-policy", ""))
 
 
-def test_no_request_leaves_the_server_s_origin(study: Study, seen: dict[str, Seen]) -> None:
-    """No picture, font, script or ping from elsewhere, whatever page is opened."""
+@pytest.mark.parametrize(
+    ("name", "look"),
+    [(name, look) for look in LOOKS for name in PAGES if look == FIRST_LOOK or name not in ALIKE],
+)
+def test_a_page_is_for_everybody_and_asks_nobody_else(
+    study: Study, open_tab: Callable[..., Page], name: str, look: str
+) -> None:
+    """Each page in each state; all that is drawn is seen in two looks that differ in everything.
+
+    No picture, font, script or ping comes from elsewhere, no policy allows anything inline, and
+    a screen reader has a title to say first and one heading to start from.
+    """
+    page, seen = open_tab(**LOOKS[look], reduced_motion="reduce"), Seen()
+    seen.watch(page)
+    visit(page, study, name)
+    assert violations(page) == []
     own = (study.server.url, study.served.server.url, "data:", "about:blank")
-    asked = [url for page in seen.values() for url in page.requests]
-    assert asked
-    assert [url for url in asked if not url.startswith(own)] == []
-
-
-def test_the_content_policy_allows_nothing_inline(seen: dict[str, Seen]) -> None:
-    """Every answer comes with a policy, without unsafe-inline and unsafe-eval."""
-    for name, page in seen.items():
-        assert page.policies, name
-        assert all("default-src 'self'" in policy for policy in page.policies), name
-        assert not any("unsafe" in policy for policy in page.policies), name
-
-
-def test_every_page_has_a_title_and_one_first_heading(seen: dict[str, Seen]) -> None:
-    """What a screen reader says first, and where it starts to read."""
-    for name, page in seen.items():
-        assert page.title.endswith(" · Relevansi"), name
-        assert page.title != " · Relevansi", name
-        assert page.headings == 1, name
-
-
-def _watch(page: Page, seen: Seen) -> None:
-    page.on("request", lambda request: seen.requests.append(request.url))
-    page.on(
-        "response",
-        lambda answer: seen.policies.append(answer.headers.get("content-security-policy", "")),
-    )
+    assert [url for url in seen.requests if not url.startswith(own)] == []
+    assert seen.policies
+    assert all("default-src 'self'" in policy for policy in seen.policies)
+    assert not any("unsafe" in policy for policy in seen.policies)
+    assert page.title().endswith(" · Relevansi")
+    assert page.title() != " · Relevansi"
+    assert page.locator("h1:visible").count() == 1

@@ -24,6 +24,7 @@ BACKEND = text("SELECT pg_backend_pid()")
 @pytest.fixture(name="impatient")
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "BUSY_TIMEOUT_MS", SHORT_MS)
+    monkeypatch.setattr(engine, "_LOCK_TIMEOUT", f"SET LOCAL lock_timeout = {SHORT_MS}")
 
 
 @pytest.fixture(name="small")

@@ -76,7 +76,7 @@ def test_a_rank_that_is_not_there_is_said(client: FlaskClient, run_id: str) -> N
 def test_a_file_too_large_is_said(app: Flask, client: FlaskClient) -> None:
     app.config["MAX_CONTENT_LENGTH"] = 1_000
 
-    answer = client.post("/runs/import", data={"notes": "x" * 2_000})
+    answer = client.post("/runs/import", data={"notes": "x" * 20_000})
 
     assert answer.status_code == 413
     assert "The file is too large" in answer.text

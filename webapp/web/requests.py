@@ -19,7 +19,7 @@ TYPED = "application/x-www-form-urlencoded"
 MOST_TYPED = 4 * 2**20
 """Bytes of a form without files, which take fifty times that in memory while they are read."""
 SHORT = 4
-"""Digits of the length of a form that is read at once, with no guard against what has no end."""
+"""Digits of the length of a form that is read at once: no limit that can be set is below it."""
 
 
 class Request(flask.Request):
