@@ -10,7 +10,7 @@ from flask import Flask, request
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.wrappers import Request
 
 from webapp.web.requests import MOST_TYPED, SHORT, TYPED
@@ -82,6 +82,16 @@ def test_a_length_that_is_none_is_not_believed(app: Flask, length: str) -> None:
             assert not request.form
         except RequestEntityTooLarge:
             assert length.startswith("9")
+
+
+def test_of_a_form_that_breaks_off_nothing_is_believed(app: Flask) -> None:
+    environ = posted(b"card=a&sequence=1", CONTENT_LENGTH="18")
+
+    with (
+        app.test_request_context("/", environ_overrides=environ),
+        pytest.raises(ClientDisconnected),
+    ):
+        request.form  # noqa: B018
 
 
 def test_what_was_read_already_is_not_lost(app: Flask) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 import flask
 from flask import current_app
 from werkzeug.datastructures import ImmutableMultiDict
+from werkzeug.exceptions import ClientDisconnected
 from werkzeug.sansio.http import parse_cookie
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class Request(flask.Request):
         """Read the form and the files; a short form without files, as clicks send it, at once."""
         is_untouched = "form" not in self.__dict__ and "stream" not in self.__dict__
         if is_untouched and _is_short(self.environ):
-            typed = self.environ["wsgi.input"].read(int(self.environ["CONTENT_LENGTH"]))
-            self.__dict__.update(stream=BytesIO(), form=_fields(typed), files=ImmutableMultiDict())
+            said = _fields(_typed(self.environ))
+            self.__dict__.update(stream=BytesIO(), form=said, files=ImmutableMultiDict())
             return
         if self.mimetype == TYPED:
             most = current_app.config["MAX_CONTENT_LENGTH"]
@@ -56,6 +57,15 @@ def _is_short(environ: WSGIEnvironment) -> bool:
     """Whether a form without files comes, of a known length that is small."""
     kind, length = environ.get("CONTENT_TYPE", ""), environ.get("CONTENT_LENGTH", "")
     return kind.partition(";")[0] == TYPED and length.isdecimal() and len(length) <= SHORT
+
+
+def _typed(environ: WSGIEnvironment) -> bytes:
+    """Return what was sent; raises ``ClientDisconnected`` where it breaks off."""
+    length = int(environ["CONTENT_LENGTH"])
+    found: bytes = environ["wsgi.input"].read(length)
+    if len(found) < length:
+        raise ClientDisconnected
+    return found
 
 
 def _fields(typed: bytes) -> ImmutableMultiDict[str, str]:
