@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
+from waitress.adjustments import Adjustments
 from werkzeug.datastructures import FileMultiDict, MultiDict
 from werkzeug.routing import Rule
 from werkzeug.test import EnvironBuilder, TestResponse
@@ -27,6 +28,8 @@ from fuzzing.study import Ground, Seen, query_of
 
 SECONDS = 6.0
 """Of the processor's time; an answer takes a hundredth of it."""
+LONGEST_HEAD = Adjustments.max_request_header_size
+"""Bytes of a request's first line and headers; what is longer the server itself refuses."""
 CHANCES = {"owner": 55, "rater": 18, "participant": 17, "stranger": 10}
 NUMBERS = (
     "1e999999999",
@@ -366,6 +369,8 @@ def _builder(given: Asked) -> EnvironBuilder:
     """Return the request as a browser that stops at nothing would send it."""
     headers = [(name, value) for name, value in given.headers if value.isprintable()]
     query, content_type = _encoded(given.query), given.content_type
+    if len(given.path) + len(query) > LONGEST_HEAD:
+        raise ValueError("the server takes no address as long as that")
     data: MultiDict[str, object] | bytes | None = None
     if given.body is not None:
         data = given.body.encode("latin-1")

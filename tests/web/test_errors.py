@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from waitress.adjustments import Adjustments
 
 from tests.web import visitors
 from tests.web.conftest import PART, WAYS
@@ -71,6 +72,12 @@ def test_a_rank_that_is_not_there_is_said(client: FlaskClient, run_id: str) -> N
 
     assert answer.status_code == 404
     assert "This run has no such question or card" in answer.text
+
+
+def test_the_longest_address_a_server_takes_is_nowhere(client: FlaskClient) -> None:
+    digits = "%D9%A1" * (Adjustments.max_request_header_size // 6)
+
+    assert client.get(f"/offline/{digits}").status_code == 404
 
 
 def test_a_file_too_large_is_said(app: Flask, client: FlaskClient) -> None:
