@@ -42,8 +42,9 @@ async function show() {
     !root.dataset.rater && others && counted("other", others),
     root.dataset.rater && others && counted("another", others),
   ].filter(Boolean);
+  const reason = REASONS[trouble?.why] ?? (lasts && "unreachable"); // which says that it is kept
   const why = [
-    waiting && late && words[REASONS[trouble?.why] ?? "unreachable"],
+    waiting && late && reason && words[reason],
     waiting && late && !lasts && words.passing,
     !waiting && root.dataset.offline && filled(words.copy, time(root.dataset.offline)),
   ].filter(Boolean);

@@ -252,6 +252,7 @@ def test_a_browser_that_keeps_nothing_rates_too_and_says_what_is_weaker(
     rating.press("t")
     rating.expect_state(2, "unsaved")
     assert "Peramban ini tidak menyimpan apa pun" in bar(page)
+    assert "disimpan di sini" not in bar(page)
     page.context.set_offline(False)
     rating.expect_state(2, "saved")
     assert [event["sequence"] for event in own_server.events()] == [1, 2]
