@@ -22,6 +22,8 @@ HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "seeds" / "runs" / "hybrid" / "test_results.json"
 CHROMIUM = os.environ.get("RELEVANSI_CHROMIUM")
 LAPTOP, PHONE = (1440, 900), (390, 844)
+NAME_NO_FOLDER = r"""for (const part of document.querySelectorAll("footer span"))
+  part.textContent = part.textContent.replace(/\S+[/\\](?=demo\.sqlite)/, "instance/");"""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
     page.wait_for_load_state("networkidle")
     if "#" not in picture.page:
         page.evaluate("scrollTo(0, 0)")
+    page.evaluate(NAME_NO_FOLDER)
     page.screenshot(path=HERE / "screenshots" / picture.name)
     context.close()
 
