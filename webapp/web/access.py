@@ -54,11 +54,10 @@ POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 WITH_PICTURES = POLICY.replace("data:", "data: https:")
-HEADERS = (("X-Content-Type-Options", "nosniff"),)
-"""What stands on every answer of any kind."""
+HEADERS = (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"))
+"""What stands on every answer of any kind, beside its policy."""
 OF_PAGES = (
     ("X-Frame-Options", "DENY"),
-    ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
@@ -268,8 +267,7 @@ def _set_headers(response: Response) -> Response:
     """Give an answer what depends on it: its caching, its policy, whose it is."""
     headers, asking = response.headers, visitor()
     headers["Cache-Control"] = _caching()
-    if not htmx.wants_part():
-        headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
+    headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
     if asking.key:
         headers.add(RATER, asking.key)
     return response

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 REQUEST_TYPE = "HX-Request-Type"
 REFRESH = "HX-Refresh"
-_REQUEST_TYPE = "HTTP_HX_REQUEST_TYPE"
+_REQUEST_TYPE = f"HTTP_{REQUEST_TYPE.upper().replace('-', '_')}"
 
 
 def wants_part() -> bool:
