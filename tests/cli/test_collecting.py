@@ -137,6 +137,66 @@ def test_resume_asks_nothing_of_a_finished_collection(tmp_path: Path, questions:
     assert len(document(relevansi(tmp_path, "runs", "--json"))["runs"]) == 1
 
 
+def test_a_part_of_the_questions_is_asked_and_the_rest_is_not_run(
+    tmp_path: Path, questions: Path
+) -> None:
+    """The whole first, so that the part joins its set: 2 and 3 are 2 of its 3 questions."""
+    with serving(good) as bot:
+        whole = collect_arguments(bot, tmp_path, questions)
+        relevansi(tmp_path, *whole)
+        part = [*collect_arguments(bot, tmp_path / "part", questions), "--llm", "gpt-4o"]
+        done = relevansi(tmp_path, *part, "--from", "2", "--to", "3")
+        again = relevansi(tmp_path, *part, "--from", "2", "--to", "3", "--resume")
+        first = relevansi(tmp_path, *part, "--from", "2", "--limit", "1", "--no-import")
+
+    assert done.returncode == 0, done.stderr
+    assert "2 questions asked, 0 failed" in done.stdout
+    assert "finished already" in again.stderr
+    assert first.returncode == 0, first.stderr
+    assert [asked["message"] for asked in bot.asked[3:]] == ["Rumah 2?", "Rumah 3?", "Rumah 2?"]
+    one, other = document(relevansi(tmp_path, "runs", "--json"))["runs"]
+    assert (one["queries"], other["queries"]) == (2, 3)
+    told = relevansi(tmp_path, "compare", "--runs", other["id"], one["id"])
+    assert "was not asked question 1: no figure of it counts them" in told.stdout
+
+
+def test_questions_whose_earlier_turns_are_left_out_are_named(tmp_path: Path) -> None:
+    """3 and 4 go on from 2: from 3 on, 2 is left out of both; the category says so of 4."""
+    listed: list[dict[str, object]] = [
+        {"id": 1, "question": "A?", "category": "location"},
+        {"id": 2, "question": "B?", "category": "location"},
+        {"id": 3, "question": "C?", "category": "location", "context_dependent": True},
+        {"id": 4, "question": "D?", "category": "context_followup"},
+        {"id": 5, "question": "E?", "category": "location"},
+    ]
+    path = tmp_path / "pertanyaan.json"
+    path.write_text(json.dumps(listed), "utf-8")
+    with serving(good) as bot:
+        arguments = [*collect_arguments(bot, tmp_path, path), "--no-import"]
+        whole = relevansi(tmp_path, *arguments, "--from", "2")
+        part = relevansi(tmp_path, *arguments, "--from", "3")
+        later = relevansi(tmp_path, *arguments, "--from", "4", "--limit", "1", language="id")
+
+    assert "depends" not in whole.stderr
+    assert [line for line in part.stderr.splitlines() if "depends" in line] == [
+        "relevansi: Question 3 depends on earlier turns that are not asked: 2.",
+        "relevansi: Question 4 depends on earlier turns that are not asked: 2.",
+    ]
+    assert "percakapan sebelumnya yang tidak ditanyakan: 2, 3." in later.stderr
+    assert part.returncode == later.returncode == 0
+
+
+def test_a_part_without_questions_is_wrong_usage(tmp_path: Path, questions: Path) -> None:
+    with serving(good) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        beyond = relevansi(tmp_path, *arguments, "--from", "4")
+        backwards = relevansi(tmp_path, *arguments, "--from", "3", "--to", "1")
+
+    assert beyond.returncode == backwards.returncode == 2
+    assert "their numbers go from 1 to 3" in beyond.stderr
+    assert bot.asked == []
+
+
 def test_resume_begins_where_nothing_was_interrupted(tmp_path: Path, questions: Path) -> None:
     with serving(good) as bot:
         done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), "--resume")

@@ -37,6 +37,9 @@ class Wanted:
     method: str
     llm: str
     questions: Path | None
+    first: int | None
+    last: int | None
+    limit: int | None
     output: Path
     resume: bool
     mapping: Path | None
@@ -63,6 +66,9 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Question file; the 30 of the methodology without it.",
 )
+@click.option("--from", "first", type=int, metavar="N", help="Number (id) of the first question.")
+@click.option("--to", "last", type=int, metavar="N", help="Number (id) of the last question.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N questions of these.")
 @click.option(
     "-o",
     "--output",
@@ -95,12 +101,16 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
 @click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
 @click.option("--no-import", is_flag=True, help="Write the file only.")
 def collect_command(**options: Any) -> None:
-    """Put the questions to a chatbot in order, write test_results.json, import it."""
+    """Put the questions to a chatbot in order, write test_results.json, import it.
+
+    With --from, --to or --limit only a part of them: of a run that lacks questions of its set,
+    these are "not run" and in no figure.
+    """
     from webapp.services import collection
 
     wanted = Wanted(**options)
     chatbot = _chatbot(wanted)
-    plan = collection.plan(_questions(wanted.questions), wanted.method, wanted.llm, chatbot)
+    plan = collection.plan(_chosen(wanted), wanted.method, wanted.llm, chatbot)
     collected = _resumed(plan, wanted.output) if wanted.resume else None
     if collected is None:
         collected = collection.begin(plan, wanted.output, database.now().astimezone())
@@ -164,6 +174,31 @@ def _mapping(wanted: Wanted) -> Mapping:
     if wanted.api == "openai":
         return mappings.openai(wanted.model or wanted.llm)
     return mappings.CONTRACT
+
+
+def _chosen(wanted: Wanted) -> Sequence[Question]:
+    """Return the questions to ask; warn of those whose earlier turns are not asked."""
+    from webapp.services import collection
+
+    questions = _questions(wanted.questions)
+    part = collection.part_of(questions, wanted.first, wanted.last, wanted.limit)
+    if not part:
+        numbers = [question.query_id for question in questions]
+        raise click.UsageError(
+            gettext(
+                "--from and --to leave no question; their numbers go from %(low)s to %(high)s.",
+                low=min(numbers),
+                high=max(numbers),
+            )
+        )
+    for number, turns in collection.without_earlier_turns(questions, part).items():
+        told = gettext(
+            "Question %(id)s depends on earlier turns that are not asked: %(turns)s.",
+            id=number,
+            turns=", ".join(map(str, turns)),
+        )
+        click.echo(f"relevansi: {told}", err=True)
+    return part
 
 
 def _questions(file: Path | None) -> Sequence[Question]:

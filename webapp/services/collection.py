@@ -62,6 +62,48 @@ class Collection:
         return self.file.suffix != UNFINISHED
 
 
+def part_of(
+    questions: Sequence[Question],
+    first: int | None = None,
+    last: int | None = None,
+    limit: int | None = None,
+) -> Sequence[Question]:
+    """The questions numbered `first` to `last`, both included, in order; at most `limit`.
+
+    >>> [one.query_id for one in part_of([Question(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
+    [2, 3]
+    """
+    within = [
+        question
+        for question in questions
+        if (first is None or question.query_id >= first)
+        and (last is None or question.query_id <= last)
+    ]
+    return within[:limit]
+
+
+def without_earlier_turns(
+    questions: Sequence[Question], part: Sequence[Question]
+) -> dict[int, tuple[int, ...]]:
+    """The earlier turns that `part` leaves out, by the question that depends on them.
+
+    All numbers are those of questions. The earlier turns of a context-dependent question go
+    back to the last standalone one.
+    """
+    asked = {question.query_id for question in part}
+    found: dict[int, tuple[int, ...]] = {}
+    earlier: list[int] = []
+    for question in questions:
+        if not question.context_dependent:
+            earlier = []
+        elif question.query_id in asked:
+            left_out = tuple(turn for turn in earlier if turn not in asked)
+            if left_out:
+                found[question.query_id] = left_out
+        earlier.append(question.query_id)
+    return found
+
+
 def plan(questions: Sequence[Question], method: str, llm: str, chatbot: Chatbot) -> Plan:
     """The plan to put `questions` to `chatbot`."""
     return Plan(questions, method, llm, public_address(chatbot.address))
