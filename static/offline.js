@@ -4,7 +4,7 @@
 
 import { Book, lastChange, openIn, standing, valueAt } from "./offline_book.js";
 import { ratedCsv } from "./offline_csv.js";
-import { count, suggestedQuality } from "./offline_figures.js";
+import { count, firstRelevantRank, suggestedQuality } from "./offline_figures.js";
 import { fillTable } from "./offline_table.js";
 import { keep, kept } from "./memory.js";
 
@@ -134,7 +134,17 @@ function paint() {
   const judged = queries.reduce((sum, { verdicts }) => sum + verdicts.length - count(verdicts, null), 0);
   const cards = queries.reduce((sum, { verdicts }) => sum + verdicts.length, 0);
   one("#figures .judged").textContent = filled(words.judged, judged, cards);
+  paintCounts(query.verdicts);
   fillTable(one("#figures table"), query, queries);
+}
+
+/** Say what was clicked on the question; "-" where nothing is decided. */
+function paintCounts(verdicts) {
+  const [relevant, first] = [one('[data-count="relevant"]'), one('[data-count="first"]')];
+  const yes = count(verdicts, "1");
+  const decided = yes + count(verdicts, "0");
+  relevant.textContent = decided ? filled(relevant.dataset.words, yes, decided) : "-";
+  first.textContent = decided ? (firstRelevantRank(verdicts) ?? first.dataset.none) : "-";
 }
 
 function paintCards({ verdicts, outcome }) {

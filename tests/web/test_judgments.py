@@ -358,6 +358,49 @@ def test_what_moved_is_read_at_the_same_cost_in_a_long_run_as_in_a_short_one(
     assert short == long <= MOST_IN_A_READING
 
 
+def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Only where more than five cards are listed."""
+    five, six = (
+        query(number, *(card(f"{number}{at}") for at in range(count)))
+        for number, count in ((1, 5), (2, 6))
+    )
+    run_id = stored(web_database, [five, six])
+    said = "Precision@5 counts the cards above this line"
+
+    assert said not in client.get(place(run_id, 1)).text
+    html = client.get(place(run_id, 2)).text
+    assert html.count(said) == 1
+    assert html.index('id="rank-5"') < html.index(said) < html.index('id="rank-6"')
+
+
+def test_plain_counts_of_what_was_clicked_stand_beside_the_figures(
+    client: FlaskClient, run_id: str
+) -> None:
+    """Nothing decided: no number; then one not relevant; then the third card relevant."""
+    assert clicked(client.get(place(run_id, 1)).text) == ["-", "-"]
+    said = [
+        (1, "unsure", ["-", "-"]),
+        (2, "0", ["0 of 1 decided", "none so far"]),
+        (3, "1", ["1 of 2 decided", "3"]),
+    ]
+    for rank, relevance, counts in said:
+        client.post(
+            f"{place(run_id, 1)}/results/{rank}/judgment",
+            data={"relevance": relevance},
+            headers=PART,
+        )
+        assert clicked(client.get(f"{place(run_id, 1)}/standing", headers=PART).text) == counts
+
+
+def clicked(html: str) -> list[str]:
+    """Return the plain counts beside the figures."""
+    found = re.search(r'<dl class="clicked">.*?</dl>', html, re.DOTALL)
+    assert found is not None
+    return re.findall(r"<dd>([^<]*)</dd>", found[0])
+
+
 def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:
     for rank, relevance in ((1, "0"), (2, "1"), (3, "1")):
         client.post(f"{place(run_id, 1)}/results/{rank}/judgment", data={"relevance": relevance})

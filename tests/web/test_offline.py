@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from tests.conftest import NOW
 from tests.services.offline_files import change, ratings
-from tests.services.runs import run
+from tests.services.runs import card, query, run
 from tests.web.conftest import QUERIES, stored
 from tests.web.test_hostile_texts import HOSTILE
 from tests.web.test_imports import tokens
@@ -104,6 +104,17 @@ def test_both_languages_are_inside(client: FlaskClient, run_id: str) -> None:
     assert "Tidak relevan" in text
     assert "Not relevant" in text
     assert text.index('<template lang="id">') < text.index('<template lang="en">')
+
+
+def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """In both languages, and only where more than five cards are listed."""
+    long, short = (query(n, *(card(f"{n}{at}") for at in range(10 // n))) for n in (1, 2))
+    text = page(client, stored(web_database, [long, short]))
+
+    for said in ("counts the cards above this line", "menghitung kartu di atas garis ini"):
+        assert text.count(f"Precision@5 {said}") == 1
 
 
 def test_repeated_cards_share_a_verdict(client: FlaskClient, run_id: str) -> None:

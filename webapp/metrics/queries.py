@@ -117,6 +117,11 @@ class QuerySummary(NamedTuple):
     success: Span
     response_quality: Span
 
+    @property
+    def decided_count(self) -> int:
+        """Number of results judged relevant or not relevant: "cannot tell" decides nothing."""
+        return self.relevant_count + self.not_relevant_count
+
     def span(self, figure: str) -> Span:
         """The span of `figure`, one of ``QUERY_FIGURES``."""
         span: Span = getattr(self, figure)

@@ -44,6 +44,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class ClickedCounts:
+    """What was clicked on one answer, plainly and in words: "3 of 4", and a rank from 1.
+
+    "-" where nothing is decided: an answer of which nothing was said has no 0 either.
+    """
+
+    relevant: str
+    first_relevant_rank: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """Why a figure has no value, as the page explains it."""
 
@@ -69,6 +80,16 @@ def of_query(summary: QuerySummary) -> dict[str, Cell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
     still_open = _open(Totals.of([summary]))
     return {name: _query_cell(MEASURES[name], summary, still_open) for name in HEADLINES}
+
+
+def clicked(summary: QuerySummary) -> ClickedCounts:
+    """Return the plain counts of what was clicked on one answer."""
+    relevant, decided = summary.relevant_count, summary.decided_count
+    if not decided:
+        return ClickedCounts("-", "-")
+    words = gettext("%(relevant)s of %(decided)s decided", relevant=relevant, decided=decided)
+    rank = summary.first_relevant_rank
+    return ClickedCounts(words, formatting.number(rank) if rank else gettext("none so far"))
 
 
 def measures() -> tuple[Measure, ...]:

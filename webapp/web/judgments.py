@@ -22,7 +22,7 @@ from webapp.services import judgments, rating_page, runs, studies
 from webapp.services.rating_page import Filter, JudgedCard, Moving, RatingPage
 from webapp.web import access, card_badges, clicks, figures, htmx
 from webapp.web.card_badges import Badges
-from webapp.web.figures import Reason, Row
+from webapp.web.figures import ClickedCounts, Reason, Row
 from webapp.web.forms import CardsForm, RatingForm, checked
 
 
@@ -39,6 +39,7 @@ class Rating:
     """
 
     page: RatingPage
+    counts: ClickedCounts
     rows: tuple[Row, ...]
     measures: tuple[Measure, ...]
     reasons: tuple[Reason, ...]
@@ -52,6 +53,7 @@ class Moved:
     """What a click moved; ``changed`` are the cards it touched."""
 
     page: Moving
+    counts: ClickedCounts
     rows: tuple[Row, ...]
     query: dict[str, Any]
     changed: tuple[JudgedCard, ...]
@@ -223,6 +225,7 @@ def _rows(page: Moving) -> tuple[Row, ...]:
 def _rating(page: RatingPage) -> Rating:
     return Rating(
         page=page,
+        counts=figures.clicked(page.summary),
         rows=_rows(page),
         measures=figures.measures(),
         reasons=figures.reasons(),
@@ -239,7 +242,8 @@ def _query() -> dict[str, Any]:
 
 def _clicked(page: Moving, changed: tuple[JudgedCard, ...]) -> Response:
     part = "judgments/_clicked.html"
-    return htmx.respond(part, part, Moved(page, _rows(page), _query(), changed))
+    counts = figures.clicked(page.summary)
+    return htmx.respond(part, part, Moved(page, counts, _rows(page), _query(), changed))
 
 
 def _back(page: RatingPage, anchor: str) -> Response:
