@@ -446,14 +446,14 @@ def test_reasons_and_comments_survive_export_and_import(
     decide(session, rater, run_id, 2, "card", "", n=2)
     assert constraints.manual_document(session, study, run_id, NOW)["override_reasons"] == {}
 
-    new, problems = constraints.import_manual(
+    taken = constraints.import_manual(
         session, rater, run_id, "manual_input.json", json.dumps(file).encode(), NOW
     )
 
-    assert (new, problems) == (4, ())
+    assert (taken.new, taken.problems) == (4, ())
     assert _plain(constraints.manual_document(session, study, run_id, NOW)) == _plain(file)
     again = constraints.import_manual(
         session, rater, run_id, "manual_input.json", json.dumps(file).encode(), NOW
     )
-    assert again == (0, ())
+    assert (again.new, again.problems) == (0, ())
     assert answer(session, study, run_id).cards[1].evaluation.checks[3].outcome == Outcome.PASS

@@ -68,11 +68,9 @@ def test_the_real_run_in_the_app_has_every_recorded_figure_before_and_after_manu
         session.expire_all()
         assert dict(leaves(constraints_json(report(session, study, run_id)))) == theirs
         manual = (real_run / "manual_input.json").read_bytes()
-        new, problems = constraints.import_manual(
-            session, rater, run_id, "manual_input.json", manual, NOW
-        )
-        assert problems == ()
-        assert new == (71 if "before" in recorded else 0)  # 3 overrides, 68 cards
+        taken = constraints.import_manual(session, rater, run_id, "manual_input.json", manual, NOW)
+        assert taken.problems == ()
+        assert taken.new == (71 if "before" in recorded else 0)  # 3 overrides, 68 cards
 
     theirs = json.loads((real_run / "manual_input.json").read_text("utf-8"))
     ours = constraints.manual_document(session, study, run_id, NOW)
@@ -251,9 +249,9 @@ def test_decisions_go_out_and_come_in_again(
     for step in reversed(card_decisions.steps(session, run_id)):
         constraints.undo(session, rater, run_id, step.id, NOW)
     data = json.dumps(out).encode()
-    new, problems = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
+    taken = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
 
-    assert (new, problems) == (3, ())
+    assert (taken.new, taken.problems) == (3, ())
     assert constraints_json(report(session, study, run_id)) == figures
 
 
@@ -266,10 +264,10 @@ def test_a_file_of_decisions_on_cards_that_are_not_there_says_so_and_gives_the_r
             "manual_evaluations": {"77": {"0": {"result": "pass"}}},
         }
     ).encode()
-    new, problems = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
+    taken = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
 
-    assert new == 1
-    assert len(problems) == 2
+    assert taken.new == 1
+    assert len(taken.problems) == 2
     assert report(session, study, run_id).queries[0].cards[0].cpr == Fraction(3, 4)
 
 

@@ -37,6 +37,11 @@ COMMANDS = {
     "export-tree": ("trees", mark("Write every run as the folders of the original scripts.")),
     "agreement": ("agreement", mark("Show how far the raters agree, on cards and on quality.")),
     "conflicts": ("conflicts", mark("Show where verdicts by hand differ from run to run.")),
+    "gold": ("gold", mark("Take gold questions in or out: what each question asks.")),
+    "manual-input": (
+        "manual_input",
+        mark("Take decisions by hand on a run's cards in or out."),
+    ),
     "score": ("scoring", mark("Score files: constraints, cited answers, chunks, JSON answers.")),
     "invite": ("raters", mark("Make a link by which a rater comes in.")),
     "raters": ("raters", mark("List the raters: how they stand and how they come in.")),
@@ -117,6 +122,7 @@ def _known(failure: Exception) -> str | None:
     from webapp.db.engine import DatabaseOutOfDate
     from webapp.services.comparisons import DifferentQuestions, NothingToCompare
     from webapp.services.evidence import NoRuns
+    from webapp.services.gold import UnknownGoldVersion, UnknownQuestionSet
     from webapp.services.machine_judges import OtherConfiguration
     from webapp.services.reports import (
         MachineNotPacked,
@@ -129,6 +135,10 @@ def _known(failure: Exception) -> str | None:
 
     texts: dict[type[Exception], str] = {
         UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
+        UnknownQuestionSet: gettext(
+            "There is no question set %(name)s; `relevansi gold list` lists them."
+        ),
+        UnknownGoldVersion: gettext("The gold questions have no version %(name)s."),
         NoRuns: gettext("There is no run yet: `relevansi import` brings one."),
         UnknownRater: gettext("There is no rater called %(name)s."),
         MachineNotReleased: gettext(

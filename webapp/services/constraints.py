@@ -69,6 +69,15 @@ class CheckedQuery:
     can_decide: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ManualImport:
+    """What became of a file of decisions: how many are new, how many fit the run's cards."""
+
+    new: int
+    fitting: int
+    problems: tuple[Problem, ...]
+
+
 def checked_run(
     session: Session,
     study: Study,
@@ -146,8 +155,8 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
 
 def import_manual(
     session: Session, rater: Rater, run_id: str, name: str, data: bytes, now: datetime
-) -> tuple[int, tuple[Problem, ...]]:
-    """Return how many decisions of a manual_input.json are new, and what is wrong with it.
+) -> ManualImport:
+    """Take in the decisions of a manual_input.json.
 
     Raises ``UnknownRun`` and an ``ImportRefused``.
     """
@@ -157,7 +166,13 @@ def import_manual(
     counts = {query_id: len(cards) for query_id, cards in listed_cards.facts(queries).items()}
     reason = gettext("Taken from %(file)s", file=name)
     new = card_decisions.take_in(session, rater, queries, counts, manual, reason, now)
-    return new, (*manual.problems, *manual_input.check_cards(manual, counts))
+    decided = [(o.query_id, o.card) for o in manual.overrides]
+    decided += [(e.query_id, e.card) for e in manual.evaluations]
+    return ManualImport(
+        new=new,
+        fitting=sum(card < counts.get(query_id, 0) for query_id, card in decided),
+        problems=(*manual.problems, *manual_input.check_cards(manual, counts)),
+    )
 
 
 def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:

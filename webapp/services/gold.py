@@ -186,6 +186,17 @@ def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
     return tuple(sorted(found, key=lambda problem: problem.query_id or 0))
 
 
+def remarks_on_runs(
+    session: Session, question_set: GoldSet, gold: Gold
+) -> tuple[tuple[str, Problem], ...]:
+    """Return what does not fit between gold questions and each run of their set, by run id."""
+    return tuple(
+        (run_id, problem)
+        for run_id, _, _ in question_set.runs
+        for problem in remarks(session, session.get_one(Run, run_id), gold)
+    )
+
+
 def _set(session: Session, found: QuestionSet) -> GoldSet:
     rows = session.execute(
         select(Run.id, Run.search_method, Run.llm)

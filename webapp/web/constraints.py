@@ -99,17 +99,15 @@ def take_in(run_id: str) -> Response:
     name, data = chosen_file()
     with access.writing() as (session, rater):
         try:
-            new, problems = constraints.import_manual(
-                session, rater, run_id, name, data, access.now()
-            )
+            taken = constraints.import_manual(session, rater, run_id, name, data, access.now())
         except ImportRefused as refused:
             session.rollback()
             return make_response(_rendered(run_id, refusal=_all(refused)), 422)
         session.commit()
-    if problems:
-        told = tuple(map(message, problems))
-        return make_response(_rendered(run_id, problems=told, taken=new))
-    return _back(run_id, taken=new, _anchor="decisions")
+    if taken.problems:
+        told = tuple(map(message, taken.problems))
+        return make_response(_rendered(run_id, problems=told, taken=taken.new))
+    return _back(run_id, taken=taken.new, _anchor="decisions")
 
 
 def download(run_id: str, name: str) -> Response:
