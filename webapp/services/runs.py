@@ -28,7 +28,6 @@ from webapp.db.models import (
     Study,
 )
 from webapp.metrics.latency import Latency, latency
-from webapp.metrics.summaries import QuerySummary as Summary
 from webapp.records import Card, Counts, QueryState, ReadQuery
 from webapp.services import live_metrics, rating_page, studies
 from webapp.services.judged_things import Pool
@@ -60,12 +59,10 @@ class RunOverview:
 
 @dataclass(frozen=True, slots=True)
 class QueryLine:
-    """One query in the list of a run's page."""
+    """One query of a run: its question's position in the set, and whether it misses anything."""
 
     query_id: int
-    question: str
-    category: str
-    summary: Summary
+    position: int
     is_open: bool
 
 
@@ -290,21 +287,15 @@ def _missing_questions(session: Session, run: Run) -> tuple[tuple[int, str], ...
 
 def _lines(session: Session, rater: Rater, run: Run) -> tuple[QueryLine, ...]:
     rows = session.execute(
-        select(Query.query_id, Question.text, Question.category, QuerySummary)
+        select(Query.query_id, Question.position, live_metrics.is_open())
         .join_from(QuerySummary, Query, Query.id == QuerySummary.query_key)
         .join(Question)
         .where(QuerySummary.rater_id == rater.id, QuerySummary.run_id == run.id)
         .order_by(Query.id)
     )
     return tuple(
-        QueryLine(query_id, text, category, live_metrics.summary(row), _is_open(row))
-        for query_id, text, category, row in rows
+        QueryLine(query_id, position, bool(is_open)) for query_id, position, is_open in rows
     )
-
-
-def _is_open(row: QuerySummary) -> bool:
-    unrated = row.state == QueryState.RESULTS and row.quality is None
-    return row.open_judgments > 0 or unrated
 
 
 def _source_file(file: RunFile) -> SourceFile:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, redirect, render_template, url_for
+from flask import Response, redirect, render_template, request, url_for
 
 from webapp.exporters.rated_rows import RATED_COLUMNS
 from webapp.importers.problems import message
@@ -21,11 +21,12 @@ from webapp.services import blinding, progress, reports, runs, studies
 from webapp.services.blinding import Period
 from webapp.services.progress import Progress
 from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
-from webapp.web import access, figures, htmx, rules
+from webapp.web import access, figures, htmx, rules, run_questions
 from webapp.web.figures import Cell, Reason, Row
 from webapp.web.formatting import seconds
 from webapp.web.forms import LabelsForm, checked
 from webapp.web.rules import RuleChoice
+from webapp.web.run_questions import RunQuestions
 
 FORMATS = {
     "csv": "export.csv",
@@ -100,6 +101,7 @@ class RunShown:
     reasons: tuple[Reason, ...]
     categories: tuple[Category, ...]
     confusion: Confusion
+    questions: RunQuestions
     sources: tuple[Source, ...]
     next_run: RunOverview | None
     formats: dict[str, str]
@@ -214,6 +216,9 @@ def _shown(
         reasons=figures.reasons(),
         categories=tuple(_category(*item) for item in category_totals(report).items()),
         confusion=confusion(whole),
+        questions=run_questions.table(
+            run, report, request.args.get("sort", ""), request.args.get("order", "")
+        ),
         sources=tuple(_source(file) for file in run.files),
         next_run=next(open_runs, None),
         formats=FORMATS,
