@@ -39,7 +39,7 @@ SAMPLES: Mapping[str, bytes] = {
     "answers.jsonl": samples.answers(),
     "chunks.jsonl": samples.chunks(),
     "json.json": samples.json_answers(),
-    "outputs.jsonl": b'{"id": "j1", "output": "{}"}\n',
+    "outputs.jsonl": samples.outputs(),
     "subset.json": b'["j1"]',
     "questions.json": samples.questions(),
     "mapping.json": samples.as_bytes(samples.MAPPING),

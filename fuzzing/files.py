@@ -35,6 +35,7 @@ from webapp.importers import (
 )
 from webapp.importers.problems import ImportRefused
 from webapp.importers.proof_pack import UnusablePack
+from webapp.metrics import eval_sets
 from webapp.records import Problem
 from webapp.services import (
     conflicts,
@@ -241,10 +242,12 @@ def _scored(*settings: Settings) -> Read:
 def _read_outputs(_ground: Ground, data: bytes) -> None:
     """Read JSON Lines as outputs, and as a dev set."""
     whole = json.loads(samples.json_answers())
-    asked = samples.as_bytes(
-        [{name: item[name] for name in ("id", "question", "expected")} for item in whole["items"]]
-    )
+    listed = [
+        {name: item[name] for name in ("id", "question", "expected")} for item in whole["items"]
+    ]
+    asked = samples.as_bytes(listed)
     provenance = {name: value for name, value in whole.items() if name != "items"}
+    provenance["eval_set_version"] = eval_sets.version("questions", listed)
 
     def both() -> None:
         answered = expected_json.join(

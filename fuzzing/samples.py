@@ -12,6 +12,7 @@ from webapp.config import resource
 from webapp.db.engine import Database
 from webapp.exporters.csv_cells import CsvStyle
 from webapp.importers import json_runs
+from webapp.metrics import eval_sets
 from webapp.services import exports, proof_packs, reports, studies
 
 MANUAL = {
@@ -153,6 +154,13 @@ def chunks() -> bytes:
 def json_answers() -> bytes:
     """Return a set of JSON answers."""
     return as_bytes(scored_files.JSON_SET)
+
+
+def outputs() -> bytes:
+    """Return an output apart from the set of JSON answers, with its provenance."""
+    version = eval_sets.version("json", scored_files.JSON_SET["items"])
+    stated = scored_files.PROVENANCE | {"eval_set_version": version}
+    return scored_files.lines(stated, {"id": "j1", "output": "{}"})
 
 
 def as_bytes(document: object) -> bytes:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.relevansi import document, process, relevansi
-from webapp.metrics.json_answer_summary import PROVENANCE
+from tests.services.scored_files import PROVENANCE
+from webapp.metrics import eval_sets
 from webapp.metrics.json_outputs import FIELDS, LISTS
 
 SUMMARY = {
@@ -111,7 +113,7 @@ def json_file(folder: Path, *outputs: str, **stated: object) -> Path:
         {"id": f"q{n}", "expected": {"answer_example": EXAMPLE}, "output": output}
         for n, output in enumerate(outputs, 1)
     ]
-    return file(folder, "a.json", {**dict.fromkeys(PROVENANCE, "x"), **stated, "items": items})
+    return file(folder, "a.json", {**PROVENANCE, **stated, "items": items})
 
 
 GOOD = json.dumps({**EXAMPLE, "source_map": []})
@@ -403,7 +405,9 @@ def test_the_dev_set_is_scored_first_and_has_the_gate(tmp_path: Path) -> None:
 def test_questions_and_outputs_are_joined(tmp_path: Path) -> None:
     questions = [{"id": n, "expected": {"answer_example": EXAMPLE}} for n in (1, 2)]
     outputs = lines(tmp_path, {"id": 1, "output": GOOD})
-    stated = file(tmp_path, "p.json", dict.fromkeys(PROVENANCE, "x"))
+    stated = file(
+        tmp_path, "p.json", PROVENANCE | {"eval_set_version": eval_sets.version("q", questions)}
+    )
     done = relevansi(
         tmp_path, "score", "json-v2", "--questions", file(tmp_path, "q.json", questions),
         "--outputs", outputs, "--provenance", stated, "--format", "csv",
@@ -415,6 +419,23 @@ def test_questions_and_outputs_are_joined(tmp_path: Path) -> None:
         ("2", "not_json", "0"),
     ]
     assert "rows.jsonl has no output for this many questions: 1 (2)." in done.stderr
+
+
+def test_the_prompt_that_is_given_must_be_the_one_that_is_stated(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.md"
+    prompt.write_bytes(b"Answer in JSON.")
+    stated = sha256(b"Answer in JSON.").hexdigest()
+    command: list[str | Path] = [
+        "score",
+        "json-v2",
+        json_file(tmp_path, GOOD, prompt_sha256=stated),
+    ]
+
+    assert relevansi(tmp_path, *command, "--prompt", prompt).returncode == 0
+    prompt.write_bytes(b"Answer.")
+    done = relevansi(tmp_path, *command, "--prompt", prompt)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "prompt.md is not the prompt of these answers" in done.stderr
 
 
 def test_lists_that_are_too_long_are_a_warning(tmp_path: Path) -> None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from typing import Any
 
 import pytest
 
+from tests.services.scored_files import PROVENANCE
 from webapp.i18n import speaking
 from webapp.importers import expected_json, problems
 from webapp.importers.expected_json import (
     JsonAnswerSet,
-    ProvenanceMissing,
     UnusableJsonAnswers,
+    UnusableProvenance,
 )
-from webapp.metrics.json_answer_summary import PROVENANCE
+from webapp.metrics import eval_sets
 from webapp.metrics.json_answers import Context, JsonQuestion
 
-STATED = dict.fromkeys(PROVENANCE, "x")
-EXPECTED = {"answer_example": {"main_topic": "rumah"}, "source_map": []}
+EXAMPLE: dict[str, Any] = {
+    "target_audience": "keluarga",
+    "main_topic": "rumah",
+    "sub_topic": "cemara",
+    "detailed_description": [],
+    "original_evidence": "",
+    "predicted_questions": [],
+}
+EXPECTED = {"answer_example": EXAMPLE, "source_map": []}
 ITEM: dict[str, Any] = {
     "id": "q1",
     "question": "?",
@@ -27,11 +36,16 @@ ITEM: dict[str, Any] = {
     "output": "{}",
     "context": [{"source_path": "a.md", "text": "alpha"}],
 }
-QUESTION = JsonQuestion("q1", "?", {"main_topic": "rumah"}, "{}", (Context("a.md", "alpha"),))
+QUESTION = JsonQuestion("q1", "?", EXAMPLE, "{}", (Context("a.md", "alpha"),))
 
 
 def read(document: object) -> JsonAnswerSet:
     return expected_json.read("a.json", json.dumps(document).encode())
+
+
+def version(*questions: object) -> dict[str, str]:
+    """The provenance of answers to these questions."""
+    return {**PROVENANCE, "eval_set_version": eval_sets.version("q", questions)}
 
 
 def join(questions: object, *lines: object, **stated: object) -> JsonAnswerSet:
@@ -47,22 +61,24 @@ def told(found: JsonAnswerSet) -> list[str]:
 
 
 def test_one_file_holds_provenance_and_items() -> None:
-    assert read({**STATED, "items": [ITEM]}) == JsonAnswerSet((QUESTION,), STATED)
+    assert read({**PROVENANCE, "items": [ITEM]}) == JsonAnswerSet((QUESTION,), PROVENANCE)
 
 
 def test_every_missing_field_of_the_provenance_is_named() -> None:
-    stated = {**STATED, "index_version": " ", "adapter_id": None}
+    stated = {**PROVENANCE, "index_version": " ", "adapter_id": None}
     stated.pop("model_id")
-    with pytest.raises(ProvenanceMissing) as refused, speaking("en"):
+    with pytest.raises(UnusableProvenance) as refused, speaking("en"):
         read({**stated, "items": [ITEM]})
 
     with speaking("en"):
-        assert "missing: index_version, model_id, adapter_id." in str(refused.value)
+        assert "missing: index_version, model_id, adapter_id / registry_model_id." in str(
+            refused.value
+        )
 
 
 def test_a_bad_item_is_told_and_the_good_ones_kept() -> None:
     bad = [{**ITEM, "id": None}, {**ITEM, "expected": {}}, "text", ITEM, ITEM]
-    found = read({**STATED, "items": bad})
+    found = read({**PROVENANCE, "items": bad})
 
     assert found.questions == (QUESTION,)
     assert [problem.code for problem in found.problems] == [
@@ -76,14 +92,14 @@ def test_a_bad_item_is_told_and_the_good_ones_kept() -> None:
 
 @pytest.mark.parametrize("output", [{"main_topic": "rumah"}, 5, []])
 def test_an_output_that_is_no_text_fails_and_is_told(output: object) -> None:
-    found = read({**STATED, "items": [{**ITEM, "output": output}]})
+    found = read({**PROVENANCE, "items": [{**ITEM, "output": output}]})
 
     assert found.questions[0].output is None
     assert "The answer fails as not JSON." in told(found)[0]
 
 
 def test_a_context_without_a_path_is_told_and_ignored() -> None:
-    found = read({**STATED, "items": [{**ITEM, "context": [{"text": "x"}, *ITEM["context"]]}]})
+    found = read({**PROVENANCE, "items": [{**ITEM, "context": [{"text": "x"}, *ITEM["context"]]}]})
 
     assert found.questions == (QUESTION,)
     assert "items[0].context[0].source_path is missing" in told(found)[0]
@@ -99,7 +115,7 @@ def test_outputs_are_joined_by_id_in_the_order_of_the_questions() -> None:
     questions = [{**ITEM, "id": 2}, {**ITEM, "id": 1}, {**ITEM, "id": 3}]
     given = [{"source_path": "b.md", "text": "beta"}]
     found = join(questions, {"id": "1", "output": "one", "context": given},
-                 {"id": 2, "output": "two"}, **STATED)  # fmt: skip
+                 {"id": 2, "output": "two"}, **version(*questions))  # fmt: skip
 
     assert [(q.row_id, q.output) for q in found.questions] == [
         ("2", "two"),
@@ -111,9 +127,8 @@ def test_outputs_are_joined_by_id_in_the_order_of_the_questions() -> None:
 
 
 def test_outputs_of_no_question_and_repeated_ones_are_told() -> None:
-    found = join(
-        [ITEM], {"id": "q1", "output": "{}"}, {"id": "q1", "output": ""}, {"id": 9}, "x", **STATED
-    )
+    lines = [{"id": "q1", "output": "{}"}, {"id": "q1", "output": ""}, {"id": 9}, "x"]
+    found = join([ITEM], *lines, **version(ITEM))
 
     assert found.questions[0].output == "{}"
     assert [(problem.code, problem.line) for problem in found.problems] == [
@@ -124,14 +139,90 @@ def test_outputs_of_no_question_and_repeated_ones_are_told() -> None:
 
 
 def test_the_provenance_may_stand_with_the_questions_the_outputs_or_apart() -> None:
-    answer = {"id": "q1", "output": "{}"}
+    answer, stated = {"id": "q1", "output": "{}"}, version(ITEM)
 
-    assert join({**STATED, "items": [ITEM]}, answer).provenance == STATED
-    assert join([ITEM], STATED, answer).provenance == STATED
-    later = {**STATED, "model_id": "later"}
-    assert join({**STATED, "questions": [ITEM]}, answer, **later).provenance == later
-    with pytest.raises(ProvenanceMissing):
+    assert join({**stated, "items": [ITEM]}, answer).provenance == stated
+    assert join({"provenance": stated, "items": [ITEM]}, answer).provenance == stated
+    assert join([ITEM], stated, answer).provenance == stated
+    later = {**stated, "model_id": "later"}
+    assert join({**stated, "questions": [ITEM]}, answer, **later).provenance == later
+    with pytest.raises(UnusableProvenance):
         join([ITEM], answer)
+
+
+def test_a_model_of_a_registry_stands_for_an_adapter() -> None:
+    stated = {**PROVENANCE, "registry_model_id": "models/7"}
+    stated.pop("adapter_id")
+
+    assert read({**stated, "items": [ITEM]}).provenance == stated
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("prompt_sha256", "9f"),
+        ("prompt_sha256", "x" * 64),
+        ("eval_set_version", "1"),
+        ("eval_set_version", f"@{'0' * 40}"),
+        ("eval_set_version", f"q@{'0' * 39}"),
+    ],
+)
+def test_what_is_no_hash_is_refused_by_the_name_of_its_field(name: str, wrong: str) -> None:
+    with pytest.raises(UnusableProvenance) as refused, speaking("en"):
+        read({**PROVENANCE, name: wrong, "items": [ITEM]})
+
+    with speaking("en"):
+        assert f"{name} is {wrong}" in str(refused.value)
+
+
+def test_outputs_of_another_set_of_questions_are_refused() -> None:
+    """The version is the SHA-1 of the questions' canonical JSON, or of the file as it is."""
+    answer = {"id": "q1", "output": "{}"}
+    of_file = hashlib.sha1(json.dumps([ITEM]).encode()).hexdigest()
+
+    assert join([ITEM], answer, **PROVENANCE | {"eval_set_version": f"q@{of_file}"}).questions
+    with pytest.raises(UnusableProvenance) as refused, speaking("en"):
+        join([ITEM], answer, **version({**ITEM, "id": "q2"}))
+    with speaking("en"):
+        assert "o.jsonl was made for another set of questions" in str(refused.value)
+        assert f"q.json is {version(ITEM)['eval_set_version']}" in str(refused.value)
+
+
+def test_contexts_are_read_by_either_name() -> None:
+    item = {name: value for name, value in ITEM.items() if name != "context"}
+    found = read({**PROVENANCE, "items": [item | {"contexts": ITEM["context"]}]})
+
+    assert found == JsonAnswerSet((QUESTION,), PROVENANCE)
+    answer = {"id": "q1", "output": "{}", "contexts": [{"source_path": "b.md", "text": "beta"}]}
+    assert join([ITEM], answer, **version(ITEM)).questions[0].contexts == (Context("b.md", "beta"),)
+
+
+def test_keys_that_nothing_reads_are_told_once_with_their_number() -> None:
+    example = {**EXAMPLE, "subtopic": "x"}
+    odd = [
+        {**ITEM, "id": n, "outputs": "{}", "expected": {"answer_example": example}} for n in (1, 2)
+    ]
+    words = told(read({**PROVENANCE, "modelid": "x", "items": odd}))
+
+    assert any("the key modelid (found 1 times)" in text for text in words)
+    assert any("the key outputs (found 2 times)" in text for text in words)
+    assert any("the key expected.answer_example.subtopic (found 2 times)" in t for t in words)
+
+
+def test_what_answer_writes_beside_an_output_is_known() -> None:
+    answer = {"id": "q1", "output": "{}", "usage": {}, "latency_ms": 1, "tries": 1, "model": "m"}
+    stated = version(ITEM) | {"endpoint": "http://127.0.0.1/v1", "temperature": 0}
+
+    assert join([ITEM], stated, answer).problems == ()
+
+
+def test_expected_fields_and_outputs_that_are_not_there_are_told() -> None:
+    example = {name: value for name, value in EXAMPLE.items() if name != "sub_topic"}
+    item = {"id": "q1", "expected": {"answer_example": example}}
+    words = told(read({**PROVENANCE, "items": [item]}))
+
+    assert "a.json has no output for this many questions: 1 (q1)" in words[0]
+    assert "expected.answer_example has no sub_topic in this many questions: 1 (q1)" in words[1]
 
 
 @pytest.mark.parametrize(

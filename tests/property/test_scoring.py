@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.metrics import scoring_oracle as oracle
+from tests.services.scored_files import PROVENANCE
 from webapp.exporters.score_documents import answer_item, chunk_item, constraints_json, json_item
 from webapp.importers import cited_answers, expected_json
 from webapp.metrics import answers, chunks, json_answers
@@ -21,7 +22,6 @@ from webapp.metrics.answers import AnswerRow, AnswerScale, AnswerScore
 from webapp.metrics.chunks import ChunkMeans, ChunkRow
 from webapp.metrics.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
 from webapp.metrics.constraints import Decisions, Expected, GoldQuestion, Missing, evaluate
-from webapp.metrics.json_answer_summary import PROVENANCE
 from webapp.metrics.json_outputs import FIELDS, read_output
 from webapp.metrics.sentences import sentences
 from webapp.metrics.similarity import LexicalEmbedder
@@ -256,7 +256,7 @@ json_items = st.builds(
 
 
 def read_json(item: dict[str, Any]) -> json_answers.JsonQuestion:
-    document = {**dict.fromkeys(PROVENANCE, "x"), "items": [item]}
+    document = {**PROVENANCE, "items": [item]}
     return expected_json.read("a.json", json.dumps(document).encode()).questions[0]
 
 

@@ -61,13 +61,17 @@ EXAMPLE: dict[str, Any] = {
     "predicted_questions": ["berapa harganya"],
 }
 
-JSON_SET: dict[str, Any] = {
-    "prompt_sha256": "9f",
+PROVENANCE = {
+    "prompt_sha256": "9f" * 32,
     "prompt_version": "1",
     "index_version": "1",
     "model_id": "m",
     "adapter_id": "none",
-    "eval_set_version": "1",
+    "eval_set_version": f"set@{'0' * 40}",
+}
+
+JSON_SET: dict[str, Any] = {
+    **PROVENANCE,
     "items": [
         {
             "id": "j1",

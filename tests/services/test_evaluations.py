@@ -25,6 +25,7 @@ from webapp.db.models import (
 from webapp.exporters import score_files
 from webapp.exporters.waiting_rows import WaitingRows
 from webapp.importers.problems import ImportRefused
+from webapp.metrics import eval_sets
 from webapp.metrics.intervals import Bootstrap
 from webapp.records import Click
 from webapp.services import (
@@ -212,6 +213,7 @@ def test_questions_and_outputs_apart_are_one_evaluation(
     session, study = sqlite_session
     top = {key: value for key, value in JSON_SET.items() if key != "items"}
     questions = [{k: v for k, v in one.items() if k != "output"} for one in JSON_SET["items"]]
+    top["eval_set_version"] = eval_sets.version("questions", questions)
     outputs = [{"id": one["id"], "output": one["output"]} for one in JSON_SET["items"]]
     found = kept(
         session,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.services.scored_files import PROVENANCE
 from webapp.exporters.score_documents import answer_summary, constraints_json
 from webapp.i18n import speaking
 from webapp.importers import expected_json, problems
@@ -19,7 +20,7 @@ from webapp.metrics.answer_summary import AnswerSummary
 from webapp.metrics.answers import AnswerScale, AnswerScore
 from webapp.metrics.chunks import ChunkScore
 from webapp.metrics.constraints import Missing
-from webapp.metrics.json_answer_summary import PROVENANCE, Gate
+from webapp.metrics.json_answer_summary import Gate
 from webapp.metrics.json_outputs import FIELDS, LISTS
 from webapp.records import Problem
 from webapp.services import scoring
@@ -188,7 +189,7 @@ def answered(*good: bool) -> JsonAnswerSet:
         else {"id": f"q{n}", "expected": {"answer_example": example}, "output": ""}
         for n, is_good in enumerate(good, 1)
     ]
-    document = {**dict.fromkeys(PROVENANCE, "x"), "items": items}
+    document = {**PROVENANCE, "items": items}
     return expected_json.read("a.json", json.dumps(document).encode())
 
 

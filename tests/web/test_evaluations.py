@@ -86,7 +86,7 @@ def test_the_gate_the_provenance_and_why_outputs_failed_are_shown(client: FlaskC
 
     assert "✗ Gate not passed" in page
     assert "✓ Gate passed It asks for a mean score of at least 40" in text(passed.text)
-    assert "prompt_sha256 9f" in page
+    assert "prompt_sha256 9f9f" in page
     assert "The object stands in a code fence. 1" in page
     assert re.search(r"Mean score 45 2 ", page)  # (90 + 0) / 2
 

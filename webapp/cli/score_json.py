@@ -23,7 +23,7 @@ from webapp.importers.json_documents import load
 from webapp.importers.problems import ImportRefused
 from webapp.metrics.json_answer_summary import Gate, JsonSummary
 from webapp.services import scoring
-from webapp.services.scoring import JsonScoring
+from webapp.services.scoring import File, JsonScoring
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class _Asked:
     questions: Path | None
     outputs: Path | None
     provenance: Path | None
+    prompt: Path | None
     subset: Path | None
     gate: bool
     min_average: Fraction
@@ -47,6 +48,7 @@ class _Asked:
 @click.option("--questions", type=FILE, help="Questions with what is expected (JSON).")
 @click.option("--outputs", type=FILE, help="Outputs by id (JSON Lines).")
 @click.option("--provenance", type=FILE, help="The provenance fields, where no file has them.")
+@click.option("--prompt", type=FILE, help="The prompt: its SHA-256 must be prompt_sha256.")
 @click.option("--subset", type=FILE, help="A dev set (ids), scored first; the gate is its.")
 @click.option("--gate", is_flag=True, help="Exit with 1 when the gate is not passed.")
 @click.option("--min-average", type=Share(100), default="95", show_default=True)
@@ -60,7 +62,8 @@ def json_v2_command(**said: Any) -> None:
 
     \b
     JSON: {provenance: {prompt_sha256, prompt_version, index_version, model_id,
-      adapter_id, eval_set_version}, gate: {min_average, min_pass_rate},
+      adapter_id or registry_model_id, eval_set_version},
+      gate: {min_average, min_pass_rate},
       subset: SUMMARY | null, summary: SUMMARY, reasons: {REASON: n},
       too_long: {FIELD: n},
       items: [{id, schema_ok, reason, score, target_audience, main_topic,
@@ -71,6 +74,8 @@ def json_v2_command(**said: Any) -> None:
     asked = _Asked(**said)
     try:
         answered = _answered(asked)
+        if asked.prompt is not None:
+            scoring.check_prompt(_file(asked.prompt), answered.provenance)
         ids = _subset(asked.subset, answered)
     except ImportRefused as refused:
         raise failure_of(refused) from refused
@@ -113,6 +118,10 @@ def _subset(path: Path | None, answered: JsonAnswerSet) -> tuple[str, ...] | Non
     for problem in scoring.subset_problems(path.name, ids, answered):
         tell(problem)
     return ids
+
+
+def _file(path: Path) -> File:
+    return File(path.name, path.read_bytes())
 
 
 def _object(path: Path) -> Mapping[str, object]:

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha1
+from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from pydantic import Field
-
 from webapp.importers import json_lines
-from webapp.importers.cited_answers import Identity
+from webapp.importers.expected_items import ItemReading, Output, some
 from webapp.importers.json_documents import load
 from webapp.importers.json_lines import read_row
-from webapp.importers.json_values import FromFile, kind_of, read_object
 from webapp.importers.problems import ImportRefused, error, warning
 from webapp.importers.questions import looks_like
-from webapp.metrics.json_answer_summary import PROVENANCE, missing_provenance
+from webapp.metrics import eval_sets
 from webapp.metrics.json_answers import Context, JsonQuestion
+from webapp.metrics.provenance import (
+    MODEL_PARTS,
+    PROVENANCE,
+    missing_provenance,
+    no_hashes,
+    stated_provenance,
+)
 from webapp.records import Problem
-
-_SHOWN_IDS = 10
 
 
 class UnusableJsonAnswers(ImportRefused):
     """A set of JSON answers, or of questions for them, of which nothing can be used."""
 
 
-class ProvenanceMissing(ImportRefused):
-    """The set does not say by what model, prompt and index its answers were made."""
+class UnusableProvenance(ImportRefused):
+    """The set does not say, or not rightly, where its answers come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,94 +43,76 @@ class JsonAnswerSet:
     problems: tuple[Problem, ...] = ()
 
 
-class Item(FromFile):
-    """One question with what is expected; the output is looked at apart."""
+@dataclass(frozen=True, slots=True)
+class JsonQuestionSet:
+    """A file of questions with what is expected, and what is wrong with it.
 
-    id: Identity
-    expected: dict[str, Any] = Field(description="object")
-    question: str = ""
-    context: list[dict[str, Any]] | None = Field(None, description="list_of_objects")
+    ``raw`` holds the entries of the ``questions`` as the file has them, ``stated`` what stands
+    at its top. ``version`` names the set by its content (``eval_sets.version``), ``hashes``
+    are the SHA-1 that may be given for it: of its canonical JSON, or of the file.
+    """
 
-
-class Output(FromFile):
-    """One line of an outputs file."""
-
-    id: Identity
-    output: object = None
-    context: list[dict[str, Any]] | None = Field(None, description="list_of_objects")
-
-
-class ContextOf(FromFile):
-    """One text that the model was given."""
-
-    source_path: str = Field(description="text")
-    text: str = Field(description="text")
+    questions: tuple[JsonQuestion, ...]
+    raw: tuple[Mapping[str, Any], ...]
+    stated: Mapping[str, object]
+    version: str
+    hashes: frozenset[str]
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(slots=True)
-class _Reading:
-    """One file while it is read."""
+class _Answers:
+    """The lines of an outputs file: the provenance in it, outputs and contexts by id."""
 
-    name: str
-    problems: list[Problem] = field(default_factory=list)
-
-    def item(self, raw: object, place: str) -> JsonQuestion | None:
-        """The question in `raw`, its output included where it stands there."""
-        outcomes = dict.fromkeys(("", *Item.model_fields), "entry_left_out")
-        item, wrong = read_object(Item, raw, file=self.name, place=place, outcomes=outcomes)
-        self.problems += wrong
-        if item is None or not isinstance(raw, dict):
-            return None
-        example = item.expected.get("answer_example")
-        if not isinstance(example, dict):
-            words = {"place": f"{place}.expected.answer_example", "found": kind_of(example)}
-            words |= {"expected": "object", "outcome": "entry_left_out"}
-            self.problems.append(error("value_wrong", self.name, words))
-            return None
-        return JsonQuestion(
-            row_id=str(item.id),
-            question=item.question,
-            expected=example,
-            output=self.output(raw.get("output"), f"{place}.output"),
-            contexts=self.contexts(item.context or [], f"{place}.context"),
-        )
-
-    def output(self, value: object, place: str) -> str | None:
-        """The raw text of the model; anything else fails as not JSON and is reported."""
-        if value is None or isinstance(value, str):
-            return value
-        words = {"place": place, "found": kind_of(value), "expected": "text"}
-        words["outcome"] = "fails_as_not_json"
-        self.problems.append(error("value_wrong", self.name, words))
-        return None
-
-    def contexts(self, listed: Iterable[object], place: str) -> tuple[Context, ...]:
-        """The contexts that can be used; the others are reported and ignored."""
-        found = []
-        for position, raw in enumerate(listed):
-            where = f"{place}[{position}]"
-            known, wrong = read_object(
-                ContextOf, raw, file=self.name, place=where, outcomes={"": "value_ignored"}
-            )
-            self.problems += wrong
-            if known is not None:
-                found.append(Context(known.source_path, known.text))
-        return tuple(found)
+    stated: dict[str, object] = field(default_factory=dict)
+    outputs: dict[str, str | None] = field(default_factory=dict)
+    contexts: dict[str, tuple[Context, ...]] = field(default_factory=dict)
 
 
 def read(name: str, data: bytes) -> JsonAnswerSet:
     """The set in one file: provenance fields and a list of items with their outputs.
 
-    Raises `UnusableJsonAnswers` for another kind of file, `ProvenanceMissing` for a set
-    that leaves a field of its provenance out, with the names of all that are missing.
+    Raises `UnusableJsonAnswers` for another kind of file, `UnusableProvenance` for a set
+    that leaves a field of its provenance out or has no hash where one belongs.
     """
     document, numbers = load(name, data, expected="json_answers_file")
     if not isinstance(document, dict) or not isinstance(document.get("items"), list):
         looks = {"found": looks_like(document), "expected": "json_answers_file"}
         raise UnusableJsonAnswers(error("unknown_format", name, looks))
-    reading = _Reading(name, list(numbers))
-    questions = _questions(reading, document["items"], "items")
-    return JsonAnswerSet(questions, _provenance(name, document), tuple(reading.problems))
+    reading = ItemReading(name, list(numbers))
+    reading.unread_at_top(document)
+    found = _questions(reading, document["items"], "items")
+    without = [question.row_id for question, raw in found if "output" not in raw]
+    problems = [*reading.problems, *_unanswered(name, without), *reading.remarks()]
+    stated = _provenance(name, _top(document))
+    return JsonAnswerSet(tuple(question for question, _ in found), stated, tuple(problems))
+
+
+def read_questions(name: str, data: bytes) -> JsonQuestionSet:
+    """The questions in a file: a list, or an object with one under ``items`` or ``questions``.
+
+    Raises `UnusableJsonAnswers` for another kind of file.
+    """
+    document, numbers = load(name, data, expected="json_questions_file")
+    top = document if isinstance(document, dict) else {}
+    listed = top.get("items", top.get("questions")) if top else document
+    if not isinstance(listed, list):
+        looks = {"found": looks_like(document), "expected": "json_questions_file"}
+        raise UnusableJsonAnswers(error("unknown_format", name, looks))
+    reading = ItemReading(name, list(numbers))
+    reading.unread_at_top(top)
+    found = _questions(reading, listed, "")
+    version = eval_sets.version(PurePath(name).stem, listed)
+    return JsonQuestionSet(
+        questions=tuple(question for question, _ in found),
+        raw=tuple(raw for _, raw in found),
+        stated=_top(top),
+        version=version,
+        hashes=frozenset(
+            {version.rpartition("@")[2], sha1(data, usedforsecurity=False).hexdigest()}
+        ),
+        problems=(*reading.problems, *reading.remarks()),
+    )
 
 
 def join(
@@ -138,31 +124,28 @@ def join(
 ) -> JsonAnswerSet:
     """The questions of one file with the outputs of another, joined by id.
 
-    The questions are a list, or an object with them under ``items`` or ``questions``; the
-    outputs are JSON Lines of id, output and, where the contexts differ from the question's,
+    The outputs are JSON Lines of id, output and, where the contexts differ from the question's,
     context. A question without an output fails as not JSON. The provenance stands at the
     top of the questions, in a line of the outputs that has no id, or in `provenance`; a
-    later one of these counts.
+    later one of these counts. Raises `UnusableProvenance` too where the outputs were made for
+    another set of questions.
     """
-    document, numbers = load(questions_name, questions_data, expected="json_questions_file")
-    top = document if isinstance(document, dict) else {}
-    listed = top.get("items", top.get("questions")) if top else document
-    if not isinstance(listed, list):
-        looks = {"found": looks_like(document), "expected": "json_questions_file"}
-        raise UnusableJsonAnswers(error("unknown_format", questions_name, looks))
-    reading = _Reading(questions_name, list(numbers))
-    questions = _questions(reading, listed, "")
-    given = _Reading(outputs_name)
-    known = {question.row_id for question in questions}
-    answers, stated = _outputs(given, outputs, known)
-    answered = tuple(_answered(question, answers.get(question.row_id)) for question in questions)
-    unanswered = [question.row_id for question in questions if question.row_id not in answers]
-    problems = [*reading.problems, *given.problems]
-    if unanswered:
-        counts: dict[str, str | int] = {"count": len(unanswered), "ids": _some(unanswered)}
-        problems.append(warning("answers_missing", outputs_name, counts))
-    all_stated = {**top, **stated, **(provenance or {})}
-    return JsonAnswerSet(answered, _provenance(outputs_name, all_stated), tuple(problems))
+    asked = read_questions(questions_name, questions_data)
+    given = ItemReading(outputs_name)
+    answers = _answers(given, outputs, {question.row_id for question in asked.questions})
+    answered = tuple(
+        replace(
+            question,
+            output=answers.outputs.get(question.row_id),
+            contexts=answers.contexts.get(question.row_id, question.contexts),
+        )
+        for question in asked.questions
+    )
+    without = [q.row_id for q in asked.questions if q.row_id not in answers.outputs]
+    stated = _provenance(outputs_name, {**asked.stated, **answers.stated, **(provenance or {})})
+    _check_set(outputs_name, stated, questions_name, asked)
+    problems = [*asked.problems, *given.problems, *_unanswered(outputs_name, without)]
+    return JsonAnswerSet(answered, stated, (*problems, *given.remarks()))
 
 
 def read_subset(name: str, data: bytes) -> tuple[str, ...]:
@@ -185,78 +168,94 @@ def check_subset(name: str, ids: Sequence[str], known: Iterable[str]) -> tuple[P
     """A problem that names the ids of a subset that the set does not have, if any."""
     there = set(known)
     unknown = [one for one in ids if one not in there]
-    return (error("subset_ids_unknown", name, {"ids": _some(unknown)}),) if unknown else ()
+    return (error("subset_ids_unknown", name, {"ids": some(unknown)}),) if unknown else ()
 
 
 def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _questions(reading: _Reading, listed: Sequence[object], place: str) -> tuple[JsonQuestion, ...]:
-    found: dict[str, JsonQuestion] = {}
+def _top(document: Mapping[str, Any]) -> dict[str, object]:
+    """What stands at the top of a file, and in its object ``provenance`` if it has one."""
+    inner = document.get("provenance")
+    return {**(inner if isinstance(inner, dict) else {}), **document}
+
+
+def _questions(
+    reading: ItemReading, listed: Sequence[object], place: str
+) -> list[tuple[JsonQuestion, Mapping[str, Any]]]:
+    """Every question that can be used, with its entry as the file has it."""
+    found: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
     for position, raw in enumerate(listed):
         where = f"{place}[{position}]"
         question = reading.item(raw, where)
-        if question is None:
+        if question is None or not isinstance(raw, dict):
             continue
         if question.row_id in found:
             words = {"place": f"{where}.id", "id": question.row_id}
             reading.problems.append(error("item_id_repeated", reading.name, words))
             continue
-        found[question.row_id] = question
+        found[question.row_id] = (question, raw)
     if not found:
         raise UnusableJsonAnswers(error("no_queries", reading.name), *reading.problems)
-    return tuple(found.values())
+    return list(found.values())
 
 
-def _outputs(
-    reading: _Reading, file: BinaryIO, known: set[str]
-) -> tuple[dict[str, tuple[str | None, tuple[Context, ...] | None]], dict[str, object]]:
-    """The output and contexts of every id, and the provenance that the file states."""
-    answers: dict[str, tuple[str | None, tuple[Context, ...] | None]] = {}
-    stated: dict[str, object] = {}
+def _answers(reading: ItemReading, file: BinaryIO, known: set[str]) -> _Answers:
+    """The outputs of the questions in `known`, and the provenance that the file states."""
+    found = _Answers()
     for line in json_lines.read(reading.name, file):
         if isinstance(line, Problem):
             reading.problems.append(line)
             continue
-        if "id" not in line.value and set(PROVENANCE) & line.value.keys():
-            stated |= line.value
+        if "id" not in line.value and {*PROVENANCE, "provenance"} & line.value.keys():
+            found.stated |= _top(line.value)
+            reading.unread_at_top(line.value)
             continue
         row, wrong = read_row(Output, line)
         reading.problems += wrong
         if row is None:
             continue
         row_id = str(row.id)
-        if row_id in answers or row_id not in known:
-            code = "line_id_repeated" if row_id in answers else "line_id_unknown"
+        if row_id in found.outputs or row_id not in known:
+            code = "line_id_repeated" if row_id in found.outputs else "line_id_unknown"
             reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
             continue
-        place = f"{row_id}.context"
-        contexts = None if row.context is None else reading.contexts(row.context, place)
-        answers[row_id] = (reading.output(row.output, f"{row_id}.output"), contexts)
-    return answers, stated
+        reading.unread(row)
+        contexts = reading.contexts(row, row_id)
+        if contexts is not None:
+            found.contexts[row_id] = contexts
+        found.outputs[row_id] = reading.text(row.output, f"{row_id}.output")
+    return found
 
 
-def _answered(
-    question: JsonQuestion, answer: tuple[str | None, tuple[Context, ...] | None] | None
-) -> JsonQuestion:
-    output, contexts = answer or (None, None)
-    return JsonQuestion(
-        row_id=question.row_id,
-        question=question.question,
-        expected=question.expected,
-        output=output,
-        contexts=question.contexts if contexts is None else contexts,
-    )
+def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
+    if not ids:
+        return ()
+    counts: dict[str, str | int] = {"count": len(ids), "ids": some(ids)}
+    return (warning("answers_missing", name, counts),)
 
 
-def _provenance(name: str, stated: Mapping[str, object]) -> dict[str, str]:
+def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
+    """The provenance in `fields`; raises `UnusableProvenance` with all that is wrong in it."""
+    stated = stated_provenance(fields)
+    wrong = [
+        error(f"no_hash_{field}", name, {"found": stated[field]}) for field in no_hashes(stated)
+    ]
     missing = missing_provenance(stated)
     if missing:
-        raise ProvenanceMissing(error("provenance_missing", name, {"names": ", ".join(missing)}))
-    return {key: str(stated[key]).strip() for key in PROVENANCE}
+        either = " / ".join(MODEL_PARTS)
+        names = ", ".join(either if name in MODEL_PARTS else name for name in missing)
+        wrong.insert(0, error("provenance_missing", name, {"names": names}))
+    if wrong:
+        raise UnusableProvenance(*wrong)
+    return stated
 
 
-def _some(ids: Sequence[str]) -> str:
-    """The first ids, with a sign that there are more."""
-    return ", ".join(ids[:_SHOWN_IDS]) + (", ..." if len(ids) > _SHOWN_IDS else "")
+def _check_set(
+    name: str, stated: Mapping[str, str], questions: str, asked: JsonQuestionSet
+) -> None:
+    """Refuse outputs whose stated set is not the file of questions that is given."""
+    if stated["eval_set_version"].rpartition("@")[2].lower() not in asked.hashes:
+        words = {"stated": stated["eval_set_version"], "questions": questions, "own": asked.version}
+        raise UnusableProvenance(error("other_eval_set", name, words))

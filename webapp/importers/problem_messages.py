@@ -183,6 +183,30 @@ LINE_MESSAGES = {
         "%(file)s does not say where its answers come from; missing: %(names)s. Write these "
         "fields at the top of the file: a report without them cannot be repeated."
     ),
+    "no_hash_prompt_sha256": mark(
+        "%(file)s: prompt_sha256 is %(found)s, which is no SHA-256. Write the 64 hexadecimal "
+        "digits of the prompt's hash."
+    ),
+    "no_hash_eval_set_version": mark(
+        "%(file)s: eval_set_version is %(found)s. Write the name of the set, @ and the 40 "
+        "hexadecimal digits of its SHA-1; relevansi eval-set version FILE prints it."
+    ),
+    "other_eval_set": mark(
+        "%(file)s was made for another set of questions: its eval_set_version is %(stated)s, "
+        "%(questions)s is %(own)s. Give the questions that were asked."
+    ),
+    "other_prompt": mark(
+        "%(file)s is not the prompt of these answers: its SHA-256 is %(own)s, theirs is "
+        "%(stated)s. Give the prompt that was used."
+    ),
+    "key_unread": mark(
+        "%(file)s: nothing reads the key %(key)s (found %(count)s times). Check its spelling; "
+        "docs/scoring.md lists the keys."
+    ),
+    "expected_field_missing": mark(
+        "%(file)s: expected.answer_example has no %(field)s in this many questions: %(count)s "
+        "(%(ids)s). Nothing can match that part; add it."
+    ),
     "answers_missing": mark(
         "%(file)s has no output for this many questions: %(count)s (%(ids)s). They fail as not "
         "JSON; add their outputs if they were made."

@@ -9,16 +9,6 @@ from fractions import Fraction
 
 from webapp.metrics.json_answers import WEIGHTS, JsonScore
 
-PROVENANCE = (
-    "prompt_sha256",
-    "prompt_version",
-    "index_version",
-    "model_id",
-    "adapter_id",
-    "eval_set_version",
-)
-"""What every report carries, so that it can be repeated."""
-
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -75,13 +65,3 @@ class JsonSummary:
         return {
             name: total / self.count if self.count else None for name, total in self._parts.items()
         }
-
-
-def missing_provenance(stated: Mapping[str, object]) -> tuple[str, ...]:
-    """The fields of ``PROVENANCE`` that `stated` leaves out or blank.
-
-    >>> missing_provenance({"prompt_sha256": "9f", "prompt_version": " ", "model_id": "m",
-    ...                     "index_version": "1", "adapter_id": "none", "eval_set_version": "1"})
-    ('prompt_version',)
-    """
-    return tuple(name for name in PROVENANCE if str(stated.get(name) or "").strip() == "")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import BinaryIO, TypeVar
 
 from webapp.importers import (
@@ -15,7 +16,7 @@ from webapp.importers import (
     manual_input,
     retrieved_chunks,
 )
-from webapp.importers.expected_json import JsonAnswerSet
+from webapp.importers.expected_json import JsonAnswerSet, UnusableProvenance
 from webapp.importers.problems import error, warning
 from webapp.metrics import answers, chunks, constraints, json_answers
 from webapp.metrics.answers import AnswerRow, AnswerScale, AnswerScore, SimilaritiesDoNotFit
@@ -155,6 +156,14 @@ def json_scoring(
 def subset_problems(name: str, ids: Sequence[str], answered: JsonAnswerSet) -> tuple[Problem, ...]:
     """What is wrong with a dev set: ids that are no question of the set."""
     return expected_json.check_subset(name, ids, [q.row_id for q in answered.questions])
+
+
+def check_prompt(prompt: File, provenance: Mapping[str, str]) -> None:
+    """Return if `prompt` is the one that the answers state; raises `UnusableProvenance`."""
+    own, stated = sha256(prompt.data).hexdigest(), provenance["prompt_sha256"]
+    if own != stated.lower():
+        words = {"own": own, "stated": stated}
+        raise UnusableProvenance(error("other_prompt", prompt.name, words))
 
 
 def _json(answered: JsonAnswerSet, gate: Gate) -> JsonScoring:
