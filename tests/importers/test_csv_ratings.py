@@ -7,8 +7,9 @@ import pytest
 from webapp.i18n import speaking
 from webapp.importers.csv_ratings import MESSAGES, RatedFile, read
 from webapp.importers.problems import message
-from webapp.metrics.summaries import QueryRow, figures, totals
-from webapp.records import EmptyOutcome, Problem, QueryState, Relevance, Severity
+from webapp.metrics.ranking import Undefined
+from webapp.metrics.summaries import QueryRow, figures, totals, why_undefined
+from webapp.records import EmptyOutcome, Problem, QueryState, Severity
 
 HEADER = (
     "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
@@ -178,7 +179,7 @@ def test_without_it_precision_at_5_does() -> None:
     row, problems = one("8,6,1,0.75,0.60,1.00,1,4,")
 
     assert problems == ()
-    assert row.verdicts[:5].count(Relevance.RELEVANT) == 3
+    assert row.summary.precision_at_5.value == 0.6
 
 
 @pytest.mark.parametrize(
@@ -194,8 +195,120 @@ def test_a_blank_precision_at_5_is_recomputed_where_the_counts_settle_it(
     assert row.summary.precision_at_5.value == pytest.approx(precision)
 
 
-def test_a_blank_precision_at_5_is_missed_where_they_do_not() -> None:
-    assert only_problem("8,4,1,0.50,,1.00,1,4,").code == "csv_top_unknown"
+def test_a_blank_precision_at_5_has_no_value_where_they_do_not_and_the_line_says_so() -> None:
+    """8 results, 4 relevant, the first at rank 1: 1 to 4 of them are among the first five."""
+    row, (problem,) = one("8,4,1,,,,,4,")
+
+    assert (problem.line, problem.code, problem.severity) == (2, "csv_top_open", Severity.WARNING)
+    assert problem.details == {"lowest": "0.2", "highest": "0.8"}
+    assert row.summary.precision_at_5 == (None, 0.2, 0.8)
+    assert why_undefined(row.summary, "precision_at_5") is Undefined.LEFT_OPEN
+    assert row.summary.overall_precision.value == 0.5
+    assert (row.summary.reciprocal_rank.value, row.summary.success.value) == (1.0, 1.0)
+
+
+# --- Filled in by hand -----------------------------------------------------------------
+
+BY_HAND = HEADER + (
+    "1,rumah di cemara,location,5,4,1,,,,,4,\n"
+    "2,rumah di ringroad,location,8,3,,,,,,3,\n"
+    "3,gudang di KIM,type,0,,,,,,,0,no data exists\n"
+    "4,rumah di cemara,location,0,,,,,,,0,Seharusnya ada hasil\n"
+    "5,ruko,type,4,0,,,,,,1,\n"
+    "6,tanah,type,6,6,,,,,,5,\n"
+    "7,villa,type,3,,,,,,,,\n"
+)
+"""Counts, quality and notes are typed, the automatic columns blank; question 7 is not rated."""
+
+
+def test_a_file_filled_in_by_hand_yields_what_its_counts_decide() -> None:
+    """P@5 4/5, 0/4, 5/5; overall 4/5, 3/8, 0/4, 6/6; RR 1, 0, 1; successes 1, 2, 3 and 6."""
+    found = figures(totals(read_text(BY_HAND).report))
+
+    assert found["mean_precision_at_5"].value == pytest.approx((0.8 + 0 + 1) / 3)
+    assert found["mean_precision_at_5"].n == 3
+    assert found["mean_overall_precision"].value == pytest.approx((0.8 + 0.375 + 0 + 1) / 4)
+    assert found["mrr"].value == pytest.approx((1 + 0 + 1) / 3)
+    assert found["mrr_answerable"].value == pytest.approx((1 + 0 + 1 + 0) / 4)
+    assert found["success_rate"].value == pytest.approx(4 / 6)
+    assert found["success_rate"].n == 6
+    assert found["mean_response_quality"].value == pytest.approx(13 / 6)
+    assert found["coverage"].value == pytest.approx(5 / 7)
+
+
+def test_it_says_by_line_which_figures_the_counts_leave_open() -> None:
+    """Of 8 with 3 relevant, 0 to 3 may be in the first five, and the first at rank 6 at most."""
+    problems = read_text(BY_HAND).problems
+
+    assert [(p.line, p.code, p.details) for p in problems] == [
+        (3, "csv_top_open", {"lowest": "0", "highest": "0.6"}),
+        (3, "csv_rank_open", {"lowest": "0.1667", "highest": "1"}),
+    ]
+
+
+def test_the_columns_for_figures_may_be_missing() -> None:
+    """Ten columns: no overall_precision, no precision_at_5; then only counts and notes."""
+    ten = "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
+    text = ten + "mrr,success,response_quality,notes\n1,q,c,5,4,1,1.00,1,4,\n"
+    few = "query_id,results_count,relevant_count,notes\n1,5,5,\n2,0,,no data exists\n"
+
+    (row,) = read_text(text).report.rows
+    full, empty = read_text(few).report.rows
+
+    assert row.summary.precision_at_5.value == row.summary.overall_precision.value == 0.8
+    assert full.summary.reciprocal_rank.value == 1.0  # all relevant, so the first one too
+    assert empty.summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+    assert read_text(text).problems == read_text(few).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("mrr", "rank"), [("1.00", 1), ("0.5", 2), ("0.33", 3), ("0.3333", 3), ("0.1429", 7)]
+)
+def test_a_blank_first_rank_follows_from_mrr(mrr: str, rank: int) -> None:
+    row, problems = one(f"8,2,,0.25,,{mrr},1,4,")
+
+    assert row.summary.first_relevant_rank == rank
+    assert [p.code for p in problems if p.code != "csv_top_open"] == []
+
+
+def test_an_mrr_that_is_no_rank_leaves_a_blank_first_rank_open_and_is_reported() -> None:
+    row, problems = one("5,4,,0.80,0.80,0.75,1,4,")
+
+    assert [p.code for p in problems] == ["csv_rank_open"]
+    assert row.summary.reciprocal_rank == (None, 0.5, 1.0)
+    row, problems = one("5,4,,0.80,0.80,0.20,1,4,")
+    assert [p.code for p in problems] == ["csv_rank_open", "csv_contradiction"]
+    assert problems[1].details == {"column": "mrr", "given": "0.2", "computed": "0.5 - 1"}
+
+
+@pytest.mark.parametrize(
+    ("success", "notes"), [("1", "should have results"), ("0", "no data exists, dicek")]
+)
+def test_success_and_notes_that_contradict_each_other_are_reported(
+    success: str, notes: str
+) -> None:
+    row, (problem,) = one(f'0,0,,,,0,{success},0,"{notes}"')
+
+    assert (problem.line, problem.code) == (2, "csv_outcome_contradiction")
+    assert problem.details == {"success": success, "notes": notes}
+    assert row.summary.success.value == int(success)
+
+
+@pytest.mark.parametrize("notes", ["tidak ada datanya", "no data exists? should have results?"])
+def test_other_notes_decide_nothing_about_an_empty_list(notes: str) -> None:
+    row, problems = one(f'0,,,,,,,0,"{notes}"')
+
+    assert (row.summary.empty_outcome, row.notes, problems) == (None, notes, ())
+
+
+def test_a_file_that_leaves_every_precision_at_5_open_says_that_and_not_that_it_is_unrated() -> (
+    None
+):
+    found = figures(totals(read_text(HEADER + "1,q,c,8,4,1,,,,,,\n").report))
+
+    assert found["mean_precision_at_5"].why_undefined is Undefined.LEFT_OPEN
+    assert found["composite"].why_undefined is Undefined.LEFT_OPEN
+    assert found["mrr"].value == 1.0
 
 
 def test_formulas_come_back_as_they_were_written() -> None:
@@ -311,9 +424,9 @@ def test_an_empty_list_has_neither_relevant_results_nor_their_rank() -> None:
     assert [problem.code for problem in found.problems] == ["csv_above_results"] * 2
 
 
-def test_relevant_results_need_a_first_rank_and_a_rank_a_relevant_result() -> None:
-    assert only_problem("5,4,,0.80,0.80,1.00,1,4,").code == "csv_relevant_without_rank"
-    assert only_problem("5,4,0,0.80,0.80,1.00,1,4,").code == "csv_relevant_without_rank"
+def test_relevant_results_want_a_first_rank_and_a_rank_needs_a_relevant_result() -> None:
+    assert warning("5,4,,0.80,0.80,,1,4,").code == "csv_rank_open"
+    assert warning("5,4,0,0.80,0.80,,1,4,").code == "csv_rank_open"
     assert only_problem("5,0,2,0.00,0.00,0.00,0,4,").code == "csv_rank_without_relevant"
 
 
@@ -468,7 +581,8 @@ def test_every_message_can_be_told_and_names_the_file() -> None:
     found = [
         *read_text("a\n").problems,
         *read_text(HEADER + '1,"\n2,q\n').problems,
-        only_problem("5,4,,0.80,0.80,1.00,1,4,"),
+        warning("5,4,,0.80,0.80,,1,4,"),
+        warning("0,0,,,,0,1,0,should have results"),
         only_problem("5,0,2,0.00,0.00,0.00,0,4,"),
         only_problem("5,4,1,0.80,1.20,1.00,1,4,"),
         only_problem("8,2,1,0.25,0.80,1.00,1,4,"),
@@ -476,7 +590,7 @@ def test_every_message_can_be_told_and_names_the_file() -> None:
         warning("5,,,0.80,,1.00,1,4,"),
         *read_text(HEADER + "1,q,c,,,,,,,,,\n1,q,c,x,1.5,,,,,,,\n2,q,c,1,2,1,,,,,,\n").problems,
         *read_text(HEADER + "1,q,c,1,1,1,,,,,,\n1,q,c,1,1,1,,,,,,\n").problems,
-        only_problem("8,4,1,0.50,,1.00,1,4,"),
+        warning("8,4,1,0.50,,1.00,1,4,"),
         warning("8,0,0,,0.00,0.00,0.00,0,,", ORIGINAL_HEADER),
         *read("rated.csv", b"\xff").problems,
     ]

@@ -11,11 +11,13 @@ import click
 from webapp.cli import database
 from webapp.cli.output import write
 from webapp.exporters import metrics_tables
+from webapp.exporters.comparison_words import positions
 from webapp.exporters.measures import measures_markdown
 from webapp.i18n import gettext, ngettext
 from webapp.importers import csv_ratings, problems
-from webapp.metrics.registry import MEASURES
-from webapp.metrics.summaries import RunReport, figures, totals
+from webapp.metrics.ranking import EXPLANATIONS
+from webapp.metrics.registry import MEASURES, measure_of
+from webapp.metrics.summaries import RunReport, figures, totals, undefined
 from webapp.records import Problem
 from webapp.services import live_metrics, reports
 
@@ -68,7 +70,7 @@ def metrics_command(
         report = _report(run_id, rater, rule)
     for problem in found:
         click.echo(f"relevansi: {problems.message(problem)}", err=True)
-    write(_formatted(report, file_format, found), output)
+    write(_formatted(report, file_format, found, from_file=rated_file is not None), output)
     if found and not report.rows:
         raise SystemExit(1)
 
@@ -104,7 +106,9 @@ def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:
         return reports.report(session, study, run_id, chosen)
 
 
-def _formatted(report: RunReport, file_format: str, found: Sequence[Problem]) -> bytes:
+def _formatted(
+    report: RunReport, file_format: str, found: Sequence[Problem], *, from_file: bool
+) -> bytes:
     if file_format == "csv":
         return metrics_tables.metrics_csv(report)
     if file_format == "markdown":
@@ -112,6 +116,11 @@ def _formatted(report: RunReport, file_format: str, found: Sequence[Problem]) ->
     if file_format == "table":
         return _table(report).encode()
     document: dict[str, object] = {**metrics_tables.metrics_json(report)}
+    if from_file:
+        document["undefined"] = [
+            {"figure": figure, "why": str(why), "query_ids": list(ids)}
+            for (figure, why), ids in undefined(report).items()
+        ]
     if found:
         document["problems"] = [problems.to_dict(problem) for problem in found]
     return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
@@ -142,6 +151,17 @@ def _table(report: RunReport) -> str:
                 lost=whole.n_unreadable,
             )
         )
+        for (name, why), ids in undefined(report).items():
+            console.print(
+                gettext(
+                    "%(figure)s has no value for %(questions)s: %(why)s",
+                    figure=gettext(measure_of(name).label),
+                    questions=positions(ids),
+                    why=gettext(EXPLANATIONS[why]),
+                ),
+                markup=False,
+                highlight=False,
+            )
     return captured.get()
 
 

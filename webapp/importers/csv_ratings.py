@@ -1,7 +1,8 @@
 """Rated CSVs, this product's and the original evaluation page's, as a report.
 
-A row holds counts, no list of verdicts. A list that has these counts is made up again, so
-that every figure comes out of the one core; no figure depends on which such list it is.
+A row holds counts and no list of verdicts. A figure has a value where every list with these
+counts has the same one; else its bounds are the lowest and the highest of them, and the line
+is reported. Blank figures, and columns that are not there, are computed from the counts.
 
 The original page has a thirteenth column, ``relevant_in_top5``, and wrote 0 into the rows
 that nobody had rated. Such a row reads like one in which nothing is relevant: it is taken
@@ -16,27 +17,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from webapp.i18n import mark
-from webapp.importers import csv_table, rated_cells, rated_lists
+from webapp.importers import csv_table, rated_cells, rated_counts
 from webapp.importers.csv_table import Record, read_table
-from webapp.importers.rated_cells import Fault, Number, RatedCells
+from webapp.importers.rated_cells import Fault, RatedCells
+from webapp.metrics.counted_lists import TOP
 from webapp.metrics.summaries import (
     QueryJudgments,
     QueryRow,
     QuerySummary,
     RunReport,
+    Span,
     summarise,
 )
-from webapp.records import EmptyOutcome, Problem, QueryState, Severity
+from webapp.records import EmptyOutcome, Problem, QueryState, Relevance, Severity
 
 RULE = "rated file"
 """The rule of a report whose file does not say who rated."""
 
-REQUIRED = ("query_id", "results_count", "relevant_count", "first_relevant_rank")
+REQUIRED = ("query_id", "results_count", "relevant_count")
 
 MESSAGES = {
     **csv_table.MESSAGES,
     **rated_cells.MESSAGES,
-    **rated_lists.MESSAGES,
+    **rated_counts.MESSAGES,
     "csv_query_repeated": mark(
         "%(file)s, line %(line)s: question number %(query)s stands in an earlier line too, which "
         "counts, so this one is left out. Keep one of them."
@@ -45,10 +48,6 @@ MESSAGES = {
         "%(file)s, line %(line)s: %(column)s is %(value)s, above results_count (%(results)s), so "
         "the line is left out. Correct either."
     ),
-    "csv_relevant_without_rank": mark(
-        "%(file)s, line %(line)s: relevant_count is %(relevant)s but there is no "
-        "first_relevant_rank, so the line is left out. Fill it in."
-    ),
     "csv_rank_without_relevant": mark(
         "%(file)s, line %(line)s: first_relevant_rank is %(rank)s but relevant_count is 0, so "
         "the line is left out. Correct either."
@@ -56,6 +55,10 @@ MESSAGES = {
     "csv_contradiction": mark(
         "%(file)s, line %(line)s: %(column)s is %(given)s, but the other columns make it "
         "%(computed)s, which is used. Check the line."
+    ),
+    "csv_outcome_contradiction": mark(
+        "%(file)s, line %(line)s: success is %(success)s, but the notes say “%(notes)s”; success "
+        "is used. Correct either."
     ),
     "csv_figures_without_count": mark(
         "%(file)s, line %(line)s: relevant_count is blank, so the question counts as not rated, "
@@ -112,14 +115,33 @@ def _row(record: Record) -> tuple[QueryRow | None, list[Fault]]:
     faults = list(_faults(cells, state))
     if faults:
         return None, faults
-    verdicts = rated_lists.verdicts(cells) if state is QueryState.RESULTS else ()
-    if isinstance(verdicts, Fault):
-        return None, [verdicts]
-    summary = summarise(QueryJudgments(state, verdicts, _outcome(cells), cells.response_quality))
+    summary = _summary(cells, state)
+    if isinstance(summary, Fault):
+        return None, [summary]
     row = QueryRow(
-        cells.query_id, cells.question, cells.category, _words(cells, state), summary, verdicts
+        query_id=cells.query_id,
+        question=cells.question,
+        category=cells.category,
+        notes=_words(cells, state),
+        summary=summary,
+        verdicts=_known(cells, state) if summary.unsure_count else (),
     )
     return row, list(_warnings(cells, summary))
+
+
+def _summary(cells: RatedCells, state: QueryState) -> QuerySummary | Fault:
+    """The summary of a row, or why no list of results has its counts."""
+    if state is QueryState.RESULTS and cells.relevant_count is not None:
+        return rated_counts.counted_summary(cells)
+    outcome = _outcome(cells) if state is QueryState.EMPTY else None
+    return summarise(QueryJudgments(state, _known(cells, state), outcome, cells.response_quality))
+
+
+def _known(cells: RatedCells, state: QueryState) -> tuple[Relevance | None, ...]:
+    """The verdicts by rank that the row names: "cannot tell", and ``None`` for the others."""
+    count = (cells.results_count or 0) if state is QueryState.RESULTS else 0
+    unsure = cells.notes.unsure_ranks
+    return tuple(Relevance.UNSURE if rank in unsure else None for rank in range(1, count + 1))
 
 
 def _state(cells: RatedCells) -> QueryState:
@@ -141,8 +163,9 @@ def _words(cells: RatedCells, state: QueryState) -> str:
 
 
 def _outcome(cells: RatedCells) -> EmptyOutcome | None:
+    """The outcome of an empty list: from success, else from the notes."""
     if cells.success is None:
-        return None
+        return cells.notes.outcome
     return EmptyOutcome.CORRECT_EMPTY if cells.success else EmptyOutcome.FALSE_NEGATIVE
 
 
@@ -163,8 +186,6 @@ def _faults(cells: RatedCells, state: QueryState) -> Iterator[Fault]:
     ):
         if value is not None and value > results:
             yield Fault("csv_above_results", {"column": column, "value": value, "results": results})
-    if relevant and cells.first_relevant_rank is None:
-        yield Fault("csv_relevant_without_rank", {"relevant": relevant})
     if relevant == 0 and cells.first_relevant_rank:
         yield Fault("csv_rank_without_relevant", {"rank": cells.first_relevant_rank})
 
@@ -178,7 +199,11 @@ def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
             details = {"columns": ", ".join(filled)}
             yield Fault("csv_figures_without_count", details, Severity.WARNING)
     elif summary.complete:
+        yield from rated_counts.left_open(summary)
         yield from _contradictions(cells, summary)
+    if summary.empty_outcome and cells.notes.outcome not in {None, summary.empty_outcome}:
+        said = {"success": str(cells.success), "notes": cells.notes.whole[:80]}
+        yield Fault("csv_outcome_contradiction", said, Severity.WARNING)
     if _perhaps_unrated(cells, summary):
         yield Fault("csv_perhaps_unrated", severity=Severity.WARNING)
 
@@ -186,37 +211,24 @@ def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
 def _contradictions(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
     """Each given figure that is not what the counts make it."""
     computed = {
-        "overall_precision": summary.overall_precision.value,
-        "precision_at_5": summary.precision_at_5.value,
-        "mrr": summary.reciprocal_rank.value,
+        "overall_precision": summary.overall_precision,
+        "precision_at_5": summary.precision_at_5,
+        "mrr": summary.reciprocal_rank,
     }
     for column, given in cells.figures.items():
-        if not _agree(given, computed[column], summary.state):
+        undefined = summary.state is not QueryState.RESULTS and given.value == 0
+        if not undefined and not rated_counts.agrees(given, computed[column]):
             yield _contradiction(column, f"{given.value:g}", computed[column])
     if cells.success is not None and cells.success != summary.success.value:
-        yield _contradiction("success", str(cells.success), summary.success.value)
+        yield _contradiction("success", str(cells.success), summary.success)
     top = cells.relevant_in_top5
-    if (
-        top is not None
-        and summary.results_count <= rated_lists.TOP
-        and top != summary.relevant_count
-    ):
-        yield _contradiction("relevant_in_top5", str(top), summary.relevant_count)
+    if top is not None and summary.results_count <= TOP and top != summary.relevant_count:
+        yield _contradiction("relevant_in_top5", str(top), Span.settled(summary.relevant_count))
 
 
-def _agree(given: Number, computed: float | None, state: QueryState) -> bool:
-    """Whether `given` is `computed` to the 2 to 4 decimals it was written with.
-
-    Without results an undefined figure may be written 0, as the original does.
-    """
-    if computed is None:
-        return state is not QueryState.RESULTS and given.value == 0
-    decimals = min(max(given.decimals, 2), 4)
-    return abs(given.value - computed) <= 0.500001 * 10.0**-decimals
-
-
-def _contradiction(column: str, given: str, computed: float | None) -> Fault:
-    expected = "-" if computed is None else f"{computed:.4g}"
+def _contradiction(column: str, given: str, computed: Span) -> Fault:
+    bounds = sorted({f"{end:.4g}" for end in (computed.lower, computed.upper) if end is not None})
+    expected = " - ".join(bounds) or "-"
     details = {"column": column, "given": given, "computed": expected}
     return Fault("csv_contradiction", details, Severity.WARNING)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from webapp.i18n import mark
-from webapp.records import QueryState, Severity
+from webapp.records import EmptyOutcome, QueryState, Severity
 
 MOST_RESULTS = 10_000
 """More results than any answer has; a row that claims more is refused, not built."""
@@ -53,6 +53,14 @@ _MARK = re.compile(
     rf"(?:(call failed|unreadable answer)|cannot tell: rank ({_RANK}(?:, ?{_RANK})*))(?:; )?",
     re.IGNORECASE,
 )
+_OUTCOMES = {
+    EmptyOutcome.CORRECT_EMPTY: re.compile(
+        r"\bno data exists?\b|\bmemang tidak ada data", re.IGNORECASE
+    ),
+    EmptyOutcome.FALSE_NEGATIVE: re.compile(
+        r"\bshould have (?:had )?results?\b|\bseharusnya ada\b", re.IGNORECASE
+    ),
+}
 _OWN_WORDS = re.compile(
     r"own words: (?=(?:own words: )*(?:call failed|unreadable answer|cannot tell: rank ))",
     re.IGNORECASE,
@@ -75,6 +83,11 @@ class Number:
     value: float
     decimals: int
 
+    @property
+    def margin(self) -> float:
+        """How far the number may lie from the one it was rounded from, to 2 to 4 decimals."""
+        return 0.500001 * 10.0 ** -min(max(self.decimals, 2), 4)
+
 
 @dataclass(frozen=True, slots=True)
 class Notes:
@@ -87,6 +100,12 @@ class Notes:
     words: str
     state: QueryState | None = None
     unsure_ranks: frozenset[int] = frozenset()
+
+    @property
+    def outcome(self) -> EmptyOutcome | None:
+        """The outcome of an empty list that the notes name; ``None`` for none or for both."""
+        named = [outcome for outcome, words in _OUTCOMES.items() if words.search(self.whole)]
+        return named[0] if len(named) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,20 +59,22 @@ class Figure:
 
     The value is over the queries that are complete and may lie outside the bounds, which
     are what the finished rating can still reach; once the rating is complete, the three
-    are equal. ``None`` is undefined, and `n` is 0 where the value is.
+    are equal. ``None`` is undefined, and `n` is 0 where the value is. ``why_open`` is the
+    reason why a figure with bounds has no value.
     """
 
     value: float | None
     lower: float | None
     upper: float | None
     n: int
+    why_open: Undefined = Undefined.INCOMPLETE
 
     @property
     def why_undefined(self) -> Undefined | None:
         """The reason there is no value, ``None`` when there is one."""
         if self.value is not None:
             return None
-        return Undefined.NO_QUERY if self.lower is None else Undefined.INCOMPLETE
+        return Undefined.NO_QUERY if self.lower is None else self.why_open
 
 
 def figures(totals: Totals) -> dict[str, Figure]:
@@ -95,7 +97,16 @@ def _mean_figure(totals: Totals, column: str) -> Figure:
         lower=upper if lower is None else lower,
         upper=lower if upper is None else upper,
         n=so_far.n,
+        why_open=_why_open(totals, column),
     )
+
+
+def _why_open(totals: Totals, column: str) -> Undefined:
+    """Why a mean with bounds has no value: the rating goes on, or the counts leave it open."""
+    bounds = totals.sums[f"{column}_lower"].n or totals.sums[f"{column}_upper"].n
+    rated = totals.n_complete == totals.n_counted and column != "response_quality"
+    without_value = bounds and not totals.sums[column].n
+    return Undefined.LEFT_OPEN if rated and without_value else Undefined.INCOMPLETE
 
 
 def _mean(column: Sum) -> float | None:
@@ -121,6 +132,9 @@ def _composite(found: Mapping[str, Figure], n_complete: int) -> Figure:
         lower=_weighted({name: part.lower for name, part in parts.items()}),
         upper=_weighted({name: part.upper for name, part in parts.items()}),
         n=0 if value is None else n_complete,
+        why_open=next(
+            (p.why_open for p in parts.values() if p.value is None), Undefined.INCOMPLETE
+        ),
     )
 
 

@@ -72,7 +72,9 @@ class Span(NamedTuple):
     quality at 0; ``upper`` has them relevant, a correct empty and 5. Each is ``None`` where
     that reading leaves the figure undefined, so either may stand without the other. Once
     nothing is open the three are equal; a response quality settles when it is rated,
-    whether the query is complete or not.
+    whether the query is complete or not. Of a list that is known by its counts only
+    (``metrics.counted_lists``) the bounds are the lowest and the highest value that the
+    counts allow, and there is no value where these differ.
     """
 
     value: float | None
@@ -83,6 +85,11 @@ class Span(NamedTuple):
     def settled(cls, value: float | None) -> Span:
         """The span of a figure that nothing open can change: `value` three times."""
         return cls(value, value, value)
+
+    @classmethod
+    def rated(cls, quality: float | None) -> Span:
+        """The span of a response quality: settled once it is rated, until then 0 to 5."""
+        return cls(None, 0.0, float(BEST_QUALITY)) if quality is None else cls.settled(quality)
 
 
 class QuerySummary(NamedTuple):
@@ -172,6 +179,8 @@ def why_undefined(summary: QuerySummary, figure: str) -> Undefined | None:
 def _why_of_results(summary: QuerySummary, figure: str) -> Undefined:
     if not summary.complete:
         return Undefined.INCOMPLETE
+    if summary.span(figure) != Span.settled(None):
+        return Undefined.LEFT_OPEN
     return Undefined.CANNOT_TELL if figure == "success" else Undefined.NOTHING_DECIDED
 
 
@@ -190,9 +199,7 @@ def _complete(judgments: QueryJudgments) -> bool:
 def _quality_span(judgments: QueryJudgments) -> Span:
     if judgments.state is QueryState.UNREADABLE:
         return Span.settled(None)
-    if judgments.quality is None:
-        return Span(None, 0.0, float(BEST_QUALITY))
-    return Span.settled(float(judgments.quality))
+    return Span.rated(None if judgments.quality is None else float(judgments.quality))
 
 
 def _with_all_open(

@@ -28,6 +28,7 @@ class Undefined(StrEnum):
     NOTHING_DECIDED = "nothing_decided"
     CANNOT_TELL = "cannot_tell"
     INCOMPLETE = "incomplete"
+    LEFT_OPEN = "left_open"
     UNRATED = "unrated"
     FAILED = "failed"
     UNREADABLE = "unreadable"
@@ -42,6 +43,7 @@ EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
         Undefined.NOTHING_DECIDED: mark("No result counted here is relevant or not relevant."),
         Undefined.CANNOT_TELL: mark("No result is relevant, and at least one cannot be told."),
         Undefined.INCOMPLETE: mark("The rating is not complete yet."),
+        Undefined.LEFT_OPEN: mark("The counts in the file leave it open."),
         Undefined.UNRATED: mark("The response quality has not been rated yet."),
         Undefined.FAILED: mark("The call to the chatbot failed."),
         Undefined.UNREADABLE: mark("The answer could not be read, so it is not counted."),

@@ -16,6 +16,7 @@ from webapp.metrics.queries import (
     summarise,
     why_undefined,
 )
+from webapp.metrics.ranking import Undefined
 from webapp.metrics.totals import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.records import Relevance
 
@@ -39,6 +40,7 @@ __all__ = [
     "figures",
     "summarise",
     "totals",
+    "undefined",
     "why_undefined",
 ]
 
@@ -77,6 +79,17 @@ class RunReport:
 def totals(report: RunReport) -> Totals:
     """The totals over all queries of `report`."""
     return Totals.of(row.summary for row in report.rows)
+
+
+def undefined(report: RunReport) -> dict[tuple[str, Undefined], tuple[int, ...]]:
+    """The query ids for which a figure of a query has no value, by figure and reason."""
+    found: dict[tuple[str, Undefined], list[int]] = {}
+    for figure in QUERY_FIGURES:
+        for row in report.rows:
+            why = why_undefined(row.summary, figure)
+            if why is not None:
+                found.setdefault((figure, why), []).append(row.query_id)
+    return {key: tuple(ids) for key, ids in found.items()}
 
 
 def category_totals(report: RunReport) -> dict[str, Totals]:
