@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -30,7 +31,23 @@ def used() -> set[str]:
             folder, [(ending, method)], keywords=keywords, options_map={}
         ):
             found.add(message[0] if isinstance(message, tuple) else message)
-    return found
+    return found | within_f_strings()
+
+
+def within_f_strings() -> set[str]:
+    """Return the message ids that stand inside f-strings, which Babel does not read."""
+    return {
+        call.args[0].value
+        for path in PACKAGE.rglob("*.py")
+        for string in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(string, ast.JoinedStr)
+        for call in ast.walk(string)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in {"gettext", "ngettext", "mark"}
+        and isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, str)
+    }
 
 
 def catalogue() -> Catalog:

@@ -1,4 +1,4 @@
-"""Labels of files in words: search methods and the categories of the method's questions.
+"""Labels of files in words: search methods, categories of questions, rules of merging raters.
 
 Files, addresses and JSON keep the raw label; an unknown one is shown as it is. LLMs are shown
 as their owner writes them.
@@ -33,6 +33,13 @@ CATEGORIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "majority": mark("Majority of all raters"),
+        "adjudicated": mark("Adjudicated, else the majority"),
+    }
+)
+
 
 def method(label: str | None) -> str:
     """Return a search method in words; empty where none is stated.
@@ -50,3 +57,28 @@ def category(label: str) -> str:
     ('Lokasi', 'my own')
     """
     return gettext(CATEGORIES[label]) if label in CATEGORIES else label
+
+
+def with_label(words: str, label: str) -> str:
+    """Return words with the raw label behind them, where the two differ: for reports.
+
+    >>> with_label("API Only", "api_only"), with_label("my own", "my own")
+    ('API Only (api_only)', 'my own')
+    """
+    return words if words.casefold() == label.casefold() else f"{words} ({label})"
+
+
+def run(search_method: str | None, llm: str | None) -> str:
+    """Return what a run is called by its labels, or that they are not stated."""
+    called = method(search_method) or gettext("method not stated")
+    return f"{called} · {llm or gettext('LLM not stated')}"
+
+
+def rule(name: str) -> str:
+    """Return a rule in words: a rater or a machine alone, the majority, or adjudicated."""
+    kind, _, rater = name.partition(" ")
+    if kind == "machine" and rater:
+        return gettext("%(name)s (machine) alone", name=rater)
+    if kind == "rater" and rater:
+        return gettext("%(name)s alone", name=rater)
+    return gettext(RULES[name]) if name in RULES else name

@@ -111,7 +111,7 @@ def test_markdown_rounds_at_display_and_shows_undefined_as_a_dash() -> None:
         found = metrics_markdown(RATED)
         nothing = metrics_markdown(report(row("R.")))
 
-    assert found.startswith("# Run r1 (rater Ani)\n\n3 of 4 questions complete; 2 with results,")
+    assert found.startswith("# Run r1 (Ani alone)\n\n3 of 4 questions complete; 2 with results,")
     assert "| Precision@5 | 0.6667 | 0.5833 | 0.8333 | 1 |\n" in found
     assert "| Precision@5 | - | 0.5000 | 1.0000 | 0 |\n" in nothing
 
@@ -125,4 +125,4 @@ def test_markdown_cells_cannot_break_out_of_their_table() -> None:
     with speaking("en"):
         found = metrics_markdown(RunReport("a|b\nc", "majority", ()))
 
-    assert "# Run a\\|b c (majority)\n" in found
+    assert "# Run a\\|b c (Majority of all raters)\n" in found

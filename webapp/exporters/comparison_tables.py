@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.exporters import comparison_words as words
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.compared_runs import ComparedQuery
@@ -140,7 +140,7 @@ def configuration(report: ComparisonReport) -> Table:
     lines = (
         (gettext("Study"), report.study),
         (gettext("Raters"), words.raters(report)),
-        (gettext("Rule"), words.rule(report.comparison.rule)),
+        (gettext("Rule"), labels.rule(report.comparison.rule)),
         (gettext("Verdicts until"), words.until(report)),
         (gettext("Blind rating"), words.blindness(report)),
         (gettext("Intervals and tests"), words.settings(report.comparison.settings)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender
@@ -62,20 +62,6 @@ def difference_name(difference: Difference) -> str:
     return gettext("%(figure)s, false negatives at 0", figure=label)
 
 
-def rule(name: str) -> str:
-    """Return a rule in words: a rater or a machine alone, the majority, or adjudicated."""
-    kind, _, rater = name.partition(" ")
-    if kind == "machine" and rater:
-        return gettext("%(name)s (machine) alone", name=rater)
-    if kind == "rater" and rater:
-        return gettext("%(name)s alone", name=rater)
-    words = {
-        "majority": mark("Majority of all raters"),
-        "adjudicated": mark("Adjudicated, else the majority"),
-    }
-    return gettext(words[name]) if name in words else name
-
-
 def raters(report: ComparisonReport) -> str:
     """Return who rated and how much each gave; that nobody did, where nobody did."""
     shares = (f"{rater.name} ({notation.number(rater.judgments)})" for rater in report.raters)
@@ -94,7 +80,7 @@ def provenance(report: ComparisonReport) -> str:
     return gettext(
         "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. Relevansi %(version)s.",
         raters=raters(report),
-        rule=rule(report.comparison.rule),
+        rule=labels.rule(report.comparison.rule),
         until=until(report),
         version=report.version,
     )
@@ -195,7 +181,7 @@ def change(found: Change) -> str:
 def variation(found: Variation) -> str:
     """Return what one variation did: its rater, rule, K, category or question."""
     if found.change is Change.RULE:
-        return rule(found.what)
+        return labels.rule(found.what)
     if found.change is Change.CUTOFF:
         return f"K = {found.what}"
     if found.change is Change.QUESTION:

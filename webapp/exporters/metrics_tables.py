@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from webapp import labels
 from webapp.exporters.csv_cells import Cell, CsvStyle, csv_bytes
 from webapp.exporters.json_runs import JsonValue, whole
 from webapp.i18n import gettext, language
@@ -64,7 +65,7 @@ def metrics_markdown(report: RunReport, *, decimals: int = 4) -> str:
     return (
         "\n\n".join(
             [
-                f"# {gettext('Run')} {_md(report.run)} ({_md(report.rule)})",
+                f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
                 _counts_line(whole_run),
                 _run_table(figures(whole_run), decimals),
                 _category_table(category_totals(report), decimals),
@@ -136,12 +137,16 @@ def _run_table(found: Mapping[str, Figure], decimals: int) -> str:
 
 
 def _category_table(categories: Mapping[str, Totals], decimals: int) -> str:
-    labels = [gettext(measure_of(name).label) for name in figures(Totals())]
+    headings = [gettext(measure_of(name).label) for name in figures(Totals())]
     rows = [
-        [_md(name), str(part.n_queries), *_values(part, decimals)]
+        [_md(_category(name)), str(part.n_queries), *_values(part, decimals)]
         for name, part in categories.items()
     ]
-    return _table([gettext("Category"), gettext("Questions"), *labels], rows)
+    return _table([gettext("Category"), gettext("Questions"), *headings], rows)
+
+
+def _category(name: str) -> str:
+    return labels.with_label(labels.category(name), name)
 
 
 def _values(part: Totals, decimals: int) -> list[str]:

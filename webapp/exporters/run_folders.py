@@ -12,10 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from webapp import labels
 from webapp.exporters.collected_runs import document
-from webapp.exporters.metrics_tables import metrics_markdown
 from webapp.i18n import gettext
-from webapp.metrics.summaries import RunReport
 from webapp.records import QueryState
 
 UNDATED = "undated"
@@ -146,14 +145,10 @@ def responses(run: StoredRun) -> bytes:
     return "\n".join([head, *map(_response, run.queries)]).encode("utf-8", "backslashreplace")
 
 
-def report(reports: Sequence[tuple[str, RunReport]]) -> bytes:
-    """The figures of all runs, one after the other; each comes with what it is called."""
-    title = f"# {gettext('Evaluation report')}\n"
-    parts = (
-        metrics_markdown(RunReport(name, run.rule, run.rows)).replace("# ", "## ", 1)
-        for name, run in reports
-    )
-    return "\n".join([title, *parts]).encode()
+def called(search_method: str | None, llm: str | None, timestamp: str | None) -> str:
+    """What a run is called in reports: its labels in words and raw, and its time."""
+    method = labels.with_label(labels.method(search_method), search_method or "")
+    return " · ".join(part or gettext("not stated") for part in (method, llm, timestamp))
 
 
 def _named(name: str, runs: Sequence[StoredRun]) -> Iterator[tuple[str, RunNames]]:

@@ -28,16 +28,24 @@ Unit = Literal[
 
 METHOD = "Evaluation Methodology for RAG Property Chatbot (V1)"
 MANNING = (
-    "Manning, C. D., Raghavan, P., & Schütze, H. (2008). Introduction to Information "
-    "Retrieval. Cambridge University Press. Chapter 8."
+    "Manning, C. D., Raghavan, P., & Schütze, H. (2008). Introduction to Information Retrieval. "
+    "Cambridge University Press. Chapter 8: Evaluation in Information Retrieval."
 )
-VOORHEES_1999 = "Voorhees, E. M. (1999). The TREC-8 Question Answering Track Report. TREC-8, 77-82."
+VOORHEES_1999 = (
+    "Voorhees, E. M. (1999). The TREC-8 Question Answering Track Report. Proceedings of the 8th "
+    "Text REtrieval Conference (TREC-8). NIST Special Publication. pp. 77-82."
+)
 VOORHEES_2002 = (
-    "Voorhees, E. M. (2002). The philosophy of information retrieval evaluation. CLEF. Springer."
+    "Voorhees, E. M. (2002). The philosophy of information retrieval evaluation. CLEF Workshop on "
+    "Cross-Language Information Retrieval and Evaluation. Springer."
 )
 CRASWELL = (
-    "Craswell, N. (2009). Mean Reciprocal Rank. In: Encyclopedia of Database Systems. Springer."
+    "Craswell, N. (2009). Mean Reciprocal Rank. In: Encyclopedia of Database Systems. Springer. "
+    "https://doi.org/10.1007/978-0-387-39940-9_488"
 )
+CHEN_YIH = "Chen, D., & Yih, W. (2020). Open-Domain Question Answering. ACL Tutorial."
+REFERENCES = (MANNING, VOORHEES_2002, VOORHEES_1999, CRASWELL, CHEN_YIH)
+"""The references of the method, in its order."""
 TREC_EVAL = "trec_eval, measure P.5."
 
 NO_RESULTS = mark("No value without results or when no result is relevant or not relevant.")
@@ -132,6 +140,10 @@ _FIGURES = (
         denominator=COMPLETE_WITH_RESULTS,
         edge_cases=(UNSURE_LEFT_OUT, NO_RESULTS, FAILED),
         source=MANNING,
+        reading=mark(
+            "Precision@5 looks at the first five cards only, overall precision at every card "
+            "shown. A list of at most five cards has the same value in both."
+        ),
     ),
     Measure(
         name="mrr",
@@ -205,6 +217,10 @@ _FIGURES = (
             UNREADABLE,
         ),
         source=MANNING,
+        reading=mark(
+            "Coverage asks whether anything was shown, the success rate whether anything relevant "
+            "was."
+        ),
     ),
     Measure(
         name="mean_response_quality",

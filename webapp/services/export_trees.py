@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, selectinload
 from sqlalchemy.orm.interfaces import ORMOption
 
 from webapp.db.models import Query, Run, Study
-from webapp.exporters import csv_ratings, run_folders
+from webapp.exporters import csv_ratings, run_folders, run_reports
 from webapp.exporters.offline_page import OfflineRun
 from webapp.exporters.run_folders import RunNames, StoredQuery, StoredRun
 from webapp.i18n import gettext
@@ -142,8 +142,11 @@ def _over_all(
     if not rated:
         return
     day = _day(rated)
-    listed = [(_called(run), told[run.id]) for run in rated]
-    yield TreeFile(f"evaluation_report_{day}.md", run_folders.report(listed))
+    listed = [
+        (run_folders.called(run.search_method, run.llm, run.timestamp), told[run.id])
+        for run in rated
+    ]
+    yield TreeFile(f"evaluation_report_{day}.md", run_reports.runs_markdown(listed))
     yield from _comparisons(session, study, rule, {run.id: run for run in rated})
 
 
@@ -169,11 +172,6 @@ def _comparisons(
 def _day(runs: list[StoredRun]) -> str:
     days = [run_folders.moment(run.timestamp).partition("_")[0] for run in runs]
     return max((day for day in days if day.isdecimal()), default=run_folders.UNDATED)
-
-
-def _called(run: StoredRun) -> str:
-    said = (run.search_method, run.llm, run.timestamp)
-    return " · ".join(part or gettext("not stated") for part in said)
 
 
 def _unsaid(run: Run, raw: TreeFile) -> Iterator[str]:

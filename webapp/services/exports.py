@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import JudgedThing, Property, Query, Question, Result, Study
-from webapp.exporters import csv_ratings, json_runs, spreadsheets, trec
+from webapp.exporters import csv_ratings, json_runs, run_folders, run_reports, spreadsheets, trec
 from webapp.exporters.csv_cells import CsvStyle
 from webapp.exporters.csv_ratings import JudgedResult
 from webapp.exporters.json_runs import ExportedQuery, ExportedResult, ExportedRun
@@ -123,6 +123,15 @@ def spreadsheet(session: Session, study: Study, run_id: str, rule: Rule) -> Expo
     return ExportedFile(f"evaluation_rated_{run_id}.xlsx", media_type, data)
 
 
+def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+    """Return the report of the run: its figures, what they mean, and the references."""
+    run = runs.find(session, study, run_id)
+    called = run_folders.called(run.search_method, run.llm, run.timestamp)
+    found = [(called, reports.report(session, study, run_id, rule))]
+    data = run_reports.runs_markdown(found)
+    return ExportedFile(f"evaluation_report_{run_id}.md", "text/markdown; charset=utf-8", data)
+
+
 def qrels(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the judgments in TREC form."""
     file = trec.qrels(_trec_results(session, study, run_id, rule))
@@ -166,6 +175,7 @@ FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
     "wide-csv": wide_csv,
     "long-csv": long_csv,
     "xlsx": spreadsheet,
+    "report": report,
     "qrels": qrels,
     "run": run_file,
     "json": run_json,

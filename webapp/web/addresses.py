@@ -57,8 +57,8 @@ def get_or_post(path: str, view: str) -> Address:
 
 
 OF_RUN = (
-    "any('export.csv', 'raters.csv', 'export.xlsx', 'judgments.csv', 'qrels.txt', 'run.txt', "
-    "'export.json')"
+    "any('export.csv', 'raters.csv', 'export.xlsx', 'report.md', 'judgments.csv', 'qrels.txt', "
+    "'run.txt', 'export.json')"
 )
 OF_CONSTRAINTS = (
     "any('constraints.json', 'constraints.csv', 'constraint_cards.csv', 'manual_input.json')"

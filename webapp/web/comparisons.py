@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flask import Response, render_template, request
 from markupsafe import Markup
 
+from webapp import labels
 from webapp.exporters import comparison_tables as tables
 from webapp.exporters import comparison_words as words
 from webapp.exporters.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
@@ -156,7 +157,7 @@ def question(position: int) -> str:
         address = _address(request.args.getlist("runs"), rule)
         found = compared_questions.find(session, rater.study, address.runs, position, rule)
     states = tuple(tables.state(side.answer) for side in found.sides)
-    page = QuestionPage(found, states, address, words.rule(rule.name))
+    page = QuestionPage(found, states, address, labels.rule(rule.name))
     return render_template("comparisons/question.html", **htmx.names(page))
 
 

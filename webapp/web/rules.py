@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from flask import request
 from sqlalchemy.orm import Session
 
+from webapp import labels
 from webapp.db.models import Study
-from webapp.exporters import comparison_words as words
 from webapp.services import reports
 
 
@@ -28,4 +28,4 @@ def wanted() -> str | None:
 def choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
     """Return every rule that may be chosen in a study."""
     names = (rule.name for rule in reports.rules(session, study))
-    return tuple(RuleChoice(name, words.rule(name)) for name in names)
+    return tuple(RuleChoice(name, labels.rule(name)) for name in names)

@@ -32,6 +32,7 @@ FORMATS = {
     "csv": "export.csv",
     "wide-csv": "raters.csv",
     "xlsx": "export.xlsx",
+    "report": "report.md",
     "long-csv": "judgments.csv",
     "qrels": "qrels.txt",
     "run": "run.txt",
