@@ -26,13 +26,14 @@ class Answer:
     """What came back: the text, and the rest as the JSON values the chatbot sent.
 
     ``properties`` is ``None`` where the chatbot lists none beside its text. ``session_id``
-    is the one the answer names, if any. ``latency_ms`` is the duration of the try that was
-    answered, ``tries`` how many it took.
+    and ``model`` are those the answer names, if any. ``latency_ms`` is the duration of the try
+    that was answered, ``tries`` how many it took.
     """
 
     text: str
     properties: tuple[object, ...] | None = None
     session_id: str | None = None
+    model: str | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     usage: Mapping[str, object] | None = None
     latency_ms: int = 0

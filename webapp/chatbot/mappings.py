@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Mapping as Values
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -48,6 +49,7 @@ class Mapping:
     text: str
     items: str = ""
     session: str = ""
+    model: str = ""
     usage: str = ""
     metadata: str = ""
     item: Values[str, str] = field(default_factory=dict)
@@ -71,6 +73,7 @@ class Mapping:
             text=text,
             properties=self._properties(document),
             session_id=theirs,
+            model=_at_text(document, self.model) or None,
             metadata=_object(_at(document, self.metadata)),
             usage=_object(_at(document, self.usage)) or None,
         )
@@ -107,14 +110,22 @@ CONTRACT = Mapping(
 )
 
 
-def openai(model: str, environ: Values[str, str] = os.environ) -> Mapping:
+def openai(
+    model: str | None,
+    environ: Values[str, str] = os.environ,
+    settings: Values[str, object] = MappingProxyType({}),
+) -> Mapping:
     """The mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
 
-    The key is taken from ``RELEVANSI_CHATBOT_KEY``; without it none is sent.
+    Without a `model` the endpoint takes its own. `settings` (temperature and the like) go out
+    with every question. The key is taken from ``RELEVANSI_CHATBOT_KEY``; without it none is
+    sent.
     """
+    named = {} if model is None else {"model": model}
     return Mapping(
-        send={"model": model, "messages": "{messages}"},
+        send={**named, **settings, "messages": "{messages}"},
         text="choices.0.message.content",
+        model="model",
         usage="usage",
         headers={"Authorization": f"Bearer {{env:{KEY_VARIABLE}}}"}
         if environ.get(KEY_VARIABLE)

@@ -43,6 +43,7 @@ COMMANDS = {
         mark("Take decisions by hand on a run's cards in or out."),
     ),
     "score": ("scoring", mark("Score files: constraints, cited answers, chunks, JSON answers.")),
+    "answer": ("answering", mark("Put questions with contexts to a model, for score json-v2.")),
     "eval-set": ("eval_sets", mark("Draw a small set of questions from a large one.")),
     "invite": ("raters", mark("Make a link by which a rater comes in.")),
     "raters": ("raters", mark("List the raters: how they stand and how they come in.")),

@@ -1,0 +1,237 @@
+"""A model is asked the questions of an evaluation set; what it said can be scored at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stamina
+
+from tests.chatbot.bots import Behaviour, Bot, Handler, send, serving, status
+from tests.cli.relevansi import document, relevansi
+from tests.services.scored_files import EXAMPLE
+from webapp.chatbot import mappings
+from webapp.chatbot.client import Chatbot
+from webapp.importers import expected_json
+from webapp.metrics import eval_sets
+from webapp.services import json_answering, json_prompt
+
+CONTEXT = {"source_path": "a.md", "text": "Ada tiga kamar, {question} sertifikat hak milik."}
+QUESTIONS: list[dict[str, Any]] = [
+    {
+        "id": number,
+        "question": f"Apa {number}?",
+        "expected": {"answer_example": EXAMPLE, "source_map": []},
+        "contexts": [CONTEXT],
+    }
+    for number in (1, 2, 3)
+]
+GOOD = json.dumps(EXAMPLE | {"source_map": [{"refs": [{"file": "a.md", "anchors": ["Ada"]}]}]})
+"""Everything as expected, one reference that leads back: 100 points."""
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses() -> Iterator[None]:
+    with stamina.set_testing(True, attempts=20, cap=True):
+        yield
+
+
+@pytest.fixture(name="questions")
+def _questions(tmp_path: Path) -> Path:
+    path = tmp_path / "question_v2.json"
+    path.write_text(json.dumps(QUESTIONS), "utf-8")
+    return path
+
+
+def says(text: str, **more: object) -> Behaviour:
+    """Answer as an OpenAI-compatible endpoint does."""
+
+    def answer(handler: Handler, _asked: Any) -> None:
+        usage = {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980}
+        body = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
+        send(handler, 200, json.dumps(body | more).encode())
+
+    return answer
+
+
+def answer(folder: Path, bot: Bot, questions: Path, *options: str) -> Any:
+    return relevansi(
+        folder, "answer", "json-v2", "--endpoint", bot.address, "--questions", questions,
+        "-o", folder / "out.jsonl", *options,
+    )  # fmt: skip
+
+
+def written(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_every_question_is_asked_once_and_scored_without_further_options(
+    tmp_path: Path, questions: Path
+) -> None:
+    """Scores 100, 100 and 0: the last output stands in a code fence."""
+    fenced = f"```json\n{GOOD}\n```\n"
+    with serving(says(GOOD), says(GOOD), says(fenced)) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "kecil-7b", "--max-tokens", "256")
+
+    assert done.returncode == 0, done.stderr
+    assert "3 of 3 questions answered" in done.stdout
+    assert [(one["model"], one["temperature"], one["max_tokens"]) for one in bot.asked] == [
+        ("kecil-7b", 0, 256)
+    ] * 3
+    (message,) = bot.asked[1]["messages"]
+    assert message["content"].endswith("Question:\n\nApa 2?\n")
+    assert f"[source_path: a.md]\n{CONTEXT['text']}\n" in message["content"]
+    head, *rows = written(tmp_path)
+    assert rows[2] == {
+        "id": "3",
+        "output": fenced,
+        "usage": {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980},
+        "latency_ms": rows[2]["latency_ms"],
+        "tries": 1,
+        "model": None,
+    }
+    assert type(rows[2]["latency_ms"]) is int
+    assert head["eval_set_version"] == eval_sets.version("question_v2", QUESTIONS)
+
+    scored = relevansi(
+        tmp_path, "score", "json-v2", "--questions", questions,
+        "--outputs", tmp_path / "out.jsonl", "--format", "json",
+    )  # fmt: skip
+    found = document(scored)
+    assert scored.stderr == ""
+    assert found["summary"]["eval_score_avg"] == pytest.approx(200 / 3)
+    assert found["reasons"] == {"code_fence": 1}
+    assert found["provenance"] == {
+        "prompt_sha256": json_prompt.digest(),
+        "prompt_version": json_prompt.VERSION,
+        "index_version": f"contexts of {head['eval_set_version']}",
+        "model_id": "kecil-7b",
+        "adapter_id": "none",
+        "eval_set_version": head["eval_set_version"],
+    }
+
+
+def test_what_failed_or_was_cut_off_is_asked_again_and_nothing_else(
+    tmp_path: Path, questions: Path
+) -> None:
+    refused = status(422, {"detail": "too long"})
+    with serving(says(GOOD), refused, says(GOOD), says("later")) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m")
+        assert done.returncode == 1
+        assert "Question 2: The chatbot refused the question (422): too long" in done.stderr
+        assert "1 questions have no answer; --resume asks them again." in done.stderr
+
+        with (tmp_path / "out.jsonl").open("ab") as file:
+            file.write(b'{"id": "2", "outp')  # a crash in the middle of a line
+        anew = answer(tmp_path, bot, questions, "--model", "m")
+        assert "holds answers already: --resume goes on with them" in anew.stderr
+        other = answer(tmp_path, bot, questions, "--model", "n", "--resume")
+        assert "was made with model_id m, not n; give another -o" in other.stderr
+        assert (anew.returncode, other.returncode, len(bot.asked)) == (1, 1, 3)
+
+        again = answer(tmp_path, bot, questions, "--model", "m", "--resume")
+        assert (again.returncode, len(bot.asked)) == (0, 4)
+        assert "3 of 3 questions answered" in again.stdout
+    assert [(row["id"], row["output"]) for row in written(tmp_path)[1:]] == [
+        ("1", GOOD),
+        ("3", GOOD),
+        ("2", "later"),
+    ]
+
+
+def test_a_question_is_tried_again_before_it_counts_as_failed(
+    tmp_path: Path, questions: Path
+) -> None:
+    with serving(status(503, {"error": "busy"}), says(GOOD)) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m", "--at-once", "2")
+
+    assert (done.returncode, len(bot.asked)) == (0, 4)
+    assert sorted(row["tries"] for row in written(tmp_path)[1:]) == [1, 1, 2]
+
+
+def test_five_failures_in_a_row_end_the_asking(tmp_path: Path) -> None:
+    questions = tmp_path / "q.json"
+    questions.write_text(json.dumps([QUESTIONS[0] | {"id": n} for n in range(9)]), "utf-8")
+    with serving(status(401, {"error": {"message": "no key"}})) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m")
+
+    assert (done.returncode, len(bot.asked)) == (1, 5)
+    assert "Ended after several failed calls in a row; 9 questions have no answer." in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_without_a_model_the_one_that_answers_is_named(tmp_path: Path, questions: Path) -> None:
+    with serving(says(GOOD)) as bot:
+        silent = answer(tmp_path, bot, questions)
+    assert silent.returncode == 1
+    assert "The endpoint does not say which model answered: name it with --model." in silent.stderr
+    with serving(says(GOOD, model="kecil-7b-0601")) as bot:
+        done = answer(tmp_path, bot, questions, "--registry-model-id", "models/7")
+
+    assert done.returncode == 0, done.stderr
+    assert "model" not in bot.asked[0]
+    head = written(tmp_path)[0]
+    assert (head["model_id"], head["registry_model_id"]) == ("kecil-7b-0601", "models/7")
+    assert "adapter_id" not in head
+
+
+def test_what_is_on_its_way_when_the_asking_ends_is_kept(tmp_path: Path) -> None:
+    asked = expected_json.read_questions("q.json", json.dumps(QUESTIONS).encode())
+    with serving(says(GOOD, model="m")) as bot:
+        chatbot = Chatbot(bot.address, mappings.openai(None))
+        made = json_answering.begin(
+            asked, tmp_path / "out.jsonl", json_answering.head(asked, chatbot, {})
+        )
+        outcomes = json_answering.ask_rest(made, chatbot, at_once=2)
+        next(outcomes)
+        outcomes.close()
+
+    assert len(made.answered) >= 2
+    assert {row["id"] for row in written(tmp_path)[1:]} == made.answered
+
+
+def test_questions_without_contexts_are_told(tmp_path: Path) -> None:
+    questions = tmp_path / "q.json"
+    bare = {name: value for name, value in QUESTIONS[0].items() if name != "contexts"}
+    questions.write_text(json.dumps([bare]), "utf-8")
+    with serving(says(GOOD)) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m")
+
+    assert done.returncode == 0
+    assert "1 question has no contexts" in done.stderr
+
+
+def test_the_prompt_is_shown_with_its_hash_and_written_as_it_is(tmp_path: Path) -> None:
+    shown = relevansi(tmp_path, "answer", "json-v2", "--print-prompt")
+    target = tmp_path / "prompt.md"
+    relevansi(tmp_path, "answer", "json-v2", "--print-prompt", "-o", target)
+
+    assert f"prompt_sha256: {sha256(target.read_bytes()).hexdigest()}" in shown.stdout
+    assert target.read_text("utf-8") in shown.stdout
+
+
+def test_another_prompt_needs_another_version() -> None:
+    """Whoever changes the text changes the version too, and then this pair."""
+    first = "020142a82a9a0ecec1830922e9c2ded16125771f7fc751421207376e680edb2e"
+
+    assert (json_prompt.VERSION, json_prompt.digest()) == ("eval_json_v2/1", first)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--endpoint", "http://127.0.0.1:9/v1"],
+        ["--endpoint", "localhost", "--questions", "question_v2.json", "-o", "o.jsonl"],
+        ["--endpoint", "http://127.0.0.1:9/v1", "--questions", "question_v2.json", "-o", "o.jsonl",
+         "--adapter-id", "a", "--registry-model-id", "b"],
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_exit_code_2(tmp_path: Path, questions: Path, options: list[str]) -> None:
+    named = [str(questions) if option == questions.name else option for option in options]
+
+    assert relevansi(tmp_path, "answer", "json-v2", *named).returncode == 2

@@ -1,0 +1,254 @@
+"""``relevansi answer json-v2``: a model's answers to an evaluation set, to be scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webapp.cli.output import write
+from webapp.cli.score_options import FILE
+from webapp.cli.score_output import failure_of, tell
+from webapp.i18n import gettext, ngettext
+from webapp.importers import expected_json
+from webapp.importers.expected_json import JsonQuestionSet
+from webapp.importers.problems import ImportRefused
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from webapp.chatbot.client import Chatbot
+    from webapp.services.json_answering import Answering
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The options of ``relevansi answer json-v2``."""
+
+    endpoint: str | None
+    questions: Path | None
+    output: Path | None
+    resume: bool
+    model: str | None
+    index_version: str | None
+    adapter_id: str | None
+    registry_model_id: str | None
+    max_tokens: int | None
+    timeout: float
+    tries: int
+    at_once: int
+    print_prompt: bool
+
+
+@click.group("answer")
+def answer_command() -> None:
+    """Put the questions of an evaluation set to a model."""
+
+
+@answer_command.command("json-v2")
+@click.option("--endpoint", help="OpenAI-compatible, up to /chat/completions or with it.")
+@click.option("--questions", type=FILE, help="Questions with contexts and what is expected (JSON).")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Outputs by id (JSON Lines), for score json-v2 --outputs.",
+)
+@click.option("--resume", is_flag=True, help="Ask only what has no answer in the output yet.")
+@click.option("--model", help="Model to ask for; without it the endpoint's own, as it names it.")
+@click.option("--index-version", help="Of the index that the contexts come from.")
+@click.option("--adapter-id", help="Adapter of the model; none without it.")
+@click.option("--registry-model-id", help="Model of a registry, in the place of an adapter.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens that an answer may have.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120,
+    show_default=True,
+    help="Seconds that an answer may take.",
+)
+@click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+@click.option(
+    "--at-once",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    help="Calls on their way at the same time.",
+)
+@click.option("--print-prompt", is_flag=True, help="Print the fixed prompt; with -o write it.")
+def json_v2_command(**options: Any) -> None:
+    """Ask each question once, with its contexts, the fixed prompt and temperature 0.
+
+    Every output is kept as it came, with its usage and latency, in a file that says where the
+    answers come from; relevansi score json-v2 --questions FILE --outputs OUT scores it. The
+    endpoint's key is taken from RELEVANSI_CHATBOT_KEY.
+    """
+    wanted = _Wanted(**options)
+    if wanted.print_prompt:
+        _print_prompt(wanted.output)
+        return
+    if wanted.endpoint is None or wanted.questions is None or wanted.output is None:
+        raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
+    if wanted.adapter_id and wanted.registry_model_id:
+        raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
+    chatbot = _chatbot(wanted, wanted.endpoint)
+    asked = _questions(wanted.questions)
+    answering = _answering(wanted, asked, chatbot, wanted.output)
+    failed = _ask(answering, chatbot, wanted.at_once)
+    click.echo(_told(answering))
+    if answering.left:
+        raise click.ClickException(_left_over(answering, failed))
+
+
+def _print_prompt(output: Path | None) -> None:
+    """Write the prompt itself to a file, or print it below its version and hash."""
+    from webapp.services import json_prompt
+
+    if output is not None:
+        write(json_prompt.text().encode(), output)
+        return
+    click.echo(f"prompt_version: {json_prompt.VERSION}")
+    click.echo(f"prompt_sha256: {json_prompt.digest()}\n")
+    click.echo(json_prompt.text(), nl=False)
+
+
+def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
+    """Return the endpoint to ask; what is missing for it is reported before anything is asked."""
+    from webapp.chatbot import mappings
+    from webapp.chatbot.client import Chatbot, Patience, UnusableAddress
+    from webapp.services.json_answering import TEMPERATURE
+
+    settings: dict[str, object] = {"temperature": TEMPERATURE}
+    if wanted.max_tokens is not None:
+        settings["max_tokens"] = wanted.max_tokens
+    mapping = mappings.openai(wanted.model, settings=settings)
+    mappings.headers(mapping)
+    try:
+        return Chatbot(endpoint, mapping, Patience(wanted.timeout, wanted.tries))
+    except UnusableAddress as wrong:
+        raise click.BadParameter(
+            gettext("%(address)s is no http or https address.", address=endpoint),
+            param_hint="--endpoint",
+        ) from wrong
+
+
+def _questions(path: Path) -> JsonQuestionSet:
+    try:
+        asked = expected_json.read_questions(path.name, path.read_bytes())
+    except ImportRefused as refused:
+        raise failure_of(refused) from refused
+    for problem in asked.problems:
+        tell(problem)
+    if without := sum(not question.contexts for question in asked.questions):
+        told = ngettext(
+            "%(n)s question has no contexts: its references will count as wrong.",
+            "%(n)s questions have no contexts: their references will count as wrong.",
+            without,
+        )
+        click.echo(f"relevansi: {told}", err=True)
+    return asked
+
+
+def _answering(
+    wanted: _Wanted, asked: JsonQuestionSet, chatbot: Chatbot, output: Path
+) -> Answering:
+    from webapp.services import json_answering
+
+    names = ("index_version", "adapter_id", "registry_model_id")
+    options = {name: getattr(wanted, name) for name in names}
+    head = json_answering.head(asked, chatbot, {**options, "model_id": wanted.model})
+    if wanted.max_tokens is not None:
+        head["max_tokens"] = wanted.max_tokens
+    try:
+        made = json_answering.go_on if wanted.resume else json_answering.begin
+        return made(asked, output, head)
+    except json_answering.AnswersThere:
+        raise click.ClickException(
+            gettext(
+                "%(file)s holds answers already: --resume goes on with them, another -o begins "
+                "anew.",
+                file=str(output),
+            )
+        ) from None
+    except json_answering.OtherAnswers as other:
+        name, theirs, ours = other.args
+        raise click.ClickException(
+            gettext(
+                "%(file)s was made with %(name)s %(theirs)s, not %(ours)s; give another -o to "
+                "begin anew.",
+                file=str(output),
+                name=name,
+                theirs=str(theirs),
+                ours=str(ours),
+            )
+        ) from None
+
+
+def _ask(answering: Answering, chatbot: Chatbot, at_once: int) -> int:
+    """Ask what is left under a progress bar; returns how many calls failed."""
+    from webapp.services import json_answering
+    from webapp.services.json_answering import ModelUnknown, Unanswered
+
+    failed = 0
+    outcomes = json_answering.ask_rest(answering, chatbot, at_once=at_once)
+    with _progress(answering) as (bar, task), closing(outcomes):
+        try:
+            for outcome in outcomes:
+                if isinstance(outcome, Unanswered):
+                    failed += 1
+                    words = gettext("Question %(id)s: %(why)s", id=outcome.row_id, why=outcome.why)
+                    bar.console.print(words, markup=False, highlight=False, soft_wrap=True)
+                bar.update(task, completed=len(answering.answered))
+        except ModelUnknown:
+            raise click.ClickException(
+                gettext("The endpoint does not say which model answered: name it with --model.")
+            ) from None
+        except KeyboardInterrupt:
+            bar.stop()
+            raise click.ClickException(
+                gettext(
+                    "Interrupted after %(done)s of %(total)s questions; the same command with "
+                    "--resume goes on.",
+                    done=len(answering.answered),
+                    total=len(answering.questions),
+                )
+            ) from None
+    return failed
+
+
+@contextmanager
+def _progress(answering: Answering) -> Iterator[tuple[Progress, TaskID]]:
+    """Yield a bar on stderr that says how many questions are answered."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), speed_estimate_period=1800)
+    total, done = len(answering.questions), len(answering.answered)
+    with bar:
+        yield bar, bar.add_task("", total=total, completed=done)
+
+
+def _told(answering: Answering) -> str:
+    answered = gettext(
+        "%(done)s of %(total)s questions answered",
+        done=len(answering.questions) - len(answering.left),
+        total=len(answering.questions),
+    )
+    return f"{answering.path}: {answered}"
+
+
+def _left_over(answering: Answering, failed: int) -> str:
+    """Say what has no answer, and whether the asking ended early."""
+    left = len(answering.left)
+    if left > failed:
+        return gettext(
+            "Ended after several failed calls in a row; %(n)s questions have no answer. --resume "
+            "asks them again.",
+            n=left,
+        )
+    return gettext("%(n)s questions have no answer; --resume asks them again.", n=left)
