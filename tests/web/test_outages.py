@@ -11,7 +11,7 @@ from sqlalchemy import event, text
 from werkzeug.test import TestResponse
 
 from tests.web.conftest import WAYS
-from webapp.db import engine
+from webapp.db import deadlines
 from webapp.db.engine import Database
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
@@ -45,7 +45,7 @@ def test_a_click_on_a_locked_file_is_refused_and_its_repeat_stored_once(
     headers: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine, "BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr(deadlines, "PATIENCE_SECONDS", 0.05)
     web_database.close()
     other = Database(str(web_database.url))
     with other.writing() as session:

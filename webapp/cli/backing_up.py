@@ -12,7 +12,6 @@ import click
 from webapp.cli import database
 from webapp.config import Settings, private_folder
 from webapp.db.engine import Database
-from webapp.db.migrations import HEAD
 from webapp.i18n import gettext
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 def backup_command(file: Path, *, replace: bool) -> None:
     """Write the whole database to FILE, as it is at one moment; the server may run on.
 
-    PostgreSQL needs its own pg_dump, of the server's version or newer. The file holds names,
-    notes and hashed passwords: keep it as you keep the database.
+    The file holds names, notes and hashed passwords: keep it as you keep the database.
     """
     from webapp.services import backups
 
@@ -38,22 +36,23 @@ def backup_command(file: Path, *, replace: bool) -> None:
 @click.command("restore")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Where there is a database, keep it beside.")
-def restore_command(file: Path, *, replace: bool) -> None:
+@click.option("--as-superuser", is_flag=True, help="Allow a superuser's role of PostgreSQL.")
+def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     """Put the backup FILE in the place of the configured database. Stop the server first.
 
     A database that holds anything is kept, under a name that is printed, and only replaced
-    when --replace is said.
+    with --replace. A backup of SQLite can be restored into PostgreSQL and the other way round.
     """
     from webapp.services import backups
 
     with _opened() as opened, _refusing():
-        restored = backups.restore(opened, file, database.now(), replace=replace)
+        restored = backups.restore(
+            opened, file, database.now(), replace=replace, as_superuser=as_superuser
+        )
         where = opened.description
     click.echo(f"{where}: {_summary(restored.about)}")
     if restored.kept is not None:
         click.echo(gettext("The earlier database is kept: %(name)s", name=restored.kept))
-    if restored.about.schema_version != HEAD:
-        click.echo(gettext("It is of an older version: run `relevansi upgrade`."))
 
 
 @contextmanager
@@ -70,31 +69,35 @@ def _opened() -> Iterator[Database]:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Tell in one line what stands against a backup or its return."""
-    from webapp.db import postgres_dumps, sqlite_dumps
+    """Say in one line why a backup cannot be made or restored."""
+    from webapp.db import sqlite_files
     from webapp.services import backups
 
     texts: dict[type[Exception], str] = {
         backups.NothingToBackUp: gettext("There is no database yet: %(name)s"),
         backups.BackupExists: gettext("%(name)s is there already; --replace overwrites it."),
-        backups.NotABackup: gettext("%(name)s is no backup of Relevansi, or not the whole of one."),
+        backups.NotABackup: gettext(
+            "%(name)s is not a backup of Relevansi, or not the whole of one."
+        ),
         backups.DamagedBackup: gettext("The backup is damaged, nothing was restored: %(name)s"),
+        backups.ForeignBackup: gettext(
+            "The backup holds something that is not Relevansi's (%(name)s), nothing was restored."
+        ),
         backups.NewerBackup: gettext(
             "The backup was made by a newer Relevansi (%(name)s); install that one first."
         ),
-        backups.OtherEngine: gettext(
-            "The backup is of a %(name)s database: restore it into one, then `relevansi move` it."
+        backups.RestoresAsSuperuser: gettext(
+            "The role of %(name)s is a superuser of its server. Restore as a role that owns only "
+            "this database, or add --as-superuser."
         ),
         backups.DatabaseNotEmpty: gettext(
             "%(name)s holds data; --replace puts the backup in its place and keeps it beside."
         ),
-        sqlite_dumps.Damaged: gettext("The database is damaged: %(name)s"),
-        sqlite_dumps.InUse: gettext("%(name)s is in use: stop the server first."),
-        postgres_dumps.NoSuchProgram: gettext(
-            "PostgreSQL's own %(name)s does this and is not installed here; it comes with "
-            "PostgreSQL's client programs (postgresql-client)."
+        sqlite_files.DamagedDatabase: gettext(
+            "The database is damaged (%(name)s). Restore the latest backup: "
+            "relevansi restore FILE --replace"
         ),
-        postgres_dumps.ProgramFailed: gettext("PostgreSQL could not do it: %(name)s"),
+        sqlite_files.DatabaseInUse: gettext("%(name)s is in use: stop the server first."),
     }
     try:
         yield

@@ -116,12 +116,13 @@ def _tell(message: str) -> None:
 
 
 def _known(failure: Exception) -> str | None:
-    """Return what to say of a failure that is nobody's programming error."""
+    """Return the sentence for a failure that is not a programming error, else ``None``."""
     from sqlalchemy.exc import OperationalError
 
     from webapp.chatbot.mappings import MissingKey, UnusableMapping
     from webapp.config import UnusableSetting
-    from webapp.db.engine import DatabaseOutOfDate
+    from webapp.db.engine import DatabaseOutOfDate, NewerDatabase, RestoreCutOff
+    from webapp.db.outages import Outage, outage
     from webapp.services.comparisons import DifferentQuestions, NothingToCompare
     from webapp.services.evidence import NoRuns
     from webapp.services.gold import UnknownGoldVersion, UnknownQuestionSet
@@ -135,6 +136,28 @@ def _known(failure: Exception) -> str | None:
     from webapp.services.runs import UnknownRun
     from webapp.services.user_studies import NotSetUp
 
+    if isinstance(failure, RestoreCutOff):
+        return gettext(
+            "There is no database %(name)s, but %(kept)s is beside it: a restore was cut off. "
+            "Rename that one back to have the earlier state, or repeat the restore. For a new "
+            "study, move it to another folder.",
+            name=failure.args[0],
+            kept=failure.args[1],
+        )
+    outages: dict[Outage | None, str] = {
+        Outage.DAMAGED: gettext(
+            "The database is damaged (%(name)s). Restore the latest backup: "
+            "relevansi restore FILE --replace"
+        ),
+        Outage.FULL: gettext("The disk is full or failing (%(name)s). Nothing was stored."),
+        Outage.BUSY: gettext("Another program is writing to the database; try again in a while."),
+        Outage.REPLACED: gettext(
+            "%(name)s was removed or replaced while it was open, so nothing was stored. "
+            "Repeat the command."
+        ),
+    }
+    if (text := outages.get(outage(failure))) is not None:
+        return text % {"name": _named(failure)}
     texts: dict[type[Exception], str] = {
         UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
         UnknownQuestionSet: gettext(
@@ -160,7 +183,10 @@ def _known(failure: Exception) -> str | None:
         DifferentQuestions: gettext("These runs were asked different questions: %(name)s"),
         NotSetUp: gettext("Phase 3 is not set up: open Study, Phase 3 in the app."),
         DatabaseOutOfDate: gettext(
-            "The database %(name)s is of another version; run `relevansi upgrade`."
+            "The database %(name)s is of an older version; run `relevansi upgrade`."
+        ),
+        NewerDatabase: gettext(
+            "The database %(name)s was made by a newer Relevansi; install that version to use it."
         ),
         OperationalError: gettext("The database cannot be used: %(name)s"),
         UnusableSetting: "%(name)s",

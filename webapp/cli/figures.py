@@ -10,6 +10,7 @@ import click
 
 from webapp.cli import database
 from webapp.cli.output import write
+from webapp.db import soundness
 from webapp.exporters import metrics_tables
 from webapp.exporters.comparison_words import positions
 from webapp.exporters.measures import measures_markdown
@@ -84,9 +85,23 @@ def rule_name(rater: str | None, rule: str | None) -> str | None:
 
 @click.command("check")
 def check_command() -> None:
-    """Recompute every stored figure from the judgments and say equal or what differs."""
-    with database.reading() as (session, _):
-        found = live_metrics.check(session)
+    """Check that the database is whole, recompute every stored figure from the judgments.
+
+    Says equal or what is damaged or differs.
+    """
+    with database.opened() as used:
+        if damaged := soundness.faults(used):
+            for fault in damaged:
+                click.echo(fault)
+            raise click.ClickException(
+                gettext(
+                    "The database is damaged (%(name)s). Restore the latest backup: "
+                    "relevansi restore FILE --replace",
+                    name=used.description,
+                )
+            )
+        with used.reading() as session:
+            found = live_metrics.check(session)
     if not found:
         click.echo(gettext("Equal: every stored figure is what the judgments make it."))
         return

@@ -15,6 +15,7 @@ import click
 from webapp.cli import database, stopping
 from webapp.config import Settings, private_folder, resource, secret_key
 from webapp.db.engine import Database
+from webapp.db.sqlite_files import cut_off_beside
 from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     opened = Database(settings.database_url)
     click.echo(gettext("Relevansi is at %(address)s", address=address))
     click.echo(gettext("Database: %(name)s", name=opened.description))
+    _name_leftovers(opened)
     if host != LOOPBACK:
         _tell_setup_link(opened, settings, address)
     opened.close()
@@ -139,6 +141,20 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
         )
     app.extensions["background"].finish(stopping.PATIENCE)
     app.extensions["database"].close()
+
+
+def _name_leftovers(opened: Database) -> None:
+    """Name the folders that a backup or restore left behind when it was cut off."""
+    left = cut_off_beside(Path(opened.description)) if opened.is_sqlite else []
+    for folder in left:
+        click.echo(
+            gettext(
+                "A backup or restore was cut off and left %(name)s behind. The database is whole; "
+                "delete that folder.",
+                name=folder,
+            ),
+            err=True,
+        )
 
 
 def _tell_setup_link(opened: Database, settings: Settings, address: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -25,22 +26,36 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from webapp.db import deadlines
 from webapp.db.drivers import Driver, Kept, Pooled
 from webapp.db.migrations import HEAD
+from webapp.db.open_file import OpenFile
 from webapp.db.outages import READ_ONLY, WriterBusy
+from webapp.db.sqlite_files import kept_beside
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-BUSY_TIMEOUT_MS = 10_000
-"""How long a writer waits for another; after that it is refused, which frees its thread."""
-_LOCK_TIMEOUT = f"SET LOCAL lock_timeout = {BUSY_TIMEOUT_MS}"
+SLOW_SECONDS = 1.0
+MOST_BEHIND_SLOW = 4
+"""Behind a write that takes longer than that, no more writers than this wait.
+
+The others are refused at once, so that threads stay free for whoever only reads.
+"""
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
 
 
 class DatabaseOutOfDate(Exception):
-    """The tables are of another version than this program; ``relevansi upgrade`` mends it."""
+    """The tables are of an older version; ``relevansi upgrade`` mends it. The message is where."""
+
+
+class NewerDatabase(Exception):
+    """The tables are of a newer version than this program knows; the message is where."""
+
+
+class RestoreCutOff(Exception):
+    """There is no database, but one that a restore kept: its path and that of the kept one."""
 
 
 class Database:
@@ -54,6 +69,7 @@ class Database:
         self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._queue = _Queue() if self.is_sqlite else nullcontext()
+        self._file = OpenFile(Path(self.url.database or "")) if self.is_sqlite else None
         self._asking = Kept(self.engine) if self.is_sqlite else Pooled(self.engine)
         # Of SQLite's connections each forgets what it read once another wrote: clicks share one.
         self._judging = Kept(self.engine) if self.is_sqlite else self._asking
@@ -85,11 +101,12 @@ class Database:
 
         On SQLite the transaction takes the write lock at once (BEGIN IMMEDIATE), after
         queueing with the other writers of this process. Raises ``WriterBusy``, or the
-        database's own error, for a lock that others keep for too long.
+        database's own error, for a lock that others keep for too long (see ``deadlines``), and
+        ``FileReplaced``, before and after, where SQLite's file is not the one at its path.
         """
-        with self._queue, Session(self._to_write) as session:
+        with self._still_there(), self._queue, Session(self._to_write) as session:
             if not self.is_sqlite:
-                session.connection().exec_driver_sql(_LOCK_TIMEOUT)
+                session.connection().exec_driver_sql(_lock_timeout())
             yield session
 
     @contextmanager
@@ -98,20 +115,44 @@ class Database:
 
         The same as ``writing``, without what a session costs: every click waits for it.
         """
-        with self._queue, self._judging.one() as driver:
-            driver.run("BEGIN IMMEDIATE" if self.is_sqlite else _LOCK_TIMEOUT)
+        with self._still_there(), self._queue, self._judging.one() as driver:
+            if self.is_sqlite:
+                driver.run(_busy_timeout())
+                driver.run("BEGIN IMMEDIATE")
+            else:
+                driver.run(_lock_timeout())
             yield driver
+
+    def check_file(self) -> None:
+        """Raise ``FileReplaced`` where SQLite's file was removed or replaced while open."""
+        if self._file is not None:
+            self._file.hold()
+            self._file.check()
+
+    @contextmanager
+    def _still_there(self) -> Iterator[None]:
+        """Acknowledge nothing that was written to a file which its path does not lead to."""
+        self.check_file()
+        yield
+        self.check_file()
 
     def prepare(self) -> None:
         """Make the tables in an empty database.
 
-        Raises ``DatabaseOutOfDate`` where they are of another version.
+        Raises ``DatabaseOutOfDate`` and ``NewerDatabase`` where they are of another version, and
+        ``RestoreCutOff`` where the file is missing beside one that a restore kept.
         """
+        if self.is_missing() and (kept := kept_beside(Path(self.description))):
+            raise RestoreCutOff(self.description, str(kept[-1]))
         found = self.version()
         if found is None:
             self.upgrade()
         elif found != HEAD:
-            raise DatabaseOutOfDate(self.description)
+            raise self._of_another_version(found)
+
+    def _of_another_version(self, found: str) -> Exception:
+        is_known = found in known_versions()
+        return (DatabaseOutOfDate if is_known else NewerDatabase)(self.description)
 
     def is_missing(self) -> bool:
         """Whether this is a SQLite file that nobody has made yet."""
@@ -125,15 +166,25 @@ class Database:
             found = connection.scalar(text("SELECT version_num FROM alembic_version"))
             return None if found is None else str(found)
 
-    def upgrade(self) -> None:
-        """Make the tables, or bring older ones to this version; keeps every row."""
-        from alembic import command  # 100 ms that serving an up-to-date database need not pay
+    def upgrade(self, version: str = "head") -> None:
+        """Make the tables, or bring older ones to `version`; keeps every row.
 
+        Raises ``NewerDatabase`` for tables that only a later program knows.
+        """
+        found = self.version()
+        if found is not None and found not in known_versions():
+            raise NewerDatabase(self.description)
         if self.is_sqlite:
             self._set_wal()
         with self.engine.begin() as connection:
             one_at_a_time(connection)
-            command.upgrade(_alembic(connection), "head")
+            self.make_tables(connection, version)
+
+    def make_tables(self, connection: Connection, version: str = "head") -> None:
+        """Make the tables, or bring them to `version`, in the transaction of `connection`."""
+        from alembic import command  # 100 ms that serving an up-to-date database need not pay
+
+        command.upgrade(_alembic(connection), version)
 
     def empty_journal(self) -> None:
         """Let nothing stand beside the SQLite file that was deleted from it (its WAL).
@@ -152,6 +203,8 @@ class Database:
         self._asking.close()
         self._judging.close()
         self.engine.dispose()
+        if self._file is not None:
+            self._file.release()
 
     def _set_wal(self) -> None:
         """Switch the file to WAL, once: it is a property of the file."""
@@ -162,17 +215,33 @@ class Database:
 
 
 class _Queue:
-    """Holds the lock of the writers meanwhile; raises ``WriterBusy`` after a while."""
+    """Holds the lock of this process's writers inside a ``with`` block.
+
+    Raises ``WriterBusy`` at the deadline, and at once where enough others wait for a slow write.
+    """
 
     def __init__(self) -> None:
         self.lock = Lock()
+        self._waiting = 0
+        self._since = 0.0
 
     def __enter__(self) -> None:
-        if not self.lock.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
-            raise WriterBusy
+        if not self.lock.acquire(blocking=False):
+            self._wait()
+        self._since = monotonic()
 
     def __exit__(self, *_error: object) -> None:
         self.lock.release()
+
+    def _wait(self) -> None:
+        if self._waiting >= MOST_BEHIND_SLOW and monotonic() - self._since > SLOW_SECONDS:
+            raise WriterBusy
+        self._waiting += 1
+        try:
+            if not self.lock.acquire(timeout=deadlines.seconds_left()):
+                raise WriterBusy
+        finally:
+            self._waiting -= 1
 
 
 def known_versions() -> set[str]:
@@ -205,9 +274,23 @@ def _alembic(connection: Connection) -> Config:
     return config
 
 
+def _busy_timeout() -> str:
+    return f"PRAGMA busy_timeout = {deadlines.milliseconds_left()}"
+
+
+def _lock_timeout() -> str:
+    return f"SET LOCAL lock_timeout = {deadlines.milliseconds_left()}"
+
+
 def _postgres_engine(url: str) -> Engine:
     """Return an engine that hands out no connection to a primary that is gone or is one no more."""
-    engine = create_engine(url, pool_pre_ping=True)
+    patience = deadlines.PATIENCE_SECONDS
+    engine = create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_timeout=patience,
+        connect_args={"connect_timeout": int(patience)},
+    )
 
     @event.listens_for(engine, "handle_error")
     def replace_if_read_only(context: ExceptionContext) -> None:
@@ -219,18 +302,19 @@ def _postgres_engine(url: str) -> Engine:
 
 def _sqlite_engine(url: str) -> Engine:
     """Return an engine whose transactions begin when SQLAlchemy says so."""
-    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+    engine = create_engine(url, connect_args={"timeout": deadlines.PATIENCE_SECONDS})
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # the driver must not begin transactions itself
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         mode = connection.get_execution_options().get("begin", "DEFERRED")
-        Driver.under(connection).run(f"BEGIN {mode}")
+        driver = Driver.under(connection)
+        driver.run(_busy_timeout())
+        driver.run(f"BEGIN {mode}")
 
     return engine

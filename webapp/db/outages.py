@@ -12,13 +12,22 @@ from enum import StrEnum
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
+from webapp.db.open_file import FileReplaced
+from webapp.db.sqlite_files import PRIMARY_CODE
+
 
 class Outage(StrEnum):
-    """What is the matter: the disk is full or failing, others hold the locks, nobody answers."""
+    """Why the database cannot answer now.
+
+    ``FULL``: its disk is full or failing. ``BUSY``: others hold the locks. ``AWAY``: it cannot be
+    reached. ``REPLACED``: its file was removed or replaced. ``DAMAGED``: its file is unreadable.
+    """
 
     FULL = "full"
     BUSY = "busy"
     AWAY = "away"
+    REPLACED = "replaced"
+    DAMAGED = "damaged"
 
 
 class WriterBusy(Exception):
@@ -32,6 +41,8 @@ SQLITE = {
     sqlite3.SQLITE_LOCKED: Outage.BUSY,
     sqlite3.SQLITE_CANTOPEN: Outage.AWAY,
     sqlite3.SQLITE_READONLY: Outage.AWAY,  # a disk in trouble is mounted so
+    sqlite3.SQLITE_CORRUPT: Outage.DAMAGED,
+    sqlite3.SQLITE_NOTADB: Outage.DAMAGED,
 }
 READ_ONLY = "25006"
 """What a server says that is a primary no more, or not yet."""
@@ -42,22 +53,26 @@ POSTGRESQL = {
     "40P01": Outage.BUSY,  # deadlock_detected
     "40001": Outage.BUSY,  # serialization_failure
     READ_ONLY: Outage.AWAY,
+    "XX001": Outage.DAMAGED,  # data_corrupted
+    "XX002": Outage.DAMAGED,  # index_corrupted
     "08": Outage.AWAY,  # connection exceptions
     "53": Outage.AWAY,  # insufficient resources: too many connections, out of memory
     "57P": Outage.AWAY,  # shutting down, crashed, starting up
 }
-_PRIMARY_CODE = 0xFF
 
 
 def outage(error: Exception) -> Outage | None:
     """Return what keeps the database from answering; ``None`` where the fault is ours."""
     if isinstance(error, WriterBusy | NoConnectionFree):
         return Outage.BUSY
+    if isinstance(error, FileReplaced):
+        return Outage.REPLACED
+    original = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(original, "sqlite_errorcode", None)
+    if code is not None:
+        return SQLITE.get(code & PRIMARY_CODE)
     if not isinstance(error, DBAPIError):
         return None
-    code = getattr(error.orig, "sqlite_errorcode", None)
-    if code is not None:
-        return SQLITE.get(code & _PRIMARY_CODE)
     state = getattr(error.orig, "sqlstate", None)
     if state is not None:
         known = (POSTGRESQL.get(state[:length]) for length in (5, 3, 2))
@@ -67,5 +82,5 @@ def outage(error: Exception) -> Outage | None:
     return Outage.AWAY if is_cut and not isinstance(error.orig, sqlite3.Error) else None
 
 
-KINDS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy)
+KINDS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy, FileReplaced)
 """What may be an outage."""

@@ -8,7 +8,7 @@ transaction at the target, and the source is only read.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -16,8 +16,12 @@ from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
+    Boolean,
     Column,
     ColumnElement,
+    Float,
+    Integer,
     LargeBinary,
     Result,
     String,
@@ -32,11 +36,21 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.types import TypeEngine
 
-from webapp.db.models import Base
+from webapp.db.models import Base, Moment
 
 CHUNK = 500
 """Rows that are in memory at once; of a table that holds files, one."""
+
+_PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
+    (Boolean, (bool,)),
+    (Integer, (int,)),
+    (Float, (float, int)),
+    (LargeBinary, (bytes,)),
+    (Moment, (datetime,)),
+)
+"""The types of the values in a column of each type; JSON and texts are checked apart."""
 
 Told = Callable[[str, int], None]
 """What is called with a table's name and how many rows further it is."""
@@ -68,11 +82,12 @@ def tables() -> Sequence[Table]:
     return Base.metadata.sorted_tables
 
 
-def counts(session: Session) -> dict[str, int]:
-    """Return how many rows each table has."""
+def counts(session: Session, there: Container[str] | None = None) -> dict[str, int]:
+    """Return how many rows each table has; with `there`, only of tables with these names."""
     return {
         table.name: session.scalar(select(func.count()).select_from(table)) or 0
         for table in tables()
+        if there is None or table.name in there
     }
 
 
@@ -125,11 +140,31 @@ def _keep_others_out(target: Session) -> None:
 def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
     with _rows(source, table) as found:
         for rows in found.partitions():
+            values = [row._asdict() for row in rows]
+            for row in values:
+                _check_fit(table, row)
             try:
-                target.execute(insert(table), [row._asdict() for row in rows])
+                target.execute(insert(table), values)
             except DBAPIError as refused:
                 raise UnfitRow(f"{table.name}: {str(refused.orig).splitlines()[0]}") from refused
             told(table.name, len(rows))
+
+
+def _check_fit(table: Table, row: Mapping[str, Any]) -> None:
+    """Raise ``UnfitRow`` for a value that its column does not hold; SQLite takes any value."""
+    for column in table.columns:
+        value = row[column.name]
+        if value is None:
+            fits = bool(column.nullable) or isinstance(column.type, JSON)
+        elif isinstance(column.type, JSON):
+            fits = True
+        elif isinstance(column.type, String):
+            fits = isinstance(value, str) and len(value) <= (column.type.length or len(value))
+        else:
+            types = (types for kind, types in _PYTHON_TYPES if isinstance(column.type, kind))
+            fits = type(value) in next(types)
+        if not fits:
+            raise UnfitRow(f"{table.name}.{column.name}: {value!r:.80}")
 
 
 def _rows(session: Session, table: Table) -> Result[Any]:

@@ -21,6 +21,7 @@ from flask import Flask, Request, Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
 
+from webapp.db import deadlines
 from webapp.db.models import Participant, Rater
 from webapp.records import Who
 from webapp.services import participants, sign_in, studies
@@ -250,7 +251,7 @@ def source() -> str:
 
 
 def _with_headers(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer` with what stands on all it says, put there when all else is said."""
+    """Return `answer` with the headers of every answer, added last, and one deadline a request."""
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         ours = HEADERS if htmx.asks_for_part(environ) else (*HEADERS, *OF_PAGES)
@@ -258,7 +259,8 @@ def _with_headers(answer: WSGIApplication) -> WSGIApplication:
         def start_with_headers(status: str, own: list[tuple[str, str]], error: Any = None) -> Any:
             return start(status, [*own, *ours], error)
 
-        return answer(environ, start_with_headers)
+        with deadlines.shared():
+            return answer(environ, start_with_headers)
 
     return answered
 

@@ -77,6 +77,26 @@ BY_OUTAGE = {
     Outage.FULL: Said(507, mark("The server's disk is full or failing"), NOT_SAVED, 10),
     Outage.BUSY: Said(503, mark("The database is busy"), NOT_SAVED, 2),
     Outage.AWAY: Said(503, mark("The database does not answer"), NOT_SAVED, 3),
+    Outage.REPLACED: Said(
+        503,
+        mark("The database file was removed or replaced while the server was running"),
+        mark(
+            "Nothing is saved until the server is started again. Stop it, put the right file back "
+            "(a backup comes back with `relevansi restore`), and start it again. A rating page "
+            "that is still open sends its clicks again by itself."
+        ),
+        30,
+    ),
+    Outage.DAMAGED: Said(
+        503,
+        mark("The database file is damaged"),
+        mark(
+            "What was called saved may be lost. Stop the server, keep a copy of the file, and put "
+            "the latest backup in its place: relevansi restore FILE --replace. `relevansi check` "
+            "names what is damaged."
+        ),
+        30,
+    ),
 }
 OTHER = Said(400, mark("This request cannot be answered"), REPEAT)
 

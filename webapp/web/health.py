@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from flask import Response
 from sqlalchemy import text
-from sqlalchemy.exc import SQLAlchemyError
 
+from webapp.db import outages
 from webapp.web import access
 
 
 def healthz() -> Response:
-    """Return 200 and "ok" when the database answers, else 503."""
+    """Return 200 and "ok" when clicks can be stored, else 503 and the reason in one line."""
+    database = access.database()
     try:
-        with access.database().reading() as session:
-            session.execute(text("SELECT 1"))
-    except SQLAlchemyError:
-        return Response("no database\n", 503, mimetype="text/plain")
+        database.check_file()
+        with database.reading() as session:
+            session.execute(text("SELECT version_num FROM alembic_version"))
+    except outages.KINDS as failure:
+        reason = outages.outage(failure) or "broken"
+        return Response(f"database: {reason}\n", 503, mimetype="text/plain")
     return Response("ok\n", mimetype="text/plain")

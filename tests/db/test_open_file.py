@@ -1,0 +1,101 @@
+"""Nothing is called saved once the database file is not the one at its path."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.db.models import Property
+from webapp.db.open_file import FileReplaced
+
+
+@pytest.fixture(name="opened")
+def _opened(tmp_path: Path) -> Iterator[Database]:
+    database = Database(sqlite_url(tmp_path / "study.sqlite"))
+    database.prepare()
+    _add(database, "first")
+    yield database
+    database.close()
+
+
+def _add(database: Database, identity: str) -> None:
+    with database.writing() as session:
+        session.add(Property(identity=identity))
+        session.commit()
+
+
+def _identities(database: Database) -> list[str]:
+    with database.reading() as session:
+        return list(session.scalars(select(Property.identity).order_by(Property.id)))
+
+
+def _remove(path: Path) -> None:
+    for part in ("", "-wal", "-shm"):
+        Path(f"{path}{part}").unlink()
+
+
+def _replace(path: Path) -> None:
+    older = path.with_name("older.sqlite")
+    shutil.copy(path, older)
+    older.replace(path)
+
+
+def _remove_journal(path: Path) -> None:
+    Path(f"{path}-wal").unlink()
+
+
+@pytest.mark.parametrize("change", [_remove, _replace, _remove_journal])
+def test_a_write_to_a_file_that_was_removed_or_replaced_is_refused(
+    opened: Database, change: Callable[[Path], None]
+) -> None:
+    change(Path(opened.description))
+
+    with pytest.raises(FileReplaced, match=r"study\.sqlite"):
+        _add(opened, "second")
+    with pytest.raises(FileReplaced), opened.judging():
+        pass
+
+
+def test_a_file_replaced_during_a_write_is_noticed_before_it_is_acknowledged(
+    opened: Database,
+) -> None:
+    steps: list[str] = []
+
+    def write() -> None:
+        with opened.writing() as session:
+            session.add(Property(identity="second"))
+            session.commit()
+            _replace(Path(opened.description))
+            steps.append("written")
+
+    with pytest.raises(FileReplaced):
+        write()
+
+    assert steps == ["written"]  # so only the look after the commit can have refused
+
+
+def test_after_a_restart_the_file_that_is_there_is_used(opened: Database) -> None:
+    path = Path(opened.description)
+    opened.empty_journal()
+    _replace(path)
+    opened.close()
+    for part in ("-wal", "-shm"):
+        Path(f"{path}{part}").unlink(missing_ok=True)
+
+    _add(opened, "second")
+
+    assert _identities(opened) == ["first", "second"]
+
+
+def test_the_file_stays_known_while_its_connections_come_and_go(opened: Database) -> None:
+    for number in range(3):
+        opened.engine.dispose()
+        _add(opened, f"again {number}")
+
+    assert len(_identities(opened)) == 4
