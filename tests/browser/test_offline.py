@@ -90,7 +90,7 @@ def rate_two_questions(page: Page) -> None:
     page.keyboard.press("t")
     page.wait_for_function(f"({FOCUS})() === 'grades'")
     expect(page.locator("#suggestion")).to_contain_text("3")  # 2 of 3 are relevant: 67 %
-    expect(page.locator('[data-count="relevant"]')).to_have_text("2 dari 3 yang diputuskan")
+    expect(page.locator('[data-count="relevant"]')).to_have_text("2 dari 3")
     expect(page.locator('[data-count="first"]')).to_have_text("1")
     page.keyboard.press("u")  # takes back the verdict on card 2
     page.wait_for_function(f"({FOCUS})() === '2'")

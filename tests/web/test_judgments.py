@@ -382,8 +382,8 @@ def test_plain_counts_of_what_was_clicked_stand_beside_the_figures(
     assert clicked(client.get(place(run_id, 1)).text) == ["-", "-"]
     said = [
         (1, "unsure", ["-", "-"]),
-        (2, "0", ["0 of 1 decided", "none so far"]),
-        (3, "1", ["1 of 2 decided", "3"]),
+        (2, "0", ["0 of 1", "none so far"]),
+        (3, "1", ["1 of 2", "3"]),
     ]
     for rank, relevance, counts in said:
         client.post(

@@ -23,7 +23,7 @@ from webapp.services.pool import POOL, REPEAT
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
 NOTHING_LEFT = "Everything is rated. Thank you."
 MOST_STEPS = 60
-MOST_IN_A_READING = 12
+MOST_IN_A_READING = 14
 
 
 def shown(name: str, **stated: object) -> Card:
@@ -138,7 +138,8 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
     client: FlaskClient, web_database: Database, run_ids: list[str], headers: dict[str, str]
 ) -> None:
     """Over a whole study with hidden repetitions, in pages, parts, addresses and headers."""
-    set_study(web_database, repeat_percent=20, guidelines="# Relevan\n\n- lokasi cocok")
+    guidelines = "# Relevan\n\n- lokasi cocok"
+    set_study(web_database, repeat_percent=20, guidelines=guidelines, figures="all")
 
     received = b"\n".join(rate_whole_study(client, headers)).lower()
 
@@ -147,6 +148,7 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
     assert not re.search(rb'data-rank|id="rank|class="rank|>rank', received)
     assert b"repeat" not in received.replace(b"data-repeats", b"")
     assert NOTHING_LEFT.lower().encode() in received
+    assert b'class="of-answers"' in received
     with web_database.reading() as session:
         rater = session.get_one(Rater, owner(web_database))
         for run_id in run_ids:
@@ -180,7 +182,7 @@ def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers
     queries = [query(number, shown("a"), shown("b")) for number in range(1, 11)]
     for method in ("hybrid", "api_only"):
         stored(web_database, queries, method=method)
-    set_study(web_database, blind=True, repeat_percent=10, guidelines="# Relevan")
+    set_study(web_database, blind=True, repeat_percent=10, guidelines="# Relevan", figures="all")
     with web_database.writing() as session:
         rater = session.get_one(Rater, owner(web_database))
         for rater.study.order_seed in range(100):
@@ -502,11 +504,74 @@ def test_figures_are_told_only_where_the_study_tells_them(
     assert "Relevant so far: 0.67 (2 of 3 decided cards)" in unescape(client.get(address).text)
 
 
+def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """One lists a, b, the other b: a not relevant, then b relevant."""
+    lists = {"hybrid": [card("a"), card("b")], "api_only": [card("b")]}
+    for method, cards in lists.items():
+        stored(web_database, [query(1, *cards)], method=method)
+    address = begin(client)
+    assert 'class="of-answers"' not in client.get(address).text
+    set_study(web_database, figures="all")
+    html = client.get(address).text
+    assert answer_figures(html) == {("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00")}
+
+    titles = re.findall(r'id="title-\d+".*?</span>([AB])</h2>', html, re.DOTALL)
+    named = dict(zip(titles, keys(html), strict=True))
+    for title, relevance, told in (
+        (
+            "A",
+            "0",
+            {
+                (
+                    "0 of 1",
+                    "none so far",
+                    "0.00–0.50",
+                    "0.00–0.50",
+                    "0.00–0.50",
+                    "0.00–1.00",
+                ),
+                ("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00"),
+            },
+        ),
+        (
+            "B",
+            "1",
+            {
+                ("1 of 2", "2", "0.50", "0.50", "0.50", "1.00"),
+                ("1 of 1", "1", "1.00", "1.00", "1.00", "1.00"),
+            },
+        ),
+    ):
+        data = {"card": named[title], "relevance": relevance}
+        client.post(f"{address}/judgment", data=data, headers=PART)
+        moved = client.get(f"{address}/standing", headers=PART).text
+        assert answer_figures(moved) == told
+        assert answer_figures(client.get(address).text) == told
+
+
+def answer_figures(html: str) -> set[tuple[str, ...]]:
+    """Return the columns of the figures: two counts, then each figure's value or its bounds."""
+    found = re.search(r'<aside id="figures" class="of-answers".*?</aside>', html, re.DOTALL)
+    assert found is not None
+    rows = re.findall(r"<tr.*?</tr>", found[0], re.DOTALL)[1:]
+    cells = [re.findall(r"<td>(.*?)</td>", row, re.DOTALL) for row in rows]
+    return {tuple(map(printed, column)) for column in zip(*cells, strict=True)}
+
+
+def printed(cell: str) -> str:
+    figure = re.search(r'class="value">([^<]*)', cell)
+    bounds = re.search(r'class="bounds".*?aria-hidden="true">([^<]*)', cell)
+    return figure[1] if figure else bounds[1] if bounds else cell
+
+
 def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:
     """Each kind of click and what is next, in 5 questions and in 60, three runs each."""
-    set_study(web_database, repeat_percent=0)  # else only the longer one is to ask again
+    # No repetition, else only the longer one is to ask again.
+    set_study(web_database, repeat_percent=0, figures="all")
     counts, readings = [], []
     for length in (5, 60):
         for method in ("m1", "m2", "m3"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from string import ascii_uppercase
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, select
@@ -30,7 +29,8 @@ from webapp.db.prepared import prepared
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
-from webapp.services import pool, rating_page, repeats, tasks
+from webapp.services import answer_figures, pool, rating_page, repeats, tasks
+from webapp.services.answer_figures import AnswerFigures
 from webapp.services.judged_things import from_row
 from webapp.services.pool import REPEAT, Share
 from webapp.services.progress import PooledFigure, Progress, of_share, pooled_figure
@@ -95,7 +95,7 @@ class Moving:
     """What verdicts in a task move on its page. ``answers`` is empty until all cards are judged.
 
     ``contradicts_itself``: "truly nothing" stands beside a property judged relevant. ``figure``
-    is there only where the study lets raters see figures while rating.
+    and ``figures`` are there only where the study lets raters see figures while rating.
     """
 
     task_id: str
@@ -109,6 +109,7 @@ class Moving:
     place: Place
     progress: Progress
     figure: PooledFigure | None
+    figures: tuple[AnswerFigures, ...]
     show_pictures: bool
 
 
@@ -164,6 +165,7 @@ def _moving(session: Session, rater: Rater, task: Row[Any], things: Sequence[Row
     answers = () if None in said else _answers(session, task)
     stage = _stage(said, empty is not None and outcome is None, answers)
     share = pool.share(session, rater)
+    sees_figures = rater.study.figures == ALL_FIGURES
     return Moving(
         task_id=task.id,
         question=task.text,
@@ -175,7 +177,8 @@ def _moving(session: Session, rater: Rater, task: Row[Any], things: Sequence[Row
         answers=answers if stage in {Stage.ANSWERS, Stage.DONE} else (),
         place=_place(share, task.id),
         progress=of_share(session, rater, share),
-        figure=pooled_figure(session, rater) if rater.study.figures == ALL_FIGURES else None,
+        figure=pooled_figure(session, rater) if sees_figures else None,
+        figures=answer_figures.of_task(session, task) if sees_figures else (),
         show_pictures=rater.study.show_pictures,
     )
 
@@ -301,7 +304,7 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     return tuple(
         BlindAnswer(
             key=tasks.key(task, -row.id),
-            letter=letter(number),
+            letter=tasks.letter(number),
             response=row.response,
             quality=row.quality,
             notes=row.notes or "",
@@ -345,16 +348,6 @@ def _suggested(row: Row[Any]) -> int | None:
         + [Relevance.NOT_RELEVANT] * row.not_relevant_count
         + [None] * (row.results_count - row.judged_count),
     )
-
-
-def letter(number: int) -> str:
-    """Return the name of the answer at `number`, counted from 0.
-
-    >>> letter(0), letter(25), letter(26)
-    ('A', 'Z', 'A2')
-    """
-    round_, place = divmod(number, len(ascii_uppercase))
-    return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
 
 
 def _earlier_turns(session: Session, task: Row[Any]) -> tuple[Turn, ...]:

@@ -21,9 +21,9 @@ from sqlalchemy.orm import Session
 from webapp.db.models import Event, JudgedThing, Property, Query, Question, Rater, Run, Task
 from webapp.records import Click
 from webapp.services import events, judgments, studies, tasks
-from webapp.services.blind_page import letter
 from webapp.services.event_order import in_order
 from webapp.services.events import AGAIN, Target
+from webapp.services.tasks import letter
 
 PAGE_SIZE = 50
 

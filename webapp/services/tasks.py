@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -143,6 +144,16 @@ def key(task: Task | Row[Any], number: int) -> str:
 def _key(seed: int, rater_id: int, kind: str, number: int) -> str:
     again = "/again" if kind == REPEAT else ""
     return sha256(f"{seed}/{rater_id}/{number}{again}".encode()).hexdigest()[:KEY_LENGTH]
+
+
+def letter(number: int) -> str:
+    """Return the name of the answer at `number`, counted from 0.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'A2')
+    """
+    round_, place = divmod(number, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
 
 
 def judge(

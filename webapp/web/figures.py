@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.i18n import gettext, ngettext
+from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.figures import HEADLINES, Figure, figures
 from webapp.metrics.queries import QuerySummary, Span, why_undefined
 from webapp.metrics.ranking import EXPLANATIONS, Undefined
 from webapp.metrics.registry import MEASURES, Measure
 from webapp.metrics.totals import Totals
+from webapp.services.answer_figures import AnswerFigures
 from webapp.web import formatting
+
+OF_ANSWERS: Mapping[str, str] = {
+    "mean_precision_at_5": MEASURES["mean_precision_at_5"].label,
+    "mean_overall_precision": MEASURES["mean_overall_precision"].label,
+    "mrr": mark("Reciprocal rank"),
+    "success_rate": mark("Success"),
+}
+"""The figures of a single answer, by the headline that averages each, and what they are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,22 @@ class ClickedCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerColumn:
+    """The letter of an answer, and what was clicked on it."""
+
+    letter: str
+    counts: ClickedCounts
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersPanel:
+    """The figures of every answer to a blind question: a column for each, called by its letter."""
+
+    columns: tuple[AnswerColumn, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """Why a figure has no value, as the page explains it."""
 
@@ -82,12 +108,31 @@ def of_query(summary: QuerySummary) -> dict[str, Cell]:
     return {name: _query_cell(MEASURES[name], summary, still_open) for name in HEADLINES}
 
 
+def of_answers(answers: Sequence[AnswerFigures]) -> AnswersPanel | None:
+    """Return the panel of a blind question; ``None`` where its rater sees no figures."""
+    if not answers:
+        return None
+    columns = [of_query(answer.summary) for answer in answers]
+    return AnswersPanel(
+        tuple(AnswerColumn(answer.letter, clicked(answer.summary)) for answer in answers),
+        tuple(
+            Row(name, gettext(label), tuple(column[name] for column in columns))
+            for name, label in OF_ANSWERS.items()
+        ),
+    )
+
+
+def measures_of_answers() -> tuple[Measure, ...]:
+    """Return what explains the rows of a blind question's panel."""
+    return tuple(MEASURES[name] for name in OF_ANSWERS)
+
+
 def clicked(summary: QuerySummary) -> ClickedCounts:
     """Return the plain counts of what was clicked on one answer."""
     relevant, decided = summary.relevant_count, summary.decided_count
     if not decided:
         return ClickedCounts("-", "-")
-    words = gettext("%(relevant)s of %(decided)s decided", relevant=relevant, decided=decided)
+    words = gettext("%(relevant)s of %(decided)s", relevant=relevant, decided=decided)
     rank = summary.first_relevant_rank
     return ClickedCounts(words, formatting.number(rank) if rank else gettext("none so far"))
 

@@ -15,12 +15,14 @@ from typing import Any
 from flask import Response, g, jsonify, redirect, request, url_for
 
 from webapp.i18n import gettext
+from webapp.metrics.registry import Measure
 from webapp.services import blind_page, item_rating, progress, tasks
 from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
 from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
-from webapp.web import access, card_badges, clicks, htmx
+from webapp.web import access, card_badges, clicks, figures, htmx
 from webapp.web.card_badges import Badges
+from webapp.web.figures import AnswersPanel, Reason
 from webapp.web.forms import BlindRatingForm, checked
 from webapp.web.judgments import Notice, judged
 
@@ -34,6 +36,8 @@ class Rated:
 
     ``stage`` is what stands below the cards: nothing yet, the emptiness, or the answers too.
     ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
+    ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``, where
+    the study lets raters see figures.
     """
 
     page: BlindPage
@@ -41,6 +45,9 @@ class Rated:
     whole: bool
     because: str
     is_owner: bool
+    panel: AnswersPanel | None
+    measures: tuple[Measure, ...]
+    reasons: tuple[Reason, ...]
     badges: Badges | None = None
 
 
@@ -52,6 +59,7 @@ class Moved:
     stage: str
     whole: bool
     changed: tuple[BlindCard, ...]
+    panel: AnswersPanel | None
     rated: BlindAnswer | None = None
 
 
@@ -187,7 +195,8 @@ def _parts(
     page: Moving, changed: tuple[BlindCard, ...], rated: BlindAnswer | None = None
 ) -> Response:
     part = "rate/_clicked.html"
-    moved = Moved(page, _below(page), "whole" in request.args, changed, rated)
+    panel = figures.of_answers(page.figures)
+    moved = Moved(page, _below(page), "whole" in request.args, changed, panel, rated)
     return htmx.respond(part, part, moved)
 
 
@@ -228,6 +237,9 @@ def _rated(task_id: str, *, in_full: bool = False) -> Rated:
         whole="whole" in request.args,
         because=_because().get("because", ""),
         is_owner=is_owner,
+        panel=figures.of_answers(page.figures),
+        measures=figures.measures_of_answers() if page.figures else (),
+        reasons=figures.reasons() if page.figures else (),
         badges=badges,
     )
 
