@@ -37,6 +37,7 @@ RULES: Mapping[str, str] = MappingProxyType(
     {
         "majority": mark("Majority of all raters"),
         "adjudicated": mark("Adjudicated, else the majority"),
+        "rated file": mark("As the rated file has it"),
     }
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,10 +55,15 @@ def metrics_command(
     *,
     explain: bool,
 ) -> None:
-    """Print the figures of a run, or recompute those of a rated CSV."""
+    """Print the figures of a run, or recompute those of a rated CSV.
+
+    Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is taken.
+    """
     if explain:
         write(measures_markdown().encode(), output)
         return
+    if run_id is None and rated_file is None and not (rater or rule):
+        rated_file = _newest_rated(Path())
     if (run_id is None) == (rated_file is None):
         raise click.UsageError(gettext("Say either --run or --input."))
     if rated_file is not None and (rater or rule):
@@ -74,6 +80,26 @@ def metrics_command(
     write(_formatted(report, file_format, found, from_file=rated_file is not None), output)
     if found and not report.rows:
         raise SystemExit(1)
+
+
+def _newest_rated(folder: Path) -> Path | None:
+    """Return the newest rated CSV below `folder` as the original scripts lay it down, and tell it.
+
+    The newest is the one with the latest day and time in its name; of those with the same, the
+    one that was changed last.
+    """
+    found = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
+    newest = max(
+        (path for path in found if path.is_file()),
+        key=lambda path: (re.findall(r"\d{4,}", path.stem), path.stat().st_mtime, path),
+        default=None,
+    )
+    if newest is not None:
+        click.echo(
+            "relevansi: " + gettext("%(file)s is the newest rated CSV here.", file=newest),
+            err=True,
+        )
+    return newest
 
 
 def rule_name(rater: str | None, rule: str | None) -> str | None:

@@ -6,6 +6,7 @@ import json
 from datetime import date, datetime
 from typing import Any
 
+from webapp.exporters.comparison_words import unsaid
 from webapp.exporters.json_runs import whole
 from webapp.metrics.compared_runs import ComparedQuery
 from webapp.metrics.comparison_report import ComparisonReport
@@ -32,11 +33,13 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
     {figure, false_negatives_at_zero, first, second, n, mean, interval, headline, test, exact, p,
     p_holm, wins, ties, losses, small}. The answers of a question are by run id, null where it
-    was not run.
+    was not run. Of rated files there are also {files, unsaid}, and study is null.
     """
     comparison = report.comparison
+    from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
     return {
-        "study": report.study,
+        **(from_files if report.files else {}),
+        "study": None if report.files else report.study,
         "phase": report.phase,
         "rule": comparison.rule,
         "raters": [{"name": r.name, "judgments": r.judgments} for r in report.raters],

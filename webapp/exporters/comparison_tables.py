@@ -87,14 +87,12 @@ def document(report: ComparisonReport, on: date) -> Document:
     missing = [said for contender in comparison.contenders for said in words.lacks(contender)]
     return Document(
         title=words.title(report),
-        subtitle=gettext(
-            "Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study
-        ),
+        subtitle=words.subtitle(report, on),
         sections=(
             Section(
                 "configuration",
                 gettext("Configuration"),
-                tuple(missing),
+                (*words.unsaid(report), *missing),
                 (configuration(report), contenders(report)),
             ),
             Section("summary", gettext("Summary"), (), (summary(report),)),
@@ -137,12 +135,15 @@ def conclusions(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> t
 
 def configuration(report: ComparisonReport) -> Table:
     """Return what the comparison is of and how it was made, one line each."""
-    lines = (
+    made = (
         (gettext("Study"), report.study),
         (gettext("Raters"), words.raters(report)),
         (gettext("Rule"), labels.rule(report.comparison.rule)),
         (gettext("Verdicts until"), words.until(report)),
         (gettext("Blind rating"), words.blindness(report)),
+    )
+    lines = (
+        *([(gettext("Rated files"), ", ".join(report.files))] if report.files else made),
         (gettext("Intervals and tests"), words.settings(report.comparison.settings)),
         (gettext("Version"), f"Relevansi {report.version}"),
     )

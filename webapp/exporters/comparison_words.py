@@ -7,13 +7,15 @@ chance, and a run that lacks something is said to lack it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from webapp import labels, notation
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender
 from webapp.metrics.differences import MCNEMAR, Difference
+from webapp.metrics.queries import why_undefined
+from webapp.metrics.ranking import Undefined
 from webapp.metrics.registry import measure_of
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import Change, Stability, Variation
@@ -47,6 +49,13 @@ def title(report: ComparisonReport) -> str:
     return gettext(TITLES[report.phase])
 
 
+def subtitle(report: ComparisonReport, on: date) -> str:
+    """Return the day of the report and its study, which rated files have none of."""
+    if report.files:
+        return gettext("Date: %(date)s. From rated files.", date=notation.day(on))
+    return gettext("Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study)
+
+
 def figure_name(figure: str) -> str:
     """Return the label of a headline figure; the composite's says whose it is."""
     if figure == "composite":
@@ -76,7 +85,16 @@ def until(report: ComparisonReport) -> str:
 
 
 def provenance(report: ComparisonReport) -> str:
-    """Return who rated, by which rule, until when and with which version: under every table."""
+    """Return who rated, by which rule, until when and with which version: under every table.
+
+    Of rated files, which files they are.
+    """
+    if report.files:
+        return gettext(
+            "From rated files: %(files)s. Relevansi %(version)s.",
+            files=", ".join(report.files),
+            version=report.version,
+        )
     return gettext(
         "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. Relevansi %(version)s.",
         raters=raters(report),
@@ -270,9 +288,39 @@ def smallness(comparison: Comparison) -> str | None:
     )
 
 
+def unsaid(report: ComparisonReport) -> Iterator[str]:
+    """Yield what rated files cannot say of a comparison; nothing for runs of a study."""
+    if not report.files:
+        return
+    yield gettext(
+        "A rated file has counts and no verdicts by card. So there is no precision at another K, "
+        "no order of the relevant cards beyond the first, no cards that two runs share and no "
+        "agreement between raters; who rated, when and whether blind is not in it either."
+    )
+    for contender in report.comparison.contenders:
+        for figure, name in (
+            ("precision_at_5", "mean_precision_at_5"),
+            ("reciprocal_rank", "mrr"),
+        ):
+            left_open = [
+                query.position
+                for query in contender.run.queries
+                if why_undefined(query.summary, figure) is Undefined.LEFT_OPEN
+            ]
+            if left_open:
+                yield gettext(
+                    "The counts of %(name)s leave %(figure)s open for %(questions)s: there it has "
+                    "no value.",
+                    name=contender.run.name,
+                    figure=figure_name(name),
+                    questions=positions(left_open),
+                )
+
+
 def notes(report: ComparisonReport) -> Iterator[str]:
     """Yield what has to be known to read the tables."""
     comparison = report.comparison
+    yield from unsaid(report)
     for contender in comparison.contenders:
         yield from lacks(contender)
     small = smallness(comparison)

@@ -35,6 +35,9 @@ FILE_MESSAGES = {
     "no_queries": mark(
         "%(file)s holds no question: its list is empty. Run the test again and use its file."
     ),
+    "csv_without_rows": mark(
+        "%(file)s holds no question: no line follows its first one. Export it again."
+    ),
     "no_readable_query": mark(
         "Not one of the questions in %(file)s can be read. Mend the file or export it again."
     ),

@@ -25,7 +25,8 @@ class ComparisonReport:
     verdict under the rule was given, ``None`` before the first. ``blind`` says whether raters
     saw neither run nor method; ``unblinded`` when that was given up, empty if never.
     ``version`` is the product's. ``badged`` is when blind raters began to see what the
-    constraints came to on each card, empty if never.
+    constraints came to on each card, empty if never. ``files`` are the rated CSVs that were
+    compared, empty for runs of a study; the files say nothing of study, raters or blindness.
     """
 
     study: str
@@ -38,3 +39,4 @@ class ComparisonReport:
     unblinded: tuple[datetime, ...]
     version: str
     badged: tuple[datetime, ...] = ()
+    files: tuple[str, ...] = ()

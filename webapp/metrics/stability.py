@@ -170,6 +170,9 @@ def _judged_otherwise(
 
 
 def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
+    """Another K, where the verdicts by rank are known: a rated file has counts only."""
+    if any(len(q.verdicts) != q.summary.results_count for run in runs for q in run.queries):
+        return []
     return [
         Variation(
             Change.CUTOFF,
