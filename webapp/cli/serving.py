@@ -29,6 +29,8 @@ THREADS = 8
 CONNECTIONS = 1000
 """Open connections at once; a browser keeps up to six, a proxy as many as it likes."""
 IDLE_SECONDS = 120
+MOST_HEADER_BYTES = 16 * 2**10
+"""Names, cookies and addresses of ours take a fraction of this."""
 TRIED_PORTS = 20
 
 
@@ -111,6 +113,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
         connection_limit=CONNECTIONS,
         channel_timeout=IDLE_SECONDS,
         ident="relevansi",
+        max_request_header_size=MOST_HEADER_BYTES,
         max_request_body_size=settings.max_upload_bytes,
         clear_untrusted_proxy_headers=False,  # they tell that a request is not from here
     )

@@ -25,7 +25,7 @@ from webapp.db import deadlines
 from webapp.db.models import Participant, Rater
 from webapp.records import Who
 from webapp.services import participants, sign_in, studies
-from webapp.web import badges, htmx
+from webapp.web import badges, hosts, htmx
 from webapp.web.doors import Door, door
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
     app.before_request(_check)
     app.after_request(_set_headers)
-    app.wsgi_app = _with_headers(app.wsgi_app)  # type: ignore[assignment,method-assign]
+    answer = _with_headers(hosts.refuse_others(app.wsgi_app))
+    app.wsgi_app = answer  # type: ignore[assignment,method-assign]
 
 
 def database() -> Database:
@@ -209,7 +210,6 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-@lru_cache(maxsize=256)
 def is_loopback(host: str | None) -> bool:
     """Whether `host` (a name or an address, with or without port) is this machine.
 

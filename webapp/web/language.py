@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextvars import copy_context
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -36,9 +35,8 @@ def chosen() -> str:
     return _preferred(request.headers.get("Accept-Language"))
 
 
-@lru_cache(maxsize=256)
 def _preferred(languages: str | None) -> str:
-    """Return which of ours a browser likes best that says so."""
+    """Return the one of our languages that a browser prefers."""
     accepted = parse_accept_header(languages, LanguageAccept)
     return accepted.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
@@ -11,7 +10,6 @@ import flask
 from flask import current_app
 from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.exceptions import ClientDisconnected
-from werkzeug.sansio.http import parse_cookie
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -30,11 +28,6 @@ class Request(flask.Request):
     max_form_memory_size = 500_000
     max_form_parts = 1_000
 
-    @cached_property
-    def cookies(self) -> ImmutableMultiDict[str, str]:
-        """What the browser carries; the same with every click, and taken apart once."""
-        return _taken_apart(self.environ.get("HTTP_COOKIE"))
-
     def _load_form_data(self) -> None:
         """Read the form and the files; a short form without files, as clicks send it, at once."""
         is_untouched = "form" not in self.__dict__ and "stream" not in self.__dict__
@@ -46,11 +39,6 @@ class Request(flask.Request):
             most = current_app.config["MAX_CONTENT_LENGTH"]
             self.max_content_length = min(MOST_TYPED, most or MOST_TYPED)
         super()._load_form_data()
-
-
-@lru_cache(maxsize=1024)
-def _taken_apart(cookies: str | None) -> ImmutableMultiDict[str, str]:
-    return ImmutableMultiDict(parse_cookie(cookies))
 
 
 def _is_short(environ: WSGIEnvironment) -> bool:
