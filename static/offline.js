@@ -160,6 +160,7 @@ function press(place, value) {
 }
 
 function paintGrades(query) {
+  if (!one("#grades")) return; // an unreadable answer has none
   const suggested = suggestedQuality(query);
   for (const input of all("#grades input")) {
     input.checked = Number(input.value) === query.quality;
@@ -176,11 +177,8 @@ function paintWalk(query) {
   one("strong", walk).textContent = filled(words.moving, at + 1, queries.length);
   const open = queries.map(openIn);
   const left = open.filter(({ isOpen }) => isOpen).length;
-  const judgments = open.reduce((sum, one) => sum + one.judgments, 0);
   Object.assign(one("progress", walk), { max: queries.length, value: queries.length - left });
-  one("#left").textContent = left
-    ? filled(words.left, counted(words, "card", judgments), counted(words, "question", left))
-    : words.finished;
+  one("#left").textContent = left ? whatIsLeft(open, left) : words.finished;
   way("prev", queries[at - 1]?.query_id);
   way("next", queries[at + 1]?.query_id);
   const next = nextOpen(query.query_id);
@@ -188,6 +186,14 @@ function paintWalk(query) {
   const jump = one('[data-way="jump"]', walk);
   if (next === undefined) jump.textContent = left ? words.nothingElse : words.seeDone;
   if (next === undefined && !left) jump.replaceWith(linked(jump, "#take"));
+}
+
+function whatIsLeft(open, questions) {
+  const judgments = open.reduce((sum, one) => sum + one.judgments, 0);
+  const unrated = open.filter(({ isUnrated }) => isUnrated).length;
+  const cards = counted(words, "card", judgments);
+  const left = filled(words.left, cards, counted(words, "question", questions));
+  return [judgments && left, unrated && counted(words, "answer", unrated)].filter(Boolean).join(" · ");
 }
 
 /** Make a way of the walk lead to a question, or nowhere. */

@@ -127,13 +127,13 @@ export function lastChange(changes) {
   return changes.findLast(({ cause, event_id }) => cause !== "undo" && !undone.has(event_id));
 }
 
-/** Whether something is left to rate; `judgments` counts the verdicts still to give. */
+/** Whether something is left to rate; `judgments` counts verdicts, every readable answer has a quality. */
 export function openIn(query) {
   const things = new Set(query.results.map(({ thing }) => thing));
   const unjudged = [...things].filter((thing) => !query.said[thing]).length;
   const judgments = unjudged + (query.state === "empty" && !query.outcome ? 1 : 0);
-  const unrated = query.state === "results" && query.quality === null;
-  return { judgments, isOpen: judgments > 0 || unrated };
+  const isUnrated = query.state !== "unreadable" && query.quality === null;
+  return { judgments, isUnrated, isOpen: judgments > 0 || isUnrated };
 }
 
 function fresh() {

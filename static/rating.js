@@ -286,7 +286,6 @@ const places = () => all(PLACES, question());
 const within = (selector) => focused()?.closest?.(selector);
 const isGrades = (place) => place.matches(".grades");
 const isOpen = (place) => (isGrades(place) ? !one(":checked", place) : !place.dataset.verdict);
-const isAsked = (place) => isOpen(place) && !("optional" in place.dataset);
 
 /** Return what has focus; what stands below a card is the card itself to every key. */
 function focused() {
@@ -309,7 +308,7 @@ function enter(place) {
 
 function focusFirst() {
   const marked = location.hash && one(`.card${location.hash}`);
-  const first = marked || places().find(isAsked);
+  const first = marked || places().find(isOpen);
   if (first) enter(first);
   else question().focus({ preventScroll: true });
 }
@@ -348,8 +347,7 @@ const REPEATING = ["j", "k", "arrowdown", "arrowup"];
 
 function act(key) {
   if (OUTCOMES[key] && (within("#outcome") || (one("#outcome") && !cards().length))) {
-    say(one("#outcome"), "empty_outcome", OUTCOMES[key], { onward: true });
-    onward();
+    classify(OUTCOMES[key]);
   } else if (VERDICTS[key] && cards().length) {
     verdict(VERDICTS[key]);
   } else if (/^[0-5]$/.test(key)) {
@@ -366,22 +364,34 @@ function verdict(value) {
   const after = places().slice(cards().length);
   const next = nextOpen(cards(), card) ?? after.find(isOpen) ?? after.at(-1);
   judge(card, value, { onward: !next });
-  if (next) enter(next);
-  else onward();
+  moveOn(next);
 }
 
-/** Rate the answer whose grades have focus and move on: to the next answer, then to what is next. */
+/** Say whether the empty list is right and move on: to the quality, which comes with it or next. */
+function classify(value) {
+  const answers = all(".grades", question());
+  const next = answers.find(isOpen) ?? answers.at(-1);
+  say(one("#outcome"), "empty_outcome", value, { onward: !next });
+  moveOn(next);
+}
+
+/** Rate the answer in focus, or the only one where nothing is listed, and move on to what is open. */
 function grade(key) {
-  const grades = within(".grades");
+  const answers = all(".grades", question());
+  const grades = within(".grades") ?? (cards().length || answers.length > 1 ? null : answers[0]);
   if (!grades) return;
-  const next = nextOpen(all(".grades", question()), grades);
+  const next = nextOpen(all("#outcome, .grades", question()), grades);
   say(grades.form, "quality", key, { onward: !next });
+  moveOn(next);
+}
+
+function moveOn(next) {
   if (next) enter(next);
   else onward();
 }
 
 function writeNotes() {
-  const notes = within(".rate") ?? one(".rate:has(.grades)", question());
+  const notes = within(".rate") ?? one("form.rate", question());
   if (notes) focus(one("textarea", notes));
 }
 

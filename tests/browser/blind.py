@@ -43,7 +43,7 @@ THINGS = 5 + 3 + 4
 3 depends on its conversation: one, one and two cards."""
 
 CARDS_SHOWN = 3 + 1 + 1 + 2 + 1 + 2 + 2 + 2
-QUALITIES = 3 + 2 + 3
+QUALITIES = 3 + 3 + 3
 
 PLACE = """() => {
   const at = document.activeElement;

@@ -58,8 +58,10 @@ def stored(server: Server, run_id: str) -> list[Planned]:
 
 
 def _empty(query_id: int) -> Planned:
-    key, outcome = OUTCOMES[query_id % 2]
-    return Planned(query_id, ((key, "outcome"),), (), None, outcome)
+    """The key of an outcome, then quality."""
+    (key, outcome), quality = OUTCOMES[query_id % 2], query_id % 3
+    keys = ((key, "outcome"), (str(quality), "grades"))
+    return Planned(query_id, keys, (), quality, outcome)
 
 
 def _cards(query_id: int, things: list[tuple[str, str]]) -> Planned:

@@ -42,7 +42,10 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One run's answer: the things of its results in rank order, or that its list is empty."""
+    """One run's answer: the things of its results in rank order, or that its list is empty.
+
+    With neither, the call failed.
+    """
 
     question: int
     run: int
@@ -76,11 +79,6 @@ class Sample:
         """All that there is a verdict to give on."""
         shown = {thing for answer in self.answers for thing in answer.things}
         return shown | {answer.empty for answer in self.answers if answer.empty}
-
-    @cached_property
-    def listed(self) -> list[Answer]:
-        """The answers whose quality is asked."""
-        return [answer for answer in self.answers if answer.things]
 
     def of_run(self, run: int) -> list[Answer]:
         """One run's answers, in its order."""
@@ -133,7 +131,7 @@ def words(text: str | None) -> frozenset[str]:
 def likeness(one: str, other: str) -> float:
     """The share of neighbouring words that two texts have in common."""
     a, b = _neighbours(one), _neighbours(other)
-    return len(a & b) / len(a | b)
+    return len(a & b) / len(a | b) if a or b else 1.0
 
 
 def _neighbours(text: str) -> frozenset[tuple[str, str]]:

@@ -84,9 +84,13 @@ def test_focus_and_announcements_survive_every_key(server: Server, run_id: str, 
     rating.expect_focus("outcome")
     expect(page.locator("#status")).to_have_text("Pertanyaan 17 dari 30")
     rating.press("y")
+    assert rating.focus == "grades"
+    rating.press("0")
     rating.expect_question(18)
     rating.press("u")
     rating.expect_question(17)
+    rating.expect_focus("grades")
+    rating.press("u")
     rating.expect_focus("outcome")
     assert page.evaluate("window.lost") == 0
 

@@ -21,7 +21,7 @@ RECORD = f"""() => {{
     ({{ key }}) => window.pressed.push([key, place()]), true) ?? true;
   window.pressed = [];
 }}"""
-FINISHED = "Run ini selesai dinilai"
+FINISHED = "Run ini sudah dinilai sampai tuntas"
 
 
 def test_every_card_of_the_sample_is_rated_by_keyboard_alone(

@@ -154,12 +154,12 @@ def test_the_last_card_leads_to_the_first_answer_and_the_last_digit_to_the_next_
 def test_a_burst_of_keys_runs_through_all_stages_and_loses_none(
     rating: Page, empty_server: Server
 ) -> None:
-    """Five cards and three answers; two cards, the empty list, two answers."""
-    rating.keyboard.type("yytty" + "345" + "yt" + "t" + "12")
+    """Five cards and three answers; two cards, the empty list, three answers."""
+    rating.keyboard.type("yytty" + "345" + "yt" + "t" + "120")
     expect(rating.locator("#walk strong")).to_have_text("Pertanyaan 3 dari 5")
     focus_on(rating, '.card[data-position="1"]')
     said = [event["new"] for event in empty_server.events()]
-    assert said == [*"11001", *"345", *"10", "false_negative", *"12"]
+    assert said == [*"11001", *"345", *"10", "false_negative", *"120"]
 
 
 def test_clearing_a_card_hides_the_answers_until_it_is_judged_again(rating: Page) -> None:

@@ -84,7 +84,7 @@ def shown(page: Page, query_id: int) -> None:
 
 
 def rate_two_questions(page: Page) -> None:
-    """Judge, undo, judge again, write a note and grade; then say that a list is rightly empty."""
+    """Judge, undo, judge again, write a note and grade; then an empty list: outcome and grade."""
     page.keyboard.press("y")  # the same property at rank 3 is judged with it
     page.wait_for_function(f"({FOCUS})() === '2'")
     page.keyboard.press("t")
@@ -102,6 +102,12 @@ def rate_two_questions(page: Page) -> None:
     page.keyboard.press("4")
     shown(page, 2)
     page.keyboard.press("y")  # truly nothing
+    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    expect(page.locator("#suggestion")).to_contain_text("0")
+    expect(page.locator("#left")).to_have_text(
+        "Tersisa 1 kartu di 3 pertanyaan · 3 jawaban belum ada nilai kualitasnya"
+    )
+    page.keyboard.press("0")
     shown(page, 3)
 
 
@@ -121,7 +127,12 @@ def reload_and_finish(page: Page) -> None:
     shown(page, 3)
     page.keyboard.press("t")
     page.keyboard.press("1")
+    shown(page, 4)  # the call failed, which has a quality too
+    expect(page.locator("#left")).to_have_text("1 jawaban belum ada nilai kualitasnya")
+    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    page.keyboard.press("0")
     expect(page.locator("#done")).to_be_visible()
+    expect(page.locator("#left")).to_have_text("Sudah dinilai sampai tuntas")
     page.keyboard.press("Escape")
 
 
@@ -145,7 +156,7 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
 
     first = document(relevansi(instance, "import", ratings, "--json"))["ratings"][0]
     assert (first["rater"], first["rater_is_new"], first["problems"]) == ("Ani", True, [])
-    assert (first["verdicts"], first["empty_outcomes"], first["qualities"]) == (3, 1, 2)
+    assert (first["verdicts"], first["empty_outcomes"], first["qualities"]) == (3, 1, 4)
     exported = relevansi(instance, "export", first["run"], "--rater", "Ani")
     assert rated.read_bytes().decode() == exported.stdout
     stored = document(
@@ -157,7 +168,7 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
         [0],
         [],
     ]
-    assert [query["quality"] for query in stored] == [4, None, 1, None]
+    assert [query["quality"] for query in stored] == [4, 0, 1, 0]
     assert stored[1]["empty_outcome"] == "correct_empty"
     again = document(relevansi(instance, "import", ratings, "--json"))["ratings"][0]
     assert again["already_imported"]

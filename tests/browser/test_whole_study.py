@@ -158,14 +158,17 @@ def _look_around(page: Page, url: str) -> None:
 
 
 def test_every_distinct_thing_is_asked_of_each_rater_once(rated: Rated) -> None:
-    """Each property once for all runs that show it, changed ones again, empty lists together."""
-    things, listed = rated.sample.things, rated.sample.listed
+    """Each property once for all runs that show it, changed ones again, empty lists together.
+
+    And the quality of every answer, of empty ones and of the failed call too.
+    """
+    things, answers = rated.sample.things, rated.sample.answers
     versions = Counter((thing.question, thing.run) for thing in things if thing.version)
     assert versions
     for typist in rated.typists:
         first = [key.about for key in typist.keys if not key.again]
-        assert len(first) == len(set(first)) == len(things) + len(listed), typist.name
-        assert set(first) == things | set(listed)
+        assert len(first) == len(set(first)) == len(things) + len(answers), typist.name
+        assert set(first) == things | set(answers)
         assert all(typist.changed[unit] >= count for unit, count in versions.items())
 
 

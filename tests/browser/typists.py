@@ -49,7 +49,7 @@ ASKED = """() => {
     places: [...order.slice(from), ...order.slice(0, from)].filter(isOpen).map((place) => ({
       address: place.querySelector("h2 a")?.href ?? "",
       price: place.querySelector(".money strong")?.title ?? "",
-      text: place.closest(".whole")?.querySelector(".prose").textContent ?? "",
+      text: place.closest(".whole")?.querySelector(".prose")?.textContent ?? "",
     })),
   };
 }"""
@@ -96,8 +96,8 @@ class Mind:
         return "correct_empty" if is_nothing else "false_negative"
 
     def quality(self, answer: Answer, *, again: bool = False) -> str:
-        """A grade near what the answer deserves."""
-        where = f"{answer.question}/{answer.run}"
+        """A grade near what the answer deserves: two empty ones may be alike to the word."""
+        where = f"{answer.question}/{answer.run if answer.things else answer.text}"
         deserved = Random(f"deserved/{where}").choice(GRADES)
         grade = deserved + Random(f"{self.name}/{where}/{again}").choice((-1, 0, 0, 0, 1))
         return str(min(max(grade, 0), 5))
@@ -221,7 +221,7 @@ class Typist:
         """The answers whose texts are shown, in the order in which they are."""
         left = [
             answer
-            for answer in self.sample.listed
+            for answer in self.sample.answers
             if answer.question == question and where in {None, answer.run}
         ]
         found = []

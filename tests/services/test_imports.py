@@ -181,7 +181,8 @@ def test_a_rater_finds_summary_rows_for_every_query(
     standings = live_metrics.by_category(session, rater.id, imported.id)
     assert standings["location"].totals.n_queries == 3
     assert standings["location"].open_judgments == 2
-    assert standings["location"].open_queries == 2
+    assert standings["location"].open_queries == 3
+    assert standings["location"].totals.n_unrated == 3
 
 
 def test_nothing_is_stored_by_looking(session: Session, study: Study) -> None:

@@ -5,13 +5,24 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.blind_raters import Robot, set_study, stored
 from tests.services.runs import card, query
-from webapp.db.models import JudgedThing, Judgment, Rater, Repeat, Study, Task
+from webapp.db.models import (
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Run,
+    Study,
+    Task,
+)
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from webapp.services import assignments, blind_page, pool, progress, repeats, runs, studies, tasks
 from webapp.services.judgments import Rating
@@ -23,12 +34,15 @@ STEPS = 14
 
 
 def some_run(draw: Random) -> list[ReadQuery]:
-    """Return eight questions: shared and own cards, other prices, empty lists, follow-ups."""
+    """Return nine questions: shared and own cards, other prices, empty lists, follow-ups.
+
+    The answer to the eighth is unreadable, the call of the ninth failed.
+    """
     queries = []
-    for number in range(1, 9):
+    for number in range(1, 10):
         slugs = draw.choices("abcde", k=draw.randrange(5))
         cards = [card(f"{slug}{number}", price=draw.choice((None, 1, 2))) for slug in slugs]
-        state = QueryState.UNREADABLE if number == 8 else None
+        state = {8: QueryState.UNREADABLE, 9: QueryState.FAILED}.get(number)
         shown = [] if state else cards
         is_follow_up = number in {4, 5}
         queries.append(query(number, *shown, state=state, context_dependent=is_follow_up))
@@ -73,7 +87,9 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
         )
     )
     units = [Unit(question_id, run_id) for question_id, run_id, _ in asked]
-    assert set(units) == set(share.units)
+    answers = answers_with_quality(session, rater)
+    assert {unit for unit, _ in answers} == set(share.units)
+    assert set(units) <= set(share.units)
     wanted = {*share.first_time, *share.free}
     left = [
         thing
@@ -84,6 +100,8 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     mine = select(func.count()).select_from(Task).where(Task.rater_id == rater.id)
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))
+    ungraded = select(func.count()).select_from(RepeatRating).join(Task)
+    ungraded = ungraded.where(Task.rater_id == rater.id, RepeatRating.quality.is_(None))
     opened = session.scalar(mine.where(tasks.is_open(rater.study))) or 0
     return Progress(
         done=len(share.given) - opened,
@@ -91,7 +109,26 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
         open_judgments=len(left)
         + sum(unit in planned for unit in units)
         + (session.scalar(unsaid) or 0),
+        unrated=sum(unit in wanted and quality is None for unit, quality in answers)
+        + sum(unit in planned for unit, _ in answers)
+        + (session.scalar(ungraded) or 0),
     )
+
+
+def answers_with_quality(session: Session, rater: Rater) -> list[tuple[Unit, int | None]]:
+    """Return every readable answer of the rater's study with the quality they gave it."""
+    rows = session.execute(
+        select(Query, QueryRating.quality)
+        .join(Run)
+        .outerjoin(
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater.id)
+        )
+        .where(Run.study_id == rater.study_id, Query.state != "unreadable")
+    )
+    return [
+        (Unit(one.question_id, one.run_id if one.question.context_dependent else None), quality)
+        for one, quality in rows
+    ]
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -137,5 +174,5 @@ def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
 
     assert len(pool.units(session, rater)) == 2
     assert len(pool.units(session, stranger)) == 1
-    assert progress.progress(session, rater) == Progress(done=0, of=2, open_judgments=2)
-    assert progress.progress(session, stranger) == Progress(done=0, of=1, open_judgments=2)
+    assert progress.progress(session, rater) == Progress(done=0, of=2, open_judgments=2, unrated=2)
+    assert progress.progress(session, stranger) == Progress(0, of=1, open_judgments=2, unrated=1)

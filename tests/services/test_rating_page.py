@@ -10,7 +10,7 @@ from tests.services.runs import card, click, query, run
 from tests.services.statements import counted
 from webapp.db.engine import Database
 from webapp.db.models import Rater, Study
-from webapp.records import EmptyOutcome, ReadQuery, Relevance
+from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from webapp.services import imports, judgments, rating_page, studies
 from webapp.services.imports import Labels
 from webapp.services.judgments import Rating, UnknownQuery
@@ -74,7 +74,7 @@ def test_next_open_goes_round_the_end_and_keeps_to_the_category(
     run_id = stored(
         session, study, query(1, category="x"), query(2, category="y"), query(3, category="x")
     )
-    rated = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    rated = Rating(quality=0, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
 
     assert page(session, rater, run_id, 3).place.next_open == 1
     assert page(session, rater, run_id, 1, Filter(category="x")).place.next_open == 3
@@ -84,6 +84,28 @@ def test_next_open_goes_round_the_end_and_keeps_to_the_category(
     assert page(session, rater, run_id, 3).place.next_open == 2
     assert page(session, rater, run_id, 1, Filter(category="x")).place.next_open is None
     assert page(session, rater, run_id, 3, Filter(only_open=True)).place.previous == 2
+
+
+def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    failed, unreadable = (
+        query(number, state=state)
+        for number, state in ((2, QueryState.FAILED), (4, QueryState.UNREADABLE))
+    )
+    run_id = stored(session, study, query(1), failed, query(3, card("a")), unreadable)
+    judgments.judge(session, rater, run_id, 3, 1, YES, click("e1"))
+    outcome = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, rater, run_id, 1, outcome, click("e2"))
+
+    for query_id, left in ((1, 3), (2, 2), (3, 1)):
+        whole = page(session, rater, run_id, 4).whole
+        assert (whole.open_judgments, whole.open_queries, whole.totals.n_unrated) == (0, left, left)
+        assert whole.totals.n_complete == whole.totals.n_counted == 3  # figures ask no quality
+        assert page(session, rater, run_id, 4).place.next_open == query_id
+        assert rating_page.first_open(session, rater, run_id) == query_id
+        judgments.rate(session, rater, run_id, query_id, Rating(quality=0), click(f"q{query_id}"))
+    assert rating_page.first_open(session, rater, run_id) is None
 
 
 def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rater: Rater) -> None:

@@ -12,13 +12,14 @@ from tests.conftest import NOW
 from tests.services.blind_raters import NO, Robot, set_study, stored
 from tests.services.runs import card, click, query
 from webapp.db.models import Event, Judgment, QueryRating, Rater, Repeat, RepeatRating, Study, Task
-from webapp.records import ReadQuery
+from webapp.records import QueryState, ReadQuery
 from webapp.services import blind_page, live_metrics, pool, progress, repeats, studies, tasks
 from webapp.services.blind_page import BlindPage, Stage
 from webapp.services.judgments import Rating
 from webapp.services.pool import POOL, REPEAT, Given, Said, Share, Unit
+from webapp.services.progress import Progress
 
-NOTHING_SAID = Said(is_open=True, is_begun=False, is_unrated=True)
+NOTHING_SAID = Said(is_open=True, is_begun=False, unrated=2, answers=2)
 
 
 def questions(*methods: tuple[str, ...], of: int) -> list[list[ReadQuery]]:
@@ -67,20 +68,48 @@ def test_the_number_of_questions_told_never_changes_and_all_are_reached(
     assert (kinds.count(POOL), kinds.count(REPEAT)) == (12, 2)
     assert kinds[:3] == [POOL] * 3
     after = progress.progress(session, rater)
-    assert (after.done, after.of, after.open_judgments) == (14, 14, 0)
+    assert (after.done, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
 
 
 @pytest.mark.usefixtures("run_ids")
 def test_the_verdicts_left_fall_by_what_is_given_and_by_nothing_else(
     session: Session, rater: Rater
 ) -> None:
-    """Fourteen questions of three cards: giving a repeat neither adds nor takes any."""
-    robot, left = Robot(session, rater), []
+    """Fourteen questions of three cards and two answers: a repeat neither adds nor takes any."""
+    robot, left, unrated = Robot(session, rater), [], []
     while (page := robot.next_page()) is not None:
         left.append(page.progress.open_judgments)
+        unrated.append(page.progress.unrated)
         robot.rate(page)
 
     assert left == list(range(42, 0, -3))
+    assert unrated == list(range(28, 0, -2))
+
+
+def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Six questions, one of them twice: a list, an empty list and a failed call each."""
+    set_study(session, study, repeat_percent=17)
+    states = {"hybrid": None, "api_only": QueryState.EMPTY, "vector_only": QueryState.FAILED}
+    for method, state in states.items():
+        shown = [card("a")] if state is None else []
+        stored(session, study, method, *(query(n, *shown, state=state) for n in range(1, 7)))
+    robot = Robot(session, rater)
+    again = rate_until_a_repeat(session, robot)
+    first_unrated = again.progress.unrated
+
+    robot.rate(again, NO, quality=1)
+
+    answers = blind_page.blind_page(session, rater, again.task_id).answers
+    assert {(answer.state, answer.quality, answer.suggested) for answer in answers} == {
+        (QueryState.RESULTS, 1, 1),
+        (QueryState.EMPTY, 1, 0),
+        (QueryState.FAILED, 1, 0),
+    }
+    assert first_unrated - progress.progress(session, rater).unrated == 3
+    robot.rate_all()
+    assert progress.progress(session, rater) == Progress(done=7, of=7, open_judgments=0, unrated=0)
 
 
 @pytest.mark.usefixtures("run_ids")

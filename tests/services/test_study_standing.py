@@ -56,7 +56,9 @@ def test_each_rater_and_question_says_how_far_it_is(
     standing = study_standing(session, study)
     mine, theirs = standing.raters
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)
-    assert (theirs.judged, theirs.pace, theirs.seconds_left) == (2, 60, 120)
+    # One card and one empty list are left, and the quality of two answers to each question.
+    assert (theirs.progress.open_judgments, theirs.progress.unrated) == (2, 4)
+    assert (theirs.judged, theirs.pace, theirs.seconds_left) == (2, 60, 360)
     assert theirs.last_at == NOW + timedelta(minutes=1)
     first, second = standing.questions
     assert (first.things, first.given_to, first.judged) == (3, ("Budi",), {"Budi": 2})

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Thread
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs import card, click, query
 from webapp.db.engine import Database
-from webapp.db.models import Judgment, Rater, Study, Task
-from webapp.records import EmptyOutcome
+from webapp.db.models import Judgment, Query, QueryRating, Rater, Study, Task
+from webapp.records import EmptyOutcome, QueryState
 from webapp.services import blind_page, live_metrics, progress, studies, tasks
 from webapp.services.blind_page import Stage
 from webapp.services.judgments import NotToJudge, Rating
+from webapp.services.progress import Progress
 from webapp.services.tasks import UnknownTask
 
 METHODS = ("hybrid", "api_only", "vector_only")
@@ -83,6 +85,88 @@ def test_answers_are_asked_for_only_once_every_card_is_judged(
     page = blind_page.blind_page(session, rater, task.id)
     assert page.stage is Stage.ANSWERS
     assert [answer.letter for answer in page.answers] == ["A", "B", "C"]
+
+
+def test_a_question_is_done_once_every_readable_answer_has_its_quality(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """A list, two empty lists that say something different, a failed call, an unreadable one."""
+    set_study(session, study, repeat_percent=0)
+    states = {
+        "hybrid": None, "api_only": QueryState.EMPTY, "vector_only": QueryState.EMPTY,
+        "failing": QueryState.FAILED, "garbled": QueryState.UNREADABLE,
+    }  # fmt: skip
+    for method, state in states.items():
+        cards = [card("a")] if state is None else []
+        text = f"As {method} puts it"
+        stored(session, study, method, replace(query(1, *cards, state=state), response=text))
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    (shown,) = blind_page.blind_page(session, rater, task.id).cards
+    tasks.judge(session, rater, task.id, shown.key, YES, click("e1"))
+    assert blind_page.blind_page(session, rater, task.id).stage is Stage.EMPTINESS
+    outcome = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+    tasks.rate(session, rater, task.id, None, outcome, click("e2"))
+
+    page = blind_page.blind_page(session, rater, task.id)
+
+    assert page.stage is Stage.ANSWERS
+    assert [answer.letter for answer in page.answers] == ["A", "B", "C", "D"]
+    assert {(answer.response, answer.suggested) for answer in page.answers} == {
+        ("As hybrid puts it", 5),
+        ("As api_only puts it", 0),
+        ("As vector_only puts it", 0),
+        ("As failing puts it", 0),
+    }
+    for left, answer in zip((4, 3, 2, 1), page.answers, strict=True):
+        assert not tasks.is_done(session, rater, task.id)
+        assert tasks.ahead(session, rater, NOW, 1) == [task]
+        assert progress.progress(session, rater) == Progress(0, 1, open_judgments=0, unrated=left)
+        tasks.rate(session, rater, task.id, answer.key, Rating(quality=0), click(answer.key))
+    assert blind_page.blind_page(session, rater, task.id).stage is Stage.DONE
+    assert tasks.is_done(session, rater, task.id)
+    assert tasks.next_task(session, rater, NOW) is None
+
+
+def test_questions_without_any_card_ask_for_the_quality_of_their_answers(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """The first is empty in both runs; of the second, both calls failed."""
+    set_study(session, study, repeat_percent=0)
+    for method in ("hybrid", "api_only"):
+        stored(session, study, method, query(1), query(2, state=QueryState.FAILED))
+    robot = Robot(session, rater)
+    empty = robot.next_page()
+    assert empty is not None
+    assert (empty.stage, empty.answers) == (Stage.EMPTINESS, ())
+    robot.rate(empty)
+
+    failed = robot.next_page()
+
+    assert failed is not None
+    assert (failed.stage, failed.asks_emptiness) == (Stage.ANSWERS, False)
+    assert [answer.suggested for answer in failed.answers] == [0, 0]
+    assert failed.progress == Progress(done=1, of=2, open_judgments=0, unrated=2)
+    robot.rate(failed)
+    assert robot.next_page() is None
+
+
+def test_a_quality_that_an_empty_answer_misses_opens_a_finished_question_again(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """As in a study that was rated before empty answers were asked for theirs."""
+    set_study(session, study, repeat_percent=0)
+    stored(session, study, "hybrid", query(1), query(2, card("a")))
+    Robot(session, rater).rate_all()
+    empty = select(Query.id).where(Query.state == str(QueryState.EMPTY))
+    session.execute(delete(QueryRating).where(QueryRating.query_key.in_(empty)))
+    live_metrics.refresh(session, [rater.id], Query.id.in_(empty))
+
+    page = Robot(session, rater).next_page()
+
+    assert page is not None
+    assert (page.question, page.stage) == ("Question 1", Stage.ANSWERS)
+    assert page.progress == Progress(done=1, of=2, open_judgments=0, unrated=1)
 
 
 def test_the_order_is_shuffled_for_each_rater_and_stays_when_a_run_is_added(

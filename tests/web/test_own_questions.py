@@ -62,7 +62,12 @@ def test_an_empty_answer_asks_in_plain_words_whether_that_is_right(
     client.post(f"{address}/rating", data={"empty_outcome": "false_negative"})
     page = client.get(address).text
     assert 'data-verdict="false_negative"' in page
-    assert "Everything is rated" in page
+    assert "Not rated yet: the quality of the answer" in page
+    assert "Suggested for an answer without results: 0." in page
+    assert "Not rated in full" in client.get("/ask/").text
+    client.post(f"{address}/rating", data={"quality": "0"})
+    assert "Everything is rated" in client.get(address).text
+    assert "Not rated in full" not in client.get("/ask/").text
 
 
 def test_a_click_by_script_is_answered_with_what_it_changed(

@@ -164,7 +164,8 @@ def test_the_verdicts_asked_are_the_distinct_judged_things(
 ) -> None:
     """Question 1: a (two prices), b, c; 2: x, an emptiness; 3: y, an emptiness; 4: z, z, z.
 
-    Question 4 depends on its conversation and is asked for each run.
+    Question 4 depends on its conversation and is asked for each run. Each of the twelve
+    answers has a quality, the three empty ones too.
     """
     rate_whole_study(client, {})
 
@@ -172,7 +173,7 @@ def test_the_verdicts_asked_are_the_distinct_judged_things(
         standing = live_metrics.check(session)
     page = client.get("/rate/").text
     assert standing == []
-    assert re.findall(r"<dd>(\d+)</dd>", page) == ["6", "9", "2", "9"]
+    assert re.findall(r"<dd>(\d+)</dd>", page) == ["6", "9", "2", "12"]
 
 
 def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers(
@@ -241,7 +242,9 @@ def test_the_cards_come_first_then_the_emptiness_then_the_answers(client: FlaskC
     client.post(f"{second}/rating", data={"empty_outcome": "correct_empty"})
     html = client.get(second).text
     assert stage(html) == "answers"
-    assert re.findall(r"<h2[^>]*>Answer (\w)</h2>", html) == ["A", "B"]
+    assert re.findall(r"<h2[^>]*>Answer (\w)</h2>", html) == ["A", "B", "C"]
+    assert re.findall(r"Answer 2: \[[^]]*\]", unescape(html)).count("Answer 2: []") == 1
+    assert html.count("Suggested for an answer without results: 0.") == 1
     assert "You judged a property relevant for this question" in html
 
 

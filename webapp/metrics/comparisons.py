@@ -180,7 +180,7 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> Missing:
         incomplete=where(lambda s: not s.complete and s.state is not QueryState.UNREADABLE),
         unreadable=where(lambda s: s.state is QueryState.UNREADABLE),
         failed=where(lambda s: s.state is QueryState.FAILED),
-        unrated_quality=where(lambda s: s.state is QueryState.RESULTS and s.quality is None),
+        unrated_quality=where(lambda s: s.is_unrated),
     )
 
 

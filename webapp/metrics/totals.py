@@ -88,6 +88,11 @@ class Totals:
         return self.n_results - self.n_judged
 
     @property
+    def n_unrated(self) -> int:
+        """Number of answers that still wait for their response quality."""
+        return self.n_counted - self.sums["response_quality"].n
+
+    @property
     def n_unclassified(self) -> int:
         """Number of empty lists that still wait for their classification."""
         return self.n_empty - self.n_correct_empty - self.n_false_negative

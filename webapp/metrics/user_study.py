@@ -64,12 +64,11 @@ class OwnAnswer:
 
     @property
     def is_rated(self) -> bool:
-        """Whether every verdict was given, and the quality of a list."""
+        """Whether every verdict and the quality were given; a failed call asks for neither."""
         if self.row is None:
             return False
         summary = self.row.summary
-        is_list = summary.state is QueryState.RESULTS
-        return summary.complete and not (is_list and summary.quality is None)
+        return summary.state is QueryState.FAILED or (summary.complete and not summary.is_unrated)
 
 
 @dataclass(frozen=True, slots=True)

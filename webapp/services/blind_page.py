@@ -67,11 +67,13 @@ class BlindCard:
 class BlindAnswer:
     """One whole answer to rate 0-5, called by a letter; ``key`` names it.
 
-    ``suggested`` is what the share of relevant cards in it suggests, if all are judged.
+    ``suggested`` is what the share of relevant cards in it suggests, if all are judged, and 0
+    for an answer that lists nothing.
     """
 
     key: str
     letter: str
+    state: QueryState
     response: str
     quality: int | None
     notes: str
@@ -297,7 +299,7 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     rows = _rated(again=again).all(driver(session), {"task_id": task.id})
     found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     suggested = (
-        repeats.suggested(session, task, [row.id for row in found])
+        repeats.suggested(session, task, {row.id: QueryState(row.state) for row in found})
         if again
         else {row.id: _suggested(row) for row in found}
     )
@@ -305,6 +307,7 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
         BlindAnswer(
             key=tasks.key(task, -row.id),
             letter=tasks.letter(number),
+            state=QueryState(row.state),
             response=row.response,
             quality=row.quality,
             notes=row.notes or "",
@@ -318,15 +321,14 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement over the answers to rate in a task, and what was said of them."""
     said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
-    columns = select(Query.id, Query.response, said.quality, said.notes)
+    columns = select(Query.id, Query.state, Query.response, said.quality, said.notes)
     if again:
         asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
         return asked.join(Query, Query.id == RepeatRating.query_key).where(own)
     row, mine = QuerySummary, Task.rater_id
     return (
         columns.add_columns(
-            *(row.state, row.results_count, row.judged_count),
-            *(row.relevant_count, row.not_relevant_count),
+            *(row.results_count, row.judged_count, row.relevant_count, row.not_relevant_count)
         )
         .join_from(Task, Rater, Rater.id == mine)
         .join(Study, Study.id == Rater.study_id)

@@ -152,7 +152,7 @@ class Standing:
     """How one rater stands in some queries of a run: what is summed, and what is left.
 
     ``open_judgments`` counts verdicts still to give, ``open_queries`` the queries that miss
-    one or whose listed answer misses its quality.
+    one or whose answer misses its quality.
     """
 
     totals: Totals = field(default_factory=Totals)
@@ -172,8 +172,12 @@ class Standing:
 
 def is_open(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
     """Return the condition on ``QuerySummary`` that something is left to rate."""
-    unrated = and_(row.state == str(QueryState.RESULTS), row.quality.is_(None))
-    return or_(row.open_judgments > 0, unrated)
+    return or_(row.open_judgments > 0, is_unrated(row))
+
+
+def is_unrated(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
+    """Return the condition on ``QuerySummary`` that its ``is_unrated`` is."""
+    return and_(row.state != str(QueryState.UNREADABLE), row.quality.is_(None))
 
 
 def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:

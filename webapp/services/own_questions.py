@@ -109,6 +109,12 @@ class QuestionLine:
     answered_at: datetime | None
     before: int = 0
 
+    @property
+    def is_unrated(self) -> bool:
+        """Whether the answer asks for a quality, as every readable one does, and has none."""
+        asks = self.state is State.ANSWERED and self.answer_state is not QueryState.UNREADABLE
+        return asks and self.quality is None
+
 
 @dataclass(frozen=True, slots=True)
 class Allowance:

@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     Exists,
+    Integer,
     Select,
     SQLColumnExpression,
     and_,
     bindparam,
     case,
+    cast,
     exists,
     func,
     or_,
@@ -46,7 +48,7 @@ from webapp.db.models import (
 from webapp.db.prepared import prepared
 from webapp.db.tables import tables
 from webapp.records import QueryState
-from webapp.services import assignments
+from webapp.services import assignments, live_metrics
 
 POOL, REPEAT = "pool", "repeat"
 """The kinds of tasks: a unit for the first time, and the same once more."""
@@ -70,12 +72,13 @@ class Said(NamedTuple):
     """How far one rater is with a unit.
 
     ``is_open`` says that something listed is unjudged, below the pool's depth too,
-    ``is_begun`` that something is judged, ``is_unrated`` that an answer misses its quality.
+    ``is_begun`` that something is judged. ``unrated`` of its ``answers`` miss their quality.
     """
 
     is_open: bool
     is_begun: bool
-    is_unrated: bool
+    unrated: int
+    answers: int
 
 
 class Given(NamedTuple):
@@ -117,29 +120,30 @@ def units(session: Session, rater: Rater) -> dict[Unit, Said]:
     values = {"rater_id": rater.id, "study_id": rater.study_id}
     rows = _units().all(driver(session), values)
     return {
-        Unit(question_id, run_id): Said(bool(is_open), bool(is_begun), bool(is_unrated))
-        for question_id, run_id, is_open, is_begun, is_unrated in rows
+        Unit(question_id, run_id): Said(bool(is_open), bool(is_begun), unrated, answers)
+        for question_id, run_id, is_open, is_begun, unrated, answers in rows
     }
 
 
 @prepared
 def _units() -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``units``: a unit without anything to judge is none.
+    """Return the statement behind ``units``: a unit without a readable answer is none.
 
     The joins are outer ones so that SQLite keeps their order and no answer's text is passed.
     """
-    row, results = QuerySummary, QuerySummary.state == str(QueryState.RESULTS)
+    row = QuerySummary
     begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
     run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
     sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
-    asks = or_(results, row.state == str(QueryState.EMPTY))
+    answers = _sum(row.state != str(QueryState.UNREADABLE))
     return (
         select(
             Question.id,
             run_id,
             _any(row.open_judgments > 0),
             _any(begun),
-            _any(and_(results, row.quality.is_(None))),
+            _sum(live_metrics.is_unrated(row)),
+            answers,
         )
         .join_from(Question, Query, Query.question_id == Question.id, isouter=True)
         .join(
@@ -149,13 +153,17 @@ def _units() -> Select[*tuple[Any, ...]]:
         )
         .where(Question.question_set_id.in_(sets))
         .group_by(Question.position, Question.id, run_id)
-        .having(_any(asks) == 1)
+        .having(answers > 0)
         .order_by(Question.position, Question.id, run_id)
     )
 
 
 def _any(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.max(case((condition, 1), else_=0))
+
+
+def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return cast(func.sum(case((condition, 1), else_=0)), Integer)
 
 
 def size(session: Session, study: Study, wanted: Collection[Unit]) -> int:
@@ -285,11 +293,14 @@ def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
 
 
 def answers_in(study: Study | type[Study], unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
-    """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`."""
+    """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`.
+
+    Every readable one asks for its quality: an empty list and a failed call too.
+    """
     return and_(
         Query.question_id == unit.question_id,
         Run.study_id == study.id,
-        Query.state == str(QueryState.RESULTS),
+        Query.state != str(QueryState.UNREADABLE),
         Query.run_id == func.coalesce(unit.run_id, Query.run_id),
     )
 

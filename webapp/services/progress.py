@@ -16,11 +16,15 @@ from webapp.services.pool import Share
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a rater is: questions done and given or still to be given, verdicts left."""
+    """How far a rater is: questions done and given or still to be given, and what is left.
+
+    ``open_judgments`` are verdicts, ``unrated`` answers that miss their quality.
+    """
 
     done: int
     of: int
     open_judgments: int
+    unrated: int
 
     @property
     def left(self) -> int:
@@ -68,19 +72,22 @@ def of_share(session: Session, rater: Rater, share: Share) -> Progress:
     untouched = to_judge - begun
     sizes = pool.sizes(session, rater.study, planned)
     left = pool.left(session, rater, begun)
-    again, open_again = repeats.left(session, rater) if share.again else (0, 0)
+    again = repeats.left(session, rater) if share.again else repeats.Left()
     opened = sum(
-        unit in untouched or left.get(unit, 0) > 0 or share.units[unit].is_unrated
+        unit in untouched or left.get(unit, 0) > 0 or share.units[unit].unrated > 0
         for unit in share.first_time
         if unit in share.units
     )
     return Progress(
-        done=len(share.given) - opened - open_again,
+        done=len(share.given) - opened - again.tasks,
         of=len(share.given) + len(share.free) + len(planned),
         open_judgments=pool.size(session, rater.study, untouched)
         + sum(left.values())
         + sum(sizes.values())
-        + again,
+        + again.judgments,
+        unrated=sum(share.units[unit].unrated for unit in wanted)
+        + sum(share.units[unit].answers for unit in planned)
+        + again.unrated,
     )
 
 

@@ -8,11 +8,11 @@ the second time measures how far a rater agrees with themselves; it is never the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
@@ -107,16 +107,24 @@ def is_open() -> ColumnElement[bool]:
     )
 
 
-def left(session: Session, rater: Rater) -> tuple[int, int]:
-    """Return how many verdicts are still to be given again, and how many tasks are open."""
+class Left(NamedTuple):
+    """How many verdicts and qualities are still to be given again, in so many open tasks."""
+
+    judgments: int = 0
+    unrated: int = 0
+    tasks: int = 0
+
+
+def left(session: Session, rater: Rater) -> Left:
+    """Return what is still to be said again of all that was given to the rater again."""
     mine = Task.rater_id == rater.id, Task.kind == REPEAT
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
+    unrated = select(func.count()).select_from(RepeatRating).join(Task)
+    unrated = unrated.where(*mine, RepeatRating.quality.is_(None))
     open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
-    verdicts, begun = session.execute(
-        select(unsaid.scalar_subquery(), open_tasks.scalar_subquery())
-    ).one()
-    return verdicts, begun
+    counts = (counted.scalar_subquery() for counted in (unsaid, unrated, open_tasks))
+    return Left(*session.execute(select(*counts)).one())
 
 
 def thing_ids(asking: Asking, task_id: str) -> tuple[int, ...]:
@@ -145,19 +153,19 @@ def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, da
 
 
 def suggested(
-    session: Session, task: Task | Row[Any], keys: Sequence[int]
+    session: Session, task: Task | Row[Any], answers: Mapping[int, QueryState]
 ) -> dict[int, int | None]:
-    """Return what the verdicts given again suggest for the quality of each answer."""
+    """Return what the verdicts given again suggest for the quality of each of these answers."""
     same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
     rows = session.execute(
         select(Result.query_key, Repeat.verdict)
         .outerjoin(Repeat, same)
-        .where(Result.query_key.in_(keys))
+        .where(Result.query_key.in_(answers))
     )
     said: dict[int, list[Relevance | None]] = defaultdict(list)
     for key, verdict in rows:
         said[key].append(Relevance(verdict) if verdict else None)
-    return {key: suggested_quality(QueryState.RESULTS, found) for key, found in said.items()}
+    return {key: suggested_quality(state, said[key]) for key, state in answers.items()}
 
 
 def _draw(seed: str, unit: Unit) -> bytes:

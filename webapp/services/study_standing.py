@@ -63,8 +63,9 @@ class RaterStanding:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimated time until everything is judged; ``None`` before there is a pace."""
-        return None if self.pace is None else self.pace * self.progress.open_judgments
+        """Estimated time until everything is rated; ``None`` before there is a pace."""
+        clicks = self.progress.open_judgments + self.progress.unrated
+        return None if self.pace is None else self.pace * clicks
 
 
 @dataclass(frozen=True, slots=True)

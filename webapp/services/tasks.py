@@ -124,7 +124,7 @@ def emptiness(session: Session, task: Task) -> JudgedThing | None:
 
 
 def answers(session: Session, task: Task) -> list[Query]:
-    """Return the listed answers whose quality is to be rated, in the rater's own order."""
+    """Return the answers whose quality is to be rated, in the rater's own order."""
     if task.kind == REPEAT:
         wanted = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
     else:

@@ -201,7 +201,7 @@ def _open(totals: Totals) -> _Open:
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
         ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
     ]
-    left = totals.n_counted - totals.sums["response_quality"].n
+    left = totals.n_unrated
     return _Open(
         verdicts=", ".join(part for part in parts if part),
         answers=ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else "",

@@ -292,7 +292,7 @@ def _left(line: QuestionLine) -> str:
         missing.append(gettext("whether showing nothing is right"))
     elif line.open_judgments:
         missing.append(ngettext("%(n)s card", "%(n)s cards", line.open_judgments))
-    if line.quality is None and line.answer_state == "results":
+    if line.is_unrated:
         missing.append(gettext("the quality of the answer"))
     return ", ".join(missing)
 

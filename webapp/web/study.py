@@ -44,13 +44,14 @@ class StudyPage:
 class RaterLine:
     """One rater: how far, since when and for how long still, in words where there are any.
 
-    ``done`` and ``of`` count the questions of a blind study, ``pace`` is in seconds;
-    ``time_left`` is empty without a pace.
+    ``done`` and ``of`` count the questions of a blind study, ``left`` verdicts and ``unrated``
+    answers without a quality; ``pace`` is in seconds, ``time_left`` is empty without one.
     """
 
     name: str
     judged: int
     left: int
+    unrated: int
     done: int
     of: int
     last_at: datetime | None
@@ -219,6 +220,7 @@ def _rater(found: RaterStanding) -> RaterLine:
         name=found.name,
         judged=found.judged,
         left=found.progress.open_judgments,
+        unrated=found.progress.unrated,
         done=found.progress.done,
         of=found.progress.of,
         last_at=found.last_at,
