@@ -22,6 +22,8 @@ const OUTCOMES = { correct_empty: "no data exists", false_negative: "should have
 const TAKEN_FOR_OURS = /^(?:own words: )*(?:call failed|unreadable answer|cannot tell: rank )/iu;
 // What a spreadsheet may run as a formula, the full-width forms included.
 const RUNNABLE = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;
+// The same for what would be a cell of its own if the file were split at semicolons or tabs.
+const SPLIT_OFF = /(?<=[;\t])(?=["']*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 
 export function ratedCsv(queries) {
   return [COLUMNS, ...queries.map(line)].map((cells) => `${cells.map(quoted).join(",")}\n`).join("");
@@ -74,7 +76,7 @@ function decimals(value) {
 
 function cell(value) {
   const plain = value.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
-  return RUNNABLE.test(plain) ? `'${plain}` : plain;
+  return (RUNNABLE.test(plain) ? `'${plain}` : plain).replaceAll(SPLIT_OFF, "'");
 }
 
 function quoted(value) {

@@ -27,6 +27,7 @@ from webapp.web import formatting
 
 RUNS = 150
 NOTES = (
+    "baik;=1+1",
     *("", "", "bagus", "=1+1", "'=1+1", "\t@x", "\uff1d1", 'a "b", c', "satu\ndua", "a\r\nb\rc"),
     *("call failed", "Own words: call failed", "own words: cannot tell: rank 2", " spasi "),
     *("unreadable an\u017fwer", "no data exists", "ünïcode 🏠", "-", ","),

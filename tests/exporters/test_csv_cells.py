@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.exporters.csv_cells import Cell, CsvStyle, csv_bytes, neutralised
+from webapp.exporters.csv_cells import Cell, CsvStyle, cell_text, csv_bytes, neutralised
+from webapp.importers.csv_table import original_text
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,26 @@ def test_what_a_spreadsheet_would_run_is_led_by_an_apostrophe(text: str) -> None
 @pytest.mark.parametrize("text", ["", "rumah", "'s", "a=1", "1-2", " = "])
 def test_any_other_text_stays_as_it_is(text: str) -> None:
     assert neutralised(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "excel"),
+    [
+        ("baik;=1+1", "baik;'=1+1", "baik;=1+1"),
+        ("baik,=1+1", "baik,=1+1", "baik,'=1+1"),
+        ('a;"=1"', "a;'\"=1\"", 'a;"=1"'),
+        ("a\t@b", "a\t'@b", "a\t'@b"),
+        ("a;'=1", "a;''=1", "a;'=1"),
+        ("a; 5,-6", "a; 5,-6", "a; 5,'-6"),
+    ],
+)
+def test_a_part_that_another_separator_splits_off_is_not_run_either(
+    text: str, plain: str, excel: str
+) -> None:
+    """And read by the file's own separator, the text is what it was."""
+    assert cell_text(text) == plain
+    assert cell_text(text, CsvStyle.EXCEL) == excel
+    assert original_text(plain, ",") == original_text(excel, ";") == text
 
 
 def test_the_plain_style_is_utf_8_with_commas_and_line_feeds_only() -> None:

@@ -27,6 +27,18 @@ class CsvStyle(StrEnum):
     PLAIN = "plain"
     EXCEL = "excel"
 
+    @property
+    def delimiter(self) -> str:
+        """The separator of the cells."""
+        return ";" if self is CsvStyle.EXCEL else ","
+
+
+# Where a cell would begin like a formula if `;` and `,` were taken for each other.
+_SPLIT_OFF = {
+    CsvStyle.PLAIN: re.compile("(?<=[;\\t])(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"),
+    CsvStyle.EXCEL: re.compile("(?<=[,\\t])(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"),
+}
+
 
 def neutralised(text: str) -> str:
     """`text`, led by an apostrophe when a spreadsheet would run it as a formula.
@@ -37,22 +49,25 @@ def neutralised(text: str) -> str:
     return f"'{text}" if _RUNNABLE.match(text) else text
 
 
-def cell_text(cell: Cell) -> str:
+def cell_text(cell: Cell, style: CsvStyle = CsvStyle.PLAIN) -> str:
     """`cell` as it stands in the file: numbers in their shortest form, nothing as blank.
 
-    Line ends inside a text become LF, the only one in the file.
+    Line ends inside a text become LF, the only one in the file. A text that begins like a formula
+    is led by an apostrophe, and so is what would begin like one in a cell of its own if the file
+    were split at another separator than its own.
     """
     if cell is None:
         return ""
     if isinstance(cell, str):
-        return neutralised(cell.replace("\r\n", "\n").replace("\r", "\n"))
+        text = neutralised(cell.replace("\r\n", "\n").replace("\r", "\n"))
+        return _SPLIT_OFF[style].sub("'", text)
     return str(int(cell)) if cell == int(cell) else repr(cell)
 
 
 def csv_bytes(rows: Iterable[Sequence[Cell]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """The file of `rows`, header first: UTF-8, every line ended by LF."""
-    excel = style is CsvStyle.EXCEL
     buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, delimiter=";" if excel else ",", lineterminator="\n")
-    writer.writerows([cell_text(cell) for cell in row] for row in rows)
-    return buffer.getvalue().encode("utf-8-sig" if excel else "utf-8")
+    writer = csv.writer(buffer, delimiter=style.delimiter, lineterminator="\n")
+    writer.writerows([cell_text(cell, style) for cell in row] for row in rows)
+    encoding = "utf-8-sig" if style is CsvStyle.EXCEL else "utf-8"
+    return buffer.getvalue().encode(encoding)

@@ -38,6 +38,13 @@ MESSAGES = {
 _NEUTRALISED = re.compile("'(?='*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20])")
 
 
+# The same for a part of a cell that another separator would split off, by the file's own one.
+_SPLIT_OFF = {
+    own: re.compile(f"(?<=[{other}\\t])'(?=[\"']*[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20])")
+    for own, other in ((",", ";"), (";", ","))
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One record: the 1-based line it begins in, and its cells by column name."""
@@ -78,12 +85,14 @@ def read_table(name: str, data: bytes, *, required: Iterable[str]) -> Table:
         details = {"columns": ", ".join(missing)}
         problem = Problem(Severity.ERROR, "csv_columns_missing", name, line=1, details=details)
         return Table(columns, (), (problem,))
-    return _table(name, columns, found[1:])
+    return _table(name, columns, found[1:], delimiter)
 
 
-def original_text(cell: str) -> str:
-    """`cell` without the apostrophe that keeps a spreadsheet from running it."""
-    return cell[1:] if _NEUTRALISED.match(cell) else cell
+def original_text(cell: str, delimiter: str = ",") -> str:
+    """`cell` without the apostrophes that keep a spreadsheet from running it or parts of it."""
+    split_off = _SPLIT_OFF.get(delimiter)
+    text = split_off.sub("", cell) if split_off else cell
+    return text[1:] if _NEUTRALISED.match(text) else text
 
 
 def _known(lines: list[str], delimiter: str, names: Iterable[str]) -> int:
@@ -125,7 +134,10 @@ def _from(lines: list[str], start: int) -> Iterator[str]:
 
 
 def _table(
-    name: str, columns: tuple[str, ...], found: list[tuple[int, list[str] | csv.Error]]
+    name: str,
+    columns: tuple[str, ...],
+    found: list[tuple[int, list[str] | csv.Error]],
+    delimiter: str,
 ) -> Table:
     records, problems = [], []
     for line, cells in found:
@@ -135,7 +147,7 @@ def _table(
             counts = {"cells": len(cells), "columns": len(columns)}
             problems.append(_problem(name, line, "csv_cell_count", **counts))
         else:
-            texts = [original_text(cell) for cell in cells]
+            texts = [original_text(cell, delimiter) for cell in cells]
             records.append(Record(line, dict(zip(columns, texts, strict=True))))
     return Table(columns, tuple(records), tuple(problems))
 
