@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from webapp.importers.blanks import said
 from webapp.importers.links import find_link, find_url, source_of
 from webapp.importers.prices import read_note, read_price
 from webapp.importers.written_numbers import NUMBER, read_number
@@ -82,7 +83,7 @@ def read_place(text: str) -> Fields:
     """The location as written, without a label before it."""
     place = _PLACE_LABEL.sub("", text, count=1) if _PLACE_LABEL.match(text) else text
     place = place.strip(" \\")
-    return _said(location=None if _NOTHING.match(place) else place)
+    return _said(location=None if _NOTHING.match(place) else said(place))
 
 
 def read_price_line(text: str) -> Fields:
@@ -117,7 +118,7 @@ def read_certificate(text: str) -> Fields:
     written = text[label.end() :].strip(" \\") if label else text.strip(" \\") if known else ""
     if known and len(written) > 60:
         written = known[0]
-    return _said(certificate=None if _NOTHING.match(written) else written)
+    return _said(certificate=None if _NOTHING.match(written) else said(written))
 
 
 def read_link(text: str) -> Fields:

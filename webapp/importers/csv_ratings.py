@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from webapp.i18n import mark
 from webapp.importers import csv_table, rated_cells, rated_counts
+from webapp.importers.blanks import said
 from webapp.importers.csv_table import Record, read_table
 from webapp.importers.rated_cells import Fault, RatedCells
 from webapp.metrics.counted_lists import TOP
@@ -236,5 +237,5 @@ def _contradiction(column: str, given: str, computed: Span) -> Fault:
 def _perhaps_unrated(cells: RatedCells, summary: QuerySummary) -> bool:
     """Whether a row of the original page has nothing in it that only a rater can write."""
     negative = summary.complete and summary.success.value == 0 and not summary.relevant_count
-    silent = not cells.response_quality and not cells.notes.whole.strip()
+    silent = not cells.response_quality and not said(cells.notes.whole)
     return cells.original and negative and silent

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
+from webapp.importers.blanks import said
 from webapp.importers.json_documents import load
 from webapp.importers.json_values import FromFile, Whole, kind_of, read_object
 from webapp.importers.problems import NoReadableQuery, UnknownRunFormat, error, warning
@@ -129,7 +130,7 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
 def _text(shown: Mapping[str, Any], key: str, wrong: list[tuple[str, object, str]]) -> str:
     value = shown.get(key)
     if value is None or isinstance(value, str):
-        return value or ""
+        return value if value and said(value) else ""
     wrong.append((key, value, "text"))
     return ""
 
@@ -139,7 +140,7 @@ def _number(
 ) -> Fraction | None:
     """A number, also as a string of digits: the price of a listing is one."""
     value = shown.get(key)
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, str) and not said(value)):
         return None
     number = _exact(value)
     if number is None or number < 0:
@@ -152,8 +153,10 @@ def _coordinate(
     shown: Mapping[str, Any], key: str, largest: int, wrong: list[tuple[str, object, str]]
 ) -> float | None:
     value = shown.get(key)
-    number = None if value is None else _exact(value)
-    if value not in (None, "") and (number is None or abs(number) > largest):
+    if value is None or (isinstance(value, str) and not said(value)):
+        return None
+    number = _exact(value)
+    if number is None or abs(number) > largest:
         wrong.append((key, value, "number"))
         return None
     return float(number) if number else None  # 0 is absent

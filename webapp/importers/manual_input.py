@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from webapp.importers.blanks import said
 from webapp.importers.json_documents import load
 from webapp.importers.json_values import LARGEST_INTEGER, FromFile, Words, kind_of, read_object
 from webapp.importers.problems import ImportRefused, error
@@ -187,7 +188,7 @@ def _evaluations(
             continue
         result = known.result or ManualResult.PENDING
         if result in list(ManualResult):
-            yield ManualEvaluation(query_id, card, ManualResult(result), known.comment or "")
+            yield ManualEvaluation(query_id, card, ManualResult(result), said(known.comment or ""))
         else:
             expected = _named(ManualResult)
             problems.append(_wrong(name, f"{place}.result", f"“{result}”", expected, query_id))
@@ -201,7 +202,7 @@ def _reasons(
     for place, query_id, card, raw in _cards(name, "override_reasons", questions, problems):
         for constraint, reason in _object(name, place, raw, problems, query_id).items():
             if isinstance(reason, str):
-                found[query_id, card, constraint] = reason.strip()
+                found[query_id, card, constraint] = said(reason)
             else:
                 inner = f"{place}.{constraint}"
                 problems.append(_wrong(name, inner, kind_of(reason), "text", query_id))

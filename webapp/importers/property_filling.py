@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from webapp.importers.blanks import said
 from webapp.importers.card_details import LARGEST_AREA
 from webapp.importers.json_values import FromFile, read_object
 from webapp.importers.links import slug_of
@@ -113,24 +114,24 @@ def _plain(title: str) -> str:
 
 def _filled(card: Card, known: Property) -> Card:
     number = known.id if known.api_id in (None, "") else known.api_id
-    said = {
+    stated = {
         "url": _address(known.url),
         "slug": _slug(known),
         "listing_id": str(number) if number not in (None, "") else None,
         "price": _whole(known.price, HIGHEST_PRICE),
-        "location": known.location,
+        "location": said(known.location or "") or None,
         "bedrooms": _whole(known.bedrooms, _MOST_ROOMS),
         "bathrooms": _whole(known.bathrooms, _MOST_ROOMS),
         "land_area": _number(known.land_area, LARGEST_AREA),
         "building_area": _number(known.building_area, LARGEST_AREA),
         "floors": _whole(known.floors, _MOST_ROOMS),
-        "certificate": known.certificate,
+        "certificate": said(known.certificate or "") or None,
         "listing_type": _LISTING_TYPES.get((known.listing_type or "").casefold()),
         "source": _SOURCES.get((known.source or "").casefold()),
         "image_url": _address(known.image_url),
     }
     gaps: dict[str, Any] = {
-        name: value for name, value in said.items() if value and getattr(card, name) is None
+        name: value for name, value in stated.items() if value and getattr(card, name) is None
     }
     return replace(card, **gaps)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from webapp.importers.blanks import said
 from webapp.importers.json_documents import load
 from webapp.importers.json_values import FromFile, Whole, Words, read_object
 from webapp.importers.problems import UnusableQuestions, error
@@ -84,7 +85,7 @@ def _question(name: str, place: str, raw: object) -> tuple[Question | None, tupl
     )
     if entry is None:
         return None, problems
-    category = (entry.category or "").strip()
+    category = said(entry.category or "")
     depends = context_dependent(entry.context_dependent, category)
     return Question(entry.id, entry.question.strip(), category, depends), problems
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from webapp.i18n import mark
+from webapp.importers.blanks import said
 from webapp.records import EmptyOutcome, QueryState, Severity
 
 MOST_RESULTS = 10_000
@@ -43,7 +44,6 @@ _LIMITS = {
     "response_quality": (0, 5),
 }
 _FRACTIONS = {"overall_precision", "precision_at_5", "mrr", "response_quality"}
-_BLANK = {"", "-", "n/a", "na", "nan", "none", "null"}
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:[.,]([0-9]{1,20}))?")
 
 # What the exporter puts before the rater's own words; see `exporters.rated_rows`.
@@ -159,8 +159,8 @@ def parsed_notes(text: str) -> Notes:
 
 
 def _number(column: str, text: str) -> Number | Fault | None:
-    text = text.strip()
-    if text.lower() in _BLANK:
+    text = said(text)
+    if not text:
         return None
     found = _NUMBER.fullmatch(text)
     details: dict[str, str | int] = {"column": column, "value": text[:40]}
