@@ -122,6 +122,23 @@ def test_an_item_gives_its_title_and_slug(head: str, title: str, slug: str | Non
         ("Rp 500.000.000 s/d Rp 700.000.000", 500_000_000, 700_000_000),
         ("Rp 500 jt sampai 700 jt", 500_000_000, 700_000_000),
         ("Rp 500 jt - Rp 500 jt", 500_000_000, None),
+        # The first number without a unit: the largest one that keeps it below the second.
+        ("Rp 1 - 312,5 M", 1_000_000_000, 312_500_000_000),
+        ("Rp 1 - Rp 312,5 M", 1_000_000_000, 312_500_000_000),
+        ("Rp 800 - 1,2 M", 800_000_000, 1_200_000_000),
+        ("Rp 1,25 - 2 T", 1_250_000_000_000, 2_000_000_000_000),
+        ("Rp 900 - 2 T", 900_000_000_000, 2_000_000_000_000),
+        ("Rp 900 - 1,5 jt", 900_000, 1_500_000),
+        ("Rp 1.250 - 1,5 M", 1_250_000_000, 1_500_000_000),  # 1,250 M
+        ("Rp 1.750 - 1,5 M", 1_750_000, 1_500_000_000),  # neither 1,750 M nor 1.750 jt is below
+        ("Rp 1,5 - 1,5 M", 1_500_000, 1_500_000_000),  # the same amount is not below
+        ("Rp 9.999 - 10 M", 9_999_000_000, 10_000_000_000),
+        ("Rp 10.000 - 10,5 M", 10_000, 10_500_000_000),  # five digits are meant as written
+        ("Rp 9.999 - 2 ribu", 9_999, None),  # no unit at all keeps it below
+        ("Rp 10000 - 2 M", 10_000, 2_000_000_000),
+        ("Rp 312.500 - 400 M", 312_500, 400_000_000_000),
+        ("Rp 1 - 1.500.000.000", 1, 1_500_000_000),  # the second has no unit to share
+        ("Rp 0 - 2 M", 2_000_000_000, None),
         ("Rp 0", None, None),
         ("Rp 0 (sale)", None, None),
         ("Hubungi agen", None, None),

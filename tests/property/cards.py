@@ -14,6 +14,7 @@ _WORD = st.text(string.ascii_letters + string.digits + "éñ²½.,'&/+#*_`\\!", 
 _SLUG = st.text(string.ascii_lowercase + string.digits + "-", min_size=1, max_size=30)
 _PRICES = st.one_of(
     st.integers(1, 10**12),
+    st.integers(1, 99_999),
     st.integers(1, 5000).map(lambda n: n * 10**6),
     st.integers(1, 500).map(lambda n: n * 10**8),
 )
@@ -43,7 +44,8 @@ def urls(draw: st.DrawFn) -> tuple[str, str, str]:
 def prices(draw: st.DrawFn) -> dict[str, Any]:
     """Price fields that go together, with the listing type their note implies."""
     low = draw(st.none() | _PRICES)
-    high = draw(st.none() | st.integers(low + 1, 10**13)) if low else None
+    highs = st.integers(low or 0, 10**13) | _PRICES
+    high = draw(st.none() | highs.filter(lambda high: high > low)) if low else None
     note = draw(st.sampled_from([None, "sale", "rent"]))
     period = draw(st.sampled_from([None, "year", "month"])) if note == "rent" else None
     listing_type = note or draw(st.sampled_from([None, "sale", "rent"]))

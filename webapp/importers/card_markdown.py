@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from webapp.importers.prices import SMALLEST_IN_FULL
 from webapp.records import Card
 
 _BILLION, _MILLION = 10**9, 10**6
@@ -107,8 +108,10 @@ def _marked(card: Card, style: Style) -> Iterator[tuple[str, str]]:
 def _price(card: Card, style: Style) -> str:
     if card.price is None and card.price_note is None:
         return ""
-    amounts = (card.price or 0, card.price_max)
-    text = " - ".join(_amount(amount, style) for amount in amounts if amount is not None)
+    low, high = card.price or 0, card.price_max
+    if high is not None and low < SMALLEST_IN_FULL:  # or it would be read in the unit of `high`
+        style = replace(style, short_prices=False)
+    text = " - ".join(_amount(amount, style) for amount in (low, high) if amount is not None)
     if card.price_period:
         text += f"/{_PERIODS[card.price_period]}"
     if card.price_note:

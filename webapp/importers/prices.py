@@ -17,8 +17,8 @@ _UNITS = {
     **dict.fromkeys(("juta", "jt", "million"), 10**6),
     **dict.fromkeys(("ribu", "rb"), 10**3),
 }
-_SMALLEST_BARE = 100_000
-"""A bare number below this takes the unit of the other end of its range: 1,2 - 1,5 M."""
+SMALLEST_IN_FULL = 10_000
+"""At the start of a range a number below this, without a unit, leaves its unit to the end's."""
 
 _UNIT = rf"(?:{'|'.join(sorted(_UNITS, key=len, reverse=True))})\b"
 _CURRENCY = r"(?:\brp\.? ?|\bidr ?)"
@@ -52,10 +52,12 @@ def read_price(text: str) -> Price:
     """What `text` says of a price; blanks in it must be single.
 
     A price of 0 is unknown, and so is a price per square metre: it is not what the
-    property costs. A period means rent unless the text says sale.
+    property costs. A period means rent unless the text says sale. The first number of a range
+    may leave out its unit: it is the largest, not above the second's, that keeps it below the
+    second. A number of five digits or more is meant as it is written.
 
-    >>> read_price("Rp 1,2 - 1,5 M (sale)")
-    Price(low=1200000000, high=1500000000, note='sale', period=None)
+    >>> read_price("Rp 800 - 1,2 M (sale)")
+    Price(low=800000000, high=1200000000, note='sale', period=None)
     """
     low, high = _amounts(text)
     period = _PERIOD.search(text)
@@ -80,25 +82,37 @@ def _amounts(text: str) -> tuple[int | None, int | None]:
     found = _WITH_CURRENCY.search(text) or _ANY.search(text)
     if found is None or _PER_AREA.match(text, found.end()):
         return None, None
-    high = _rupiah(found["high"], found["high_unit"]) if found["high"] else None
-    low = _rupiah(found["low"], found["unit"] or _inherited_unit(found))
+    unit, high_unit = _factor(found["unit"]), _factor(found["high_unit"])
+    high = _rupiah(found["high"], high_unit) if found["high"] else None
+    if high_unit > unit == 1:
+        unit = _factor_left_out(found["low"], high_unit, high)
+    low = _rupiah(found["low"], unit)
     if low is None:
         return high, None
     return low, high if high is not None and high > low else None
 
 
-def _inherited_unit(found: re.Match[str]) -> str | None:
-    low = read_number(found["low"])
-    return found["high_unit"] if low is not None and low < _SMALLEST_BARE else None
+def _factor(unit: str | None) -> int:
+    return _UNITS[unit.casefold()] if unit else 1
 
 
-def _rupiah(written: str, unit: str | None) -> int | None:
+def _factor_left_out(written: str, largest: int, high: int | None) -> int:
+    """Times what the first number of a range is meant whose second number alone has a unit."""
+    number = read_number(written)
+    if number is None or number >= SMALLEST_IN_FULL:
+        return 1
+    if high is None:
+        return largest
+    factors = sorted({factor for factor in _UNITS.values() if factor <= largest}, reverse=True)
+    return next((one for one in factors if (_rupiah(written, one) or high) < high), 1)
+
+
+def _rupiah(written: str, factor: int) -> int | None:
     """Whole rupiah, or ``None`` where nothing sensible is written; 0 means unknown."""
-    factor = _UNITS[unit.casefold()] if unit else 1
     number = read_number(written, single_mark_is_decimal=factor >= 10**9)
     if number is None:
         return None
     amount = number * factor
-    if unit is None and amount != amount.to_integral_value():
+    if factor == 1 and amount != amount.to_integral_value():
         return None
     return int(amount.to_integral_value()) if 0 < amount <= Decimal(HIGHEST_PRICE) else None

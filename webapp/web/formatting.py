@@ -30,6 +30,7 @@ __all__ = [
 
 BILLION = 10**9
 MILLION = 10**6
+LOWEST_IN_FULL = 10_000
 MINUTES_THAT_COUNT = 10 * 60
 UNITS = {"id": ("M", "jt"), "en": ("bn", "m")}
 
@@ -123,11 +124,15 @@ def _unit(count: int, unit: str) -> str:
 def _price(card: Card, *, short: bool) -> str:
     if not card.price:
         return ""
-    write = short_rupiah if short else rupiah
-    text = write(card.price)
-    if card.price_max and card.price_max != card.price:
-        text = f"{text} – {write(card.price_max)}"
-    return f"{text} {_period(card)}".strip()
+    highest = max(card.price, card.price_max or 0)
+    write = short_rupiah if short and _has_unit_of_its_own(card.price, highest) else rupiah
+    amounts = dict.fromkeys((write(card.price), write(highest)))  # one, where both look alike
+    return f"{' – '.join(amounts)} {_period(card)}".strip()
+
+
+def _has_unit_of_its_own(lowest: int, highest: int) -> bool:
+    """Whether nobody reads the start of a range in the unit of its end: Rp 1 – Rp 312,5 M."""
+    return lowest >= LOWEST_IN_FULL or highest < MILLION
 
 
 def _period(card: Card) -> str:
