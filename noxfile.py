@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,6 +18,9 @@ nox.options.sessions = ["lint", "types", "tests"]
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ANY_CODE = range(256)
 EVERY_CORE = ("-n", "logical", "--dist", "worksteal")
+# One order and one seed, so that the same code always has the same outcome; in the order in which
+# tests are written neighbours share their servers. `explore` shuffles, with another seed each time.
+REPEATED = ("--randomly-seed=1", "--randomly-dont-reorganize")
 
 
 @nox.session
@@ -24,7 +28,21 @@ def tests(session: nox.Session) -> None:
     """Run every test but the journeys: real Chromium, doctests and layers included."""
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("pytest", *EVERY_CORE, *session.posargs, env=found)
+    session.run("pytest", *EVERY_CORE, *REPEATED, *session.posargs, env=found)
+
+
+@nox.session(default=False)
+def explore(session: nox.Session) -> None:
+    """Try new inputs, twenty times as many, in a new order; `-- SEED` repeats what it found."""
+    install(session)
+    seed, *rest = session.posargs or [str(random.randrange(10**6))]
+    seeds = (f"--hypothesis-seed={seed}", f"--randomly-seed={seed}")
+    which = ("-m", "not browser and not journey", "--hypothesis-profile=explore")
+    patience = ("-o", "faulthandler_timeout=3600")
+    try:
+        session.run("pytest", *which, *seeds, *patience, *EVERY_CORE, *rest)
+    finally:
+        session.log(f"To repeat this: nox -s explore -- {' '.join((seed, *rest))}")
 
 
 @nox.session
@@ -32,7 +50,7 @@ def browser(session: nox.Session) -> None:
     """Run the tests that drive a real Chromium, and no others."""
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("pytest", "-m", "browser", *EVERY_CORE, *session.posargs, env=found)
+    session.run("pytest", "-m", "browser", *EVERY_CORE, *REPEATED, *session.posargs, env=found)
 
 
 @nox.session
@@ -40,8 +58,7 @@ def journeys(session: nox.Session) -> None:
     """Run the tests that rate a whole study in real browsers; they take minutes."""
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    patience = ("-o", "faulthandler_timeout=1200")
-    session.run("pytest", "-m", "journey", *patience, *session.posargs, env=found)
+    session.run("pytest", "-m", "journey", *session.posargs, env=found)
 
 
 @nox.session

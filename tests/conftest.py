@@ -28,12 +28,19 @@ NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Whether a property holds is no matter of how busy the machine is.
+# The same inputs every time, however busy the machine is; `nox -s explore` looks for new ones.
 settings.register_profile(
-    "quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "repeated",
+    max_examples=50,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1_000)
-settings.load_profile("quick")  # --hypothesis-profile=thorough overrides it
+settings.register_profile(
+    "explore", settings.get_profile("repeated"), derandomize=False, max_examples=1_000
+)
+settings.load_profile("repeated")  # --hypothesis-profile=explore overrides it
 
 
 @pytest.fixture(name="sqlite_template", scope="session")

@@ -15,7 +15,7 @@ from tests.browser import served
 from tests.browser.pages import Study, fill
 from tests.browser.server import HYBRID, Server, copied, import_runs
 
-WAIT_MS = 15_000
+WAIT_MS = 60_000  # a bound for what never comes, on a machine however busy
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
     "--disable-background-networking",
@@ -23,8 +23,13 @@ FLAGS = (
     "--disable-quic",
     "--no-first-run",
 )
-# What Chromium logs for an answer that a test asked for: an error page, a dead server.
-PROVOKED = ("Failed to load resource", "net::ERR_", "occurred when fetching the script")
+# What Chromium logs of what a test asked for: an error page, a dead server, no worker.
+PROVOKED = (
+    "Failed to load resource",
+    "net::ERR_",
+    "occurred when fetching the script",
+    "Service Worker registration blocked",
+)
 
 OpenTab = Callable[..., Page]
 

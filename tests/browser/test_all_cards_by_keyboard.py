@@ -54,7 +54,7 @@ def test_a_burst_of_keys_loses_none_and_hits_no_wrong_card(
     page.keyboard.type("".join(key for question in burst for key, _ in question.keys))
     assert rating.question == burst[0].query_id
     held.pop().continue_()
-    rating.expect_question(after.query_id, timeout=60_000)
+    rating.expect_question(after.query_id)
     _expect_stored(own_server, run_id, burst)
 
 
@@ -78,7 +78,7 @@ def _rate_all(rating: RatingPage, server: Server, run_id: str) -> int:
 
 
 def _expect_finished(rating: RatingPage) -> None:
-    expect(rating.page.locator("#finished")).to_have_text(FINISHED, timeout=60_000)
+    expect(rating.page.locator("#finished")).to_have_text(FINISHED)
 
 
 def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:

@@ -1,4 +1,7 @@
-"""What holds on every page: axe finds nothing, its requests, its policy, its title and heading."""
+"""What holds on every page: axe finds nothing, it fits a phone, its requests, policy and title.
+
+Each page is opened once and seen as a laptop has it, light, then as a phone has it, dark.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.pages import PAGES, Study, visit
-from tests.browser.test_accessibility import FIRST_LOOK, LOOKS, violations
+from tests.browser.test_accessibility import violations
+from tests.browser.test_responsiveness import PHONES, TOO_WIDE
 
 pytestmark = pytest.mark.browser
 
-# Made of nothing that another page does not show: looked at once, which saves time.
+# Made of nothing that another page does not show: axe looks at it once, which saves time.
 ALIKE = {
     "runs",
     "run with an explanation open",
@@ -53,19 +57,17 @@ class Seen:
         )
 
 
-@pytest.mark.parametrize(
-    ("name", "look"),
-    [(name, look) for look in LOOKS for name in PAGES if look == FIRST_LOOK or name not in ALIKE],
-)
-def test_a_page_is_for_everybody_and_asks_nobody_else(
-    study: Study, open_tab: Callable[..., Page], name: str, look: str
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
+    study: Study, open_tab: Callable[..., Page], name: str
 ) -> None:
-    """Each page in each state; all that is drawn is seen in two looks that differ in everything.
+    """Each page in each state: light on a laptop, then dark on a phone, however narrow that is.
 
     No picture, font, script or ping comes from elsewhere, no policy allows anything inline, and
     a screen reader has a title to say first and one heading to start from.
     """
-    page, seen = open_tab(**LOOKS[look], reduced_motion="reduce"), Seen()
+    page = open_tab(color_scheme="light", reduced_motion="reduce", service_workers="block")
+    seen = Seen()
     seen.watch(page)
     visit(page, study, name)
     assert violations(page) == []
@@ -78,3 +80,10 @@ def test_a_page_is_for_everybody_and_asks_nobody_else(
     assert page.title().endswith(" · Relevansi")
     assert page.title() != " · Relevansi"
     assert page.locator("h1:visible").count() == 1
+
+    page.emulate_media(color_scheme="dark")
+    for width in PHONES:
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate(TOO_WIDE) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert name in ALIKE or violations(page) == []

@@ -19,7 +19,7 @@ from tests.browser.server import Server
 pytestmark = pytest.mark.browser
 
 NewContext = Callable[..., BrowserContext]
-POLLS = 150
+POLLS = 600
 WAITING = """() => new Promise((resolve) => {
   indexedDB.open("relevansi").onsuccess = ({ target: { result } }) => {
     const all = result.transaction("events").objectStore("events").getAll();

@@ -1,4 +1,4 @@
-"""On a phone held in one hand: nothing runs out of the screen, and a thumb hits."""
+"""On a phone held in one hand a thumb hits; that nothing runs out is `test_every_page`'s."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.pages import PAGES, Study, visit
+from tests.browser.pages import Study, visit
 
 pytestmark = pytest.mark.browser
 
-WIDTHS = (320, 390)
+PHONES = (320, 390)  # CSS pixels
 TOUCH = 44  # CSS pixels
 TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("body *")]
@@ -24,16 +24,6 @@ def _phone(open_tab: Callable[..., Page]) -> Page:
     return open_tab(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_page_scrolls_sideways_on_a_phone(study: Study, phone: Page, name: str) -> None:
-    """Neither at 390 nor at 320 CSS pixels."""
-    visit(phone, study, name)
-    for width in WIDTHS:
-        phone.set_viewport_size({"width": width, "height": 844})
-        assert phone.evaluate(TOO_WIDE) == [], width
-        assert phone.evaluate("document.documentElement.scrollWidth") <= width
-
-
 def test_verdicts_grades_and_outcomes_are_large_enough_for_a_thumb(
     study: Study, phone: Page
 ) -> None:
@@ -43,7 +33,7 @@ def test_verdicts_grades_and_outcomes_are_large_enough_for_a_thumb(
         ("rating: empty list", "#outcome button"),
     ):
         visit(phone, study, name)
-        for width in WIDTHS:
+        for width in PHONES:
             phone.set_viewport_size({"width": width, "height": 844})
             boxes = [one.bounding_box() for one in phone.locator(targets).all()]
             assert boxes

@@ -18,7 +18,7 @@ from tests.browser.test_outbox import kept
 pytestmark = pytest.mark.browser
 
 NewContext = Callable[..., BrowserContext]
-POLLS = 150
+POLLS = 600
 COPIES = """async () => {
   const names = (await caches.keys()).filter((name) => name.startsWith("relevansi pages "));
   const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));

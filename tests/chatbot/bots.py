@@ -122,7 +122,7 @@ def other_session(handler: Handler, _asked: Any) -> None:
 def silent(handler: Handler, _asked: Any) -> None:
     """Never answer."""
     handler.server.waiting.set()
-    handler.server.released.wait(30)
+    handler.server.released.wait()
 
 
 def cut(handler: Handler, _asked: Any) -> None:

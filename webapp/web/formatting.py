@@ -28,11 +28,12 @@ __all__ = [
     "size",
 ]
 
+TRILLION = 10**12
 BILLION = 10**9
 MILLION = 10**6
 LOWEST_IN_FULL = 10_000
 MINUTES_THAT_COUNT = 10 * 60
-UNITS = {"id": ("M", "jt"), "en": ("bn", "m")}
+UNITS = {"id": ("T", "M", "jt"), "en": ("tn", "bn", "m")}
 
 
 def rupiah(amount: int) -> str:
@@ -47,10 +48,14 @@ def rupiah(amount: int) -> str:
 def short_rupiah(amount: int) -> str:
     """Return an amount as a card shows it, to two decimals of its unit.
 
+    Where that would round to a thousand it is one of the next unit: "1.250 M" could be 1,25 M.
+
     >>> short_rupiah(1670000000), short_rupiah(650000000), short_rupiah(999999999)
     ('Rp 1,67 M', 'Rp 650 jt', 'Rp 1 M')
     """
-    billions, millions = UNITS[language()]
+    trillions, billions, millions = UNITS[language()]
+    if round(amount / BILLION, 2) >= TRILLION / BILLION:
+        return f"Rp {_two_decimals(amount / TRILLION)} {trillions}"
     if round(amount / MILLION, 2) >= BILLION / MILLION:
         return f"Rp {_two_decimals(amount / BILLION)} {billions}"
     if amount >= MILLION:
