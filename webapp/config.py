@@ -149,10 +149,17 @@ def with_driver(url: str) -> str:
 
 def private_folder(folder: Path) -> Path:
     """`folder`, there and closed to the machine's other users as far as it is ours."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new_private_folder(folder)
     with suppress(PermissionError):
         folder.chmod(0o700)
     return folder
+
+
+def new_private_folder(folder: Path) -> None:
+    """Make `folder` and those above it that are missing, closed to the machine's other users."""
+    if not folder.exists():
+        new_private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:

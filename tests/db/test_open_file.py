@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,6 +49,35 @@ def _replace(path: Path) -> None:
 
 def _remove_journal(path: Path) -> None:
     Path(f"{path}-wal").unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps rights in other ways")
+def test_the_file_its_journals_and_a_new_folder_are_for_their_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        database = Database(sqlite_url(tmp_path / "srv" / "deep" / "study.sqlite"))
+        database.prepare()
+        _add(database, "first")
+    finally:
+        os.umask(before)
+    path = Path(database.description)
+
+    modes = {part.name: part.stat().st_mode & 0o777 for part in path.parent.iterdir()}
+    assert modes == {f"study.sqlite{part}": 0o600 for part in ("", "-wal", "-shm")}
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.parent.parent.stat().st_mode & 0o777 == 0o700
+    database.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps rights in other ways")
+def test_a_file_that_others_could_read_is_closed_to_them_when_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "study.sqlite"
+    path.touch(mode=0o644)
+    path.chmod(0o644)
+
+    Database(sqlite_url(path)).prepare()
+
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("change", [_remove, _replace, _remove_journal])

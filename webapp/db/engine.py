@@ -26,12 +26,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from webapp.config import new_private_folder
 from webapp.db import deadlines
 from webapp.db.drivers import Driver, Kept, Pooled
 from webapp.db.migrations import HEAD
 from webapp.db.open_file import OpenFile
 from webapp.db.outages import READ_ONLY, WriterBusy
-from webapp.db.sqlite_files import kept_beside
+from webapp.db.sqlite_files import kept_beside, make_private
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -65,7 +66,7 @@ class Database:
         self.url = make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite and self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+            new_private_folder(Path(self.url.database).absolute().parent)
         self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._queue = _Queue() if self.is_sqlite else nullcontext()
@@ -303,6 +304,10 @@ def _postgres_engine(url: str) -> Engine:
 def _sqlite_engine(url: str) -> Engine:
     """Return an engine whose transactions begin when SQLAlchemy says so."""
     engine = create_engine(url, connect_args={"timeout": deadlines.PATIENCE_SECONDS})
+
+    @event.listens_for(engine, "do_connect")
+    def keep_private(_dialect: object, _record: object, cargs: Any, _cparams: object) -> None:
+        make_private(Path(cargs[0]))
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: object) -> None:

@@ -7,7 +7,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +39,19 @@ class SchemaObject(NamedTuple):
     kind: str
     name: str
     sql: str
+
+
+def make_private(file: Path) -> None:
+    """Make the file of a database if it is new, and close it to the machine's other users.
+
+    Its journals take their mode from it. A file of somebody else stays as it is.
+    """
+    with suppress(OSError):  # SQLite itself says why a file cannot be made
+        file.touch(mode=0o600)
+        for part in ("", *COMPANIONS):
+            path = Path(f"{file}{part}")
+            if path.exists() and path.stat().st_mode & 0o077:
+                path.chmod(0o600)
 
 
 def take(source: Path, file: Path) -> None:
