@@ -191,9 +191,10 @@ function paintWalk(query) {
 function whatIsLeft(open, questions) {
   const judgments = open.reduce((sum, one) => sum + one.judgments, 0);
   const unrated = open.filter(({ isUnrated }) => isUnrated).length;
+  if (!judgments) return counted(words, "answer", unrated);
   const cards = counted(words, "card", judgments);
   const left = filled(words.left, cards, counted(words, "question", questions));
-  return [judgments && left, unrated && counted(words, "answer", unrated)].filter(Boolean).join(" · ");
+  return unrated ? `${left} · ${filled(words.unrated, unrated)}` : left;
 }
 
 /** Make a way of the walk lead to a question, or nowhere. */

@@ -125,6 +125,22 @@ def test_a_digit_stores_quality_only_where_quality_has_focus(rating: RatingPage)
     rating.expect_question(8)
 
 
+def test_an_empty_list_leads_to_its_quality_and_takes_another_digit_later(
+    rating: RatingPage,
+) -> None:
+    """The outcome, a digit and on to the next; back again, a digit alone changes it."""
+    rating.open(12)
+    rating.press("y")
+    assert rating.focus == "grades"
+    expect(rating.page.locator("#grades .suggested")).to_contain_text("0")
+    expect(rating.page.locator("#grades :checked")).to_have_count(0)  # offered, never set
+    for digit in ("0", "2"):
+        rating.press(digit)
+        rating.expect_question(13)
+        rating.open(12)
+        expect(rating.page.locator(f"#quality-{digit}")).to_be_checked()
+
+
 @pytest.mark.parametrize("key", ["h", "?"])
 def test_the_help_sheet_opens_takes_no_keys_and_gives_focus_back(
     rating: RatingPage, key: str

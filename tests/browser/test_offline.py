@@ -104,9 +104,7 @@ def rate_two_questions(page: Page) -> None:
     page.keyboard.press("y")  # truly nothing
     page.wait_for_function(f"({FOCUS})() === 'grades'")
     expect(page.locator("#suggestion")).to_contain_text("0")
-    expect(page.locator("#left")).to_have_text(
-        "Tersisa 1 kartu di 3 pertanyaan · 3 jawaban belum ada nilai kualitasnya"
-    )
+    expect(page.locator("#left")).to_have_text("Tersisa 1 kartu di 3 pertanyaan · 3 tanpa kualitas")
     page.keyboard.press("0")
     shown(page, 3)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from flask.testing import FlaskClient
 from tests.services.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
+from webapp.records import QueryState
 from webapp.web.runs import FORMATS
 
 
@@ -32,9 +34,32 @@ def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:
     page = client.get(f"/runs/{run_id}").text
 
     # d of question 2 is asked once; one empty list; the failed call misses its quality alone.
-    assert "7 cards left in 5 questions · 5 answers have no quality yet" in page
+    assert "7 cards left in 5 questions · 5 without quality" in page
     assert "The call failed" in page
     assert "not counted" in page
+
+
+def test_a_run_is_rated_to_the_end_once_every_answer_has_its_quality(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """An empty list, a failed call and an unreadable answer, which has none."""
+    states = {2: QueryState.FAILED, 3: QueryState.UNREADABLE}
+    queries = [query(number, state=states.get(number)) for number in (1, 2, 3)]
+    address = f"/runs/{stored(web_database, queries)}"
+    client.post(f"{address}/queries/1/rating", data={"empty_outcome": "correct_empty"})
+
+    for left in ("2 answers have no quality yet", "1 answer has no quality yet"):
+        for page in (address, "/runs/", "/", f"{address}/queries/3"):
+            html = client.get(page).text
+            assert left in html, page
+            assert "ated to the end" not in html, page
+        waiting = int(re.findall(r"data-next-open=\"(\d)\"", html)[0])
+        client.post(f"{address}/queries/{waiting}/rating", data={"quality": "0"})
+    assert "This run is rated to the end" in client.get(address).text
+    unreadable = client.get(f"{address}/queries/3").text
+    assert "Rated to the end" in unreadable
+    assert 'name="quality"' not in unreadable
+    assert 'name="notes"' in unreadable
 
 
 def test_a_finished_run_offers_its_export_and_the_next_run(
