@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.relevansi import document, relevansi
+from webapp.config import resource
 
 HEADER = (
     "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
@@ -194,3 +198,48 @@ def test_output_is_a_format_and_any_other_word_a_file(
 
     assert "\\documentclass" in printed.stdout or "\\section" in printed.stdout
     assert (tmp_path / "report.md").read_text("utf-8").startswith("# Comparison of runs")
+
+
+# --- Imported --------------------------------------------------------------------------
+
+
+def test_quality_notes_and_empty_outcomes_of_a_rated_csv_become_its_raters(tmp_path: Path) -> None:
+    runs = resource("seeds") / "runs" / "hybrid" / "test_results.json"
+    (run,) = document(relevansi(tmp_path / "i", "import", runs, "--json"))["runs"]
+    plain = relevansi(tmp_path / "i", "export", run["id"], "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(plain)))
+    empty = next(row for row in rows if row["results_count"] == "0")
+    empty |= {"success": "1", "notes": "memang tidak ada datanya"}
+    rows[0] |= {"response_quality": "4", "notes": "-"}
+
+    def brought(quality: str, *options: str) -> dict[str, Any]:
+        rows[0]["response_quality"] = quality
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+        path = tmp_path / "rated.csv"
+        path.write_text(out.getvalue(), "utf-8")
+        done = relevansi(tmp_path / "i", "import", path, *rater, "--json", *options)
+        (said,) = document(done)["rated_csvs"]
+        return dict(said)
+
+    def standing() -> str:
+        said = document(relevansi(tmp_path / "i", "metrics", "--run", run["id"], *rater, *as_json))
+        return str(said["queries"][0]["response_quality"])
+
+    rater, as_json = ("--rater", "Ani"), ("--format", "json")
+    first = brought("4")
+    assert {(v["query_id"], v["field"], v["in_file"]) for v in first["new"]} == {
+        (int(rows[0]["query_id"]), "quality", "4"),
+        (int(empty["query_id"]), "empty_outcome", "correct_empty"),
+        (int(empty["query_id"]), "notes", "memang tidak ada datanya"),
+    }
+    assert standing() == "4"
+    again = brought("4")
+    assert (again["new"], again["others"]) == ([], [])
+    other = brought("2")
+    assert [(v["here"], v["in_file"]) for v in other["others"]] == [("4", "2")]
+    assert standing() == "4"
+    assert brought("2", "--overwrite")["replaced"]
+    assert standing() == "2"

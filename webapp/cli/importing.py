@@ -27,6 +27,7 @@ from webapp.services.rated_files import RatedFileReport
 @click.option("--method", help="Search method, where the file does not state it.")
 @click.option("--llm", help="LLM, where the file does not state it.")
 @click.option("--rater", help="Who rated, where ratings from a page do not say it or say it wrong.")
+@click.option("--overwrite", is_flag=True, help="Let a rated CSV replace what its rater said here.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def import_command(
     paths: Sequence[Path],
@@ -34,30 +35,49 @@ def import_command(
     llm: str | None,
     rater: str | None,
     *,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Import run files and ratings from pages without a server, recognised by content.
 
-    Of a folder every such file is read, the runs before their ratings.
+    Of a folder every such file is read, the runs before their ratings. Of a rated CSV that is
+    named with --rater, quality, notes and empty outcomes become that rater's; it has no verdicts.
     """
     labels = Labels(search_method=method, llm=llm)
+    sheets = [path for path in paths if rater and path.suffix.lower() == ".csv"]
+    paths = [path for path in paths if path not in sheets]
     with database.opened() as opened:
         found = _import_all(opened, paths, labels, rater)
+        taken = [
+            rating_files.take(opened, path, rater or "", overwrite=overwrite) for path in sheets
+        ]
     if as_json:
-        click.echo(json.dumps(_document(found), ensure_ascii=False, indent=1))
+        document = _document(found)
+        if taken:
+            document["rated_csvs"] = [rating_files.taken_json(report) for report in taken]
+        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+        if any(report.run_id is None for report in taken):
+            raise SystemExit(1)
     else:
-        for run in found.runs:
-            tell(run)
-        for report in found.ratings:
-            rating_files.tell(report)
-        for compared in found.compared:
-            rating_files.tell_compared(compared)
+        _tell_found(found)
+        for report_of_csv in taken:
+            rating_files.tell_taken(report_of_csv)
     for problem in found.refused:
         click.echo(f"relevansi: {problems.message(problem)}", err=True)
-    if not (found.runs or found.refused or found.ratings):
+    if not (found.runs or found.refused or found.ratings or taken):
         raise click.ClickException(gettext("There is no run file in what was given."))
     if found.refused or not all(report.storable for report in found.ratings):
         raise SystemExit(1)
+
+
+def _tell_found(found: _Found) -> None:
+    """Print what became of every file but the rated CSVs that were named."""
+    for run in found.runs:
+        tell(run)
+    for report in found.ratings:
+        rating_files.tell(report)
+    for compared in found.compared:
+        rating_files.tell_compared(compared)
 
 
 @click.command("runs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers import problems
 from webapp.records import Severity
-from webapp.services import offline_ratings, rated_files, studies
+from webapp.services import offline_ratings, rated_files, rated_imports, studies
 from webapp.services.offline_ratings import RatingsReport
 from webapp.services.rated_files import RatedFileReport
+from webapp.services.rated_imports import RatedImport
 
 
 def bring(opened: Database, path: Path, rater: str | None) -> RatingsReport | None:
@@ -87,6 +89,71 @@ def as_json(report: RatingsReport) -> dict[str, Any]:
             }
             for one in report.contradictions
         ],
+        "problems": [problems.to_dict(problem) for problem in report.problems],
+    }
+
+
+def take(opened: Database, path: Path, rater: str, *, overwrite: bool) -> RatedImport:
+    """Store quality, notes and empty outcomes of a rated CSV as `rater`'s."""
+    with opened.writing() as session:
+        now = database.now()
+        study = studies.open_or_make(session, now)
+        data = path.read_bytes()
+        report = rated_imports.store(
+            session, study, path.name, data, rater, now, overwrite=overwrite
+        )
+        session.commit()
+    return report
+
+
+def tell_taken(report: RatedImport) -> None:
+    """Print what was taken from a rated CSV; what was not goes to stderr."""
+    for problem in report.problems:
+        click.echo(f"  {problems.message(problem)}", err=True)
+    if report.refused:
+        raise click.ClickException(
+            gettext("%(name)s is a machine or was removed.", name=report.rater)
+        )
+    if report.run_id is None:
+        raise click.ClickException(
+            gettext(
+                "%(file)s belongs to no run, or to more than one: none, or several, have its "
+                "questions with its numbers of results.",
+                file=report.name,
+            )
+        )
+    for other in report.others:
+        said = gettext(
+            "question %(n)s, %(field)s: here %(here)s, in the file %(file)s",
+            n=other.query_id,
+            field=other.field,
+            here=other.here,
+            file=other.in_file,
+        )
+        click.echo(f"  {said}", err=True)
+    if report.others and not report.replaced:
+        click.echo(
+            "relevansi: " + gettext("These stay as they are; --overwrite replaces them."), err=True
+        )
+    stored = len(report.new) + (len(report.others) if report.replaced else 0)
+    click.echo(
+        f"{report.run_id}  {report.rater}: "
+        + ngettext("%(n)s value stored", "%(n)s values stored", stored)
+        + "; "
+        + gettext("a rated CSV has no verdicts on cards, so none are taken from it")
+    )
+
+
+def taken_json(report: RatedImport) -> dict[str, Any]:
+    """Return what was taken from a rated CSV, as ``import --json`` prints it."""
+    return {
+        "file": report.name,
+        "run": report.run_id,
+        "rater": report.rater,
+        "refused": report.refused,
+        "new": [asdict(value) for value in report.new],
+        "others": [asdict(value) for value in report.others],
+        "replaced": report.replaced,
         "problems": [problems.to_dict(problem) for problem in report.problems],
     }
 

@@ -58,6 +58,16 @@ def compare(
     return RatedFileReport(name, rated=rated, problems=read.problems)
 
 
+def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence[str]) -> list[str]:
+    """Return those of `run_ids` with the questions and numbers of results of `report`."""
+    rule = reports.rule_of(session, study)
+    return [
+        run_id
+        for run_id in run_ids
+        if _lists(reports.report(session, study, run_id, rule)) == _lists(report)
+    ]
+
+
 def _lists(report: RunReport) -> list[tuple[int, str, int]]:
     """Return what tells the lists of one run from those of another."""
     return [
