@@ -72,12 +72,21 @@ function judge(card, value, options) {
 
 async function undo() {
   if (moving) return;
-  const last = pending().findLast((event) => !event.isUndone && !event.undoes);
+  const last = pending().findLast((event) => !event.isUndone && !event.undoes && event.field !== "later");
   if (last?.shown === "unsaved" && isHere(last)) return takeBack(last);
   moving = true;
   send({ url: words.undo, places: [], fields: {} }, told);
   await settled();
   arrive();
+}
+
+/** Put the question off: it comes again after the others, and whoever goes back to it finds it open. */
+function putOff() {
+  const form = one("[data-later-form]");
+  if (!form) return;
+  const about = { ...shown(), label: labelOf(form) };
+  send({ url: form.action, ...about, field: "later", value: "1", places: ["later"], fields: {} }, told);
+  onward();
 }
 
 /** Undo here what the server has not heard of: it will hear both, in their order. */
@@ -220,14 +229,18 @@ async function onwardUnsaved() {
   else arrive({ tell: false });
 }
 
-/** Show the question at `address` in place of this one; as a whole page if need be. */
-async function go(address, { push = true } = {}) {
+/**
+ * Show the question at `address` in place of this one; as a whole page if need be. Where the
+ * server is to say which question that is, the next one that is kept stands in while it is away.
+ */
+async function go(address, { push = true, isNamed = false } = {}) {
   moving = true;
   await settled();
   const standing = [walk(), one("#figures")].filter(Boolean).map((part) => part.outerHTML);
   const isNext = new URL(address, location).href === ahead?.address;
   const known = isNext && walk().dataset.address === address;
   const text = (isNext && (await ahead.text)) || (await load(address));
+  if (!text && isNamed) return onwardUnsaved();
   if (!text && pending().length) return arrive({ tell: false }); // better here than nowhere
   if (!text || !isQuestion(text)) return location.assign(address);
   await show(text);
@@ -343,6 +356,7 @@ const KEYS = {
   h: () => one("#keys").showModal(),
   "?": () => one("#keys").showModal(),
 };
+if (words.give) KEYS.s = putOff; // only who is given questions can put one off
 const REPEATING = ["j", "k", "arrowdown", "arrowup"];
 
 function act(key) {
@@ -432,6 +446,7 @@ document.addEventListener("submit", (event) => {
     if (!event.submitter.matches("[aria-pressed]")) focus(card); // that button goes away
   } else if (form.matches("#outcome")) say(form, "empty_outcome", value);
   else if (form.matches("[data-undo-form]")) undo();
+  else if (form.matches("[data-later-form]")) moving || putOff();
   else if (!form.matches(".rate")) return;
   event.preventDefault();
 });
@@ -446,7 +461,7 @@ document.addEventListener("click", (event) => {
   const plain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button);
   if (link && plain) {
     event.preventDefault();
-    if (!moving) go(link.getAttribute("href"));
+    if (!moving) go(link.getAttribute("href"), { isNamed: "named" in link.dataset });
   }
 });
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -200,3 +201,25 @@ def test_arrows_and_notes_work_for_each_answer(rating: Page) -> None:
     focus_on(rating, "#grades-A")
     rating.reload()
     expect(rating.locator("#notes-B")).to_have_value("yang ke-2 jauh")
+
+
+def test_keys_put_a_question_off_go_back_to_it_and_on_to_a_new_one(rating: Page) -> None:
+    first, number = rating.url, rating.locator("#walk strong")
+    rating.keyboard.press("s")
+    expect(number).to_have_text("Pertanyaan 2 dari 5")
+    focus_on(rating, '.card[data-position="1"]')
+    second = rating.url
+    rating.keyboard.press("p")
+    expect(rating).to_have_url(first)
+    expect(rating.locator("#put-off")).to_be_visible()
+    rating.keyboard.press("g")
+    expect(rating).to_have_url(second)
+    rating.keyboard.press("l")
+    expect(number).to_have_text("Pertanyaan 3 dari 5")
+    rating.keyboard.press("h")
+    expect(rating.locator("#keys kbd", has_text=re.compile("^s$"))).to_be_visible()
+    rating.keyboard.press("Escape")
+    rating.goto(first)
+    expect(rating.locator("#put-off")).to_be_visible()
+    rating.locator("#walk [data-later-form] button").click()
+    expect(rating).to_have_url(second)

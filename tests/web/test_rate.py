@@ -113,6 +113,11 @@ def rate_whole_study(client: FlaskClient, headers: dict[str, str]) -> list[bytes
         address = answer.location
         html = keep(client.get(address))
         keep(client.get(address, headers=PART))
+        keep(client.get(f"{address}?open=1", headers=headers))
+        if step % 3 == 0:  # put off and rated all the same, and what follows is looked at
+            keep(client.post(f"{address}/later", headers=headers))
+            keep(client.get(address))
+            keep(client.get(f"/rate/?after={address.removeprefix('/rate/')}", headers=headers))
         for number, key in enumerate(keys(html)):
             data = {"card": key, "relevance": "1", "event_id": f"{step}-{number}"}
             keep(client.post(f"{address}/judgment", data=data, headers=headers))
@@ -505,6 +510,90 @@ def test_figures_are_told_only_where_the_study_tells_them(
     set_study(web_database, figures="all")
 
     assert "Relevant so far: 0.67 (2 of 3 decided cards)" in unescape(client.get(address).text)
+
+
+def ways(html: str) -> dict[str, str | None]:
+    """Return where previous, next and jump lead; ``None`` where they lead nowhere."""
+    found = re.search(r'<nav [^>]*class="ways">.*?</nav>', html, re.DOTALL)
+    assert found is not None
+    links = dict(re.findall(r'aria-keyshortcuts="([plg])" href="([^"]+)"', unescape(found[0])))
+    return {key: links.get(key) for key in "plg"}
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_next_leads_on_to_a_question_that_was_not_given_yet(client: FlaskClient) -> None:
+    """Six units: question 4 depends on its conversation and is asked for each of three runs."""
+    address = begin(client)
+    walked = [address]
+    while (further := ways(client.get(address).text)["l"]) is not None:
+        assert further == f"/rate/?after={address.removeprefix('/rate/')}"
+        answer = client.get(further)
+        assert answer.status_code == 303
+        address = answer.location
+        assert address not in walked
+        walked.append(address)
+
+    assert len(walked) == 6
+    assert ways(client.get(address).text) == {"p": walked[-2], "l": None, "g": "/rate/"}
+    assert ways(client.get(walked[0]).text)["l"] == walked[1]
+    assert begin(client) == walked[0]
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.usefixtures("run_ids")
+def test_a_question_put_off_says_so_and_comes_again_after_the_others(
+    client: FlaskClient, headers: dict[str, str]
+) -> None:
+    address = begin(client)
+    assert f'action="{address}/later"' in client.get(address).text
+
+    answer = client.post(f"{address}/later", headers=headers)
+
+    assert answer.status_code == 303
+    assert answer.location not in {address, "/rate/"}
+    assert ways(client.get(answer.location).text)["p"] == address
+    assert "You put this question off" in client.get(address).text
+    assert "You put this question off" not in client.get(answer.location).text
+    seen = []
+    for _ in range(5):
+        seen.append(begin(client))
+        judge_all(client, seen[-1])
+        client.post(f"{seen[-1]}/rating", data={"empty_outcome": "false_negative"})
+        for key in keys(client.get(seen[-1]).text, "answer"):
+            client.post(f"{seen[-1]}/rating", data={"answer": key, "quality": "4"})
+    assert address not in seen
+    assert begin(client) == address
+    assert f'action="{address}/later"' not in client.get(address).text  # nothing else is left
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_filter_stays_with_every_address_of_a_blind_question(client: FlaskClient) -> None:
+    """Without one the addresses are as they always were."""
+    client.get(begin(client))
+    plain = begin(client)
+    assert "?" not in re.sub(r"/rate/\?after=|[?]v=|/\?", "", mine(client.get(plain).text))
+
+    answer = client.get(f"{plain}?category=context_followup")
+    assert (answer.status_code, answer.location) == (303, "/rate/?category=context_followup")
+    address = client.get(answer.location).location
+    assert re.fullmatch(r"/rate/[\w-]+\?category=context_followup", address)
+    html = client.get(address).text
+    assert '<option value="context_followup" selected>' in html
+    for part in ("standing", "judgment", "later"):
+        assert f"/{part}?category=context_followup" in html
+    further = ways(html)["l"]
+    assert further is not None
+    assert further.endswith("&category=context_followup")
+    assert client.get(further).location.endswith("?category=context_followup")
+    key = keys(html)[0]
+    answer = client.post(address.replace("?", "/judgment?"), data={"card": key, "relevance": "1"})
+    assert answer.location.startswith(address)
+    assert client.get("/rate/?category=nowhere").location == "/rate/"
+
+
+def mine(html: str) -> str:
+    """Return the addresses of blind questions on a page."""
+    return " ".join(re.findall(r'"(/rate/[^"]*)"', html))
 
 
 def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(

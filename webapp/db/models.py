@@ -354,6 +354,7 @@ class Task(Base):
 
     The id is random and says nothing. ``run_id`` is set where the question depends on its
     conversation. A task of kind "repeat" asks once more what the rater said of a question.
+    ``postponed_at`` is when its rater last put it off, to come back to it after the others.
     """
 
     __tablename__ = "tasks"
@@ -366,6 +367,7 @@ class Task(Base):
     )
     kind: Mapped[str] = mapped_column(String(8), default="pool")
     claimed_at: Mapped[datetime]
+    postponed_at: Mapped[datetime | None]
 
     rater: Mapped[Rater] = relationship()
     question: Mapped[Question] = relationship()

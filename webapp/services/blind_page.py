@@ -29,12 +29,13 @@ from webapp.db.prepared import prepared
 from webapp.importers.property_identity import differences
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
-from webapp.services import answer_figures, pool, rating_page, repeats, tasks
+from webapp.services import answer_figures, pool, rating_page, repeats, tasks, walks
 from webapp.services.answer_figures import AnswerFigures
 from webapp.services.judged_things import from_row
 from webapp.services.pool import REPEAT, Share
 from webapp.services.progress import PooledFigure, Progress, of_share, pooled_figure
-from webapp.services.rating_page import EarlierVerdict, Turn
+from webapp.services.rating_page import EarlierVerdict, Filter, Turn
+from webapp.services.walks import EVERYTHING, TaskPlace
 
 ALL_FIGURES = "all"
 
@@ -81,18 +82,6 @@ class BlindAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a task stands among those the rater was given; ids, ``None`` at the ends.
-
-    ``position`` is 1-based.
-    """
-
-    position: int
-    previous: str | None
-    next: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Moving:
     """What verdicts in a task move on its page. ``answers`` is empty until all cards are judged.
 
@@ -108,7 +97,8 @@ class Moving:
     empty_outcome: EmptyOutcome | None
     contradicts_itself: bool
     answers: tuple[BlindAnswer, ...]
-    place: Place
+    place: TaskPlace
+    is_put_off: bool
     progress: Progress
     figure: PooledFigure | None
     figures: tuple[AnswerFigures, ...]
@@ -124,13 +114,18 @@ class BlindPage(Moving):
     earlier_turns: tuple[Turn, ...]
     cards: tuple[BlindCard, ...]
     guidelines: str
+    filter: Filter
+    categories: tuple[str, ...]
 
 
-def blind_page(session: Session, rater: Rater, task_id: str) -> BlindPage:
+def blind_page(
+    session: Session, rater: Rater, task_id: str, wanted: Filter = EVERYTHING
+) -> BlindPage:
     """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
     task = _task(session, rater, task_id)
     things = _things(session, task)
-    moving = _moving(session, rater, task, things)
+    share = pool.share(session, rater)
+    moving = _moving(session, rater, task, things, share, wanted)
     return BlindPage(
         **{field.name: getattr(moving, field.name) for field in fields(Moving)},
         category=task.category,
@@ -138,11 +133,17 @@ def blind_page(session: Session, rater: Rater, task_id: str) -> BlindPage:
         earlier_turns=_earlier_turns(session, task),
         cards=_cards(session, rater, task, things),
         guidelines=rater.study.guidelines,
+        filter=wanted,
+        categories=walks.categories(session, rater, share),
     )
 
 
 def standing(
-    session: Session, who: Who, task_id: str, key: str | None = None
+    session: Session,
+    who: Who,
+    task_id: str,
+    key: str | None = None,
+    wanted: Filter = EVERYTHING,
 ) -> tuple[Moving, tuple[BlindCard, ...]]:
     """Return what verdicts in a task moved, and the cards that tell of each other's verdicts.
 
@@ -157,16 +158,24 @@ def standing(
         everything = _cards(session, rater, task, _things(session, task))
         several = rating_page.shown_several_times(everything)
         cards = tuple(card for card in everything if card in several or card.key == key)
-    return _moving(session, rater, task, things), cards
+    share = pool.share(session, rater)
+    return _moving(session, rater, task, things, share, wanted), cards
 
 
-def _moving(session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]) -> Moving:
+def _moving(
+    session: Session,
+    rater: Rater,
+    task: Row[Any],
+    things: Sequence[Row[Any]],
+    share: Share,
+    wanted: Filter,
+) -> Moving:
     said = [row.verdict for row in things if row.listing is not None]
     empty = next((row for row in things if row.listing is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
     answers = () if None in said else _answers(session, task)
     stage = _stage(said, empty is not None and outcome is None, answers)
-    share = pool.share(session, rater)
+    so_far = of_share(session, rater, share)
     sees_figures = rater.study.figures == ALL_FIGURES
     return Moving(
         task_id=task.id,
@@ -177,8 +186,9 @@ def _moving(session: Session, rater: Rater, task: Row[Any], things: Sequence[Row
         empty_outcome=outcome,
         contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY and Relevance.RELEVANT in said,
         answers=answers if stage in {Stage.ANSWERS, Stage.DONE} else (),
-        place=_place(share, task.id),
-        progress=of_share(session, rater, share),
+        place=walks.place(session, rater, share, so_far, task.id, wanted),
+        is_put_off=task.postponed_at is not None and stage is not Stage.DONE,
+        progress=so_far,
         figure=pooled_figure(session, rater) if sees_figures else None,
         figures=answer_figures.of_task(session, task) if sees_figures else (),
         show_pictures=rater.study.show_pictures,
@@ -233,16 +243,6 @@ def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
             and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id),
         )
         .where(own)
-    )
-
-
-def _place(share: Share, task_id: str) -> Place:
-    given = [one.task_id for one in share.given]
-    at = given.index(task_id)
-    return Place(
-        position=at + 1,
-        previous=given[at - 1] if at else None,
-        next=given[at + 1] if at + 1 < len(given) else None,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -82,11 +83,15 @@ class Said(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A unit that a rater was given as a task; ``kind`` says whether for the first time."""
+    """A unit that a rater was given as a task; ``kind`` says whether for the first time.
+
+    ``postponed_at`` is when they put it off, if they did.
+    """
 
     task_id: str
     unit: Unit
     kind: str
+    postponed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,19 @@ class Share:
     def first_time(self) -> list[Unit]:
         """The units given for the first time, in the order of giving."""
         return [given.unit for given in self.given if given.kind == POOL]
+
+    @property
+    def in_order(self) -> list[Unit]:
+        """All units of the share as the rater is to do them: what they put off comes last."""
+        own = [given for given in self.given if given.kind == POOL]
+        late = [(given.postponed_at, given.unit) for given in own if given.postponed_at]
+        at_once = [given.unit for given in own if not given.postponed_at]
+        return [*at_once, *self.free, *(unit for _, unit in sorted(late, key=itemgetter(0)))]
+
+    @property
+    def postponed(self) -> set[Unit]:
+        """The units that were put off when they were given for the first time."""
+        return {one.unit for one in self.given if one.kind == POOL and one.postponed_at}
 
     @property
     def again(self) -> set[Unit]:
@@ -164,6 +182,13 @@ def _any(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return cast(func.sum(case((condition, 1), else_=0)), Integer)
+
+
+def categories(session: Session, study: Study) -> dict[int, str]:
+    """Return the category of every question of a study, by the question's id."""
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == study.id)
+    rows = select(Question.id, Question.category).where(Question.question_set_id.in_(sets))
+    return dict(session.execute(rows).all())
 
 
 def size(session: Session, study: Study, wanted: Collection[Unit]) -> int:
@@ -311,7 +336,7 @@ def share(session: Session, rater: Rater) -> Share:
     Free is what is assigned to them, they do not have and fewer raters than the overlap have.
     """
     rows = _given().all(driver(session), {"rater_id": rater.id})
-    given = [Given(name, Unit(*unit), kind) for name, *unit, kind in rows]
+    given = [Given(name, Unit(*unit), kind, late) for name, *unit, kind, late in rows]
     found = units(session, rater)
     own = assignments.assigned(session, rater)
     mine = {one.unit for one in given}
@@ -327,7 +352,7 @@ def share(session: Session, rater: Rater) -> Share:
 @prepared
 def _given() -> Select[*tuple[Any, ...]]:
     """Return the statement over the tasks of a rater in the order in which they were given."""
-    columns = select(Task.id, Task.question_id, Task.run_id, Task.kind)
+    columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
     own = columns.where(Task.rater_id == bindparam("rater_id"))
     return own.order_by(Task.claimed_at, Task.id)
 

@@ -8,7 +8,7 @@ the second time measures how far a rater agrees with themselves; it is never the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.drivers import Asking, driver
 from webapp.db.models import (
+    Event,
     JudgedThing,
     Judgment,
     Query,
@@ -42,7 +43,7 @@ TASKS_BETWEEN = 2
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A unit to be asked again, once ``after`` units were given to the rater."""
+    """A unit to be asked again, once the rater has got through ``after`` units."""
 
     unit: Unit
     after: int
@@ -64,8 +65,7 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
 
     While the share stays as it is, giving one takes it from this plan and changes no other.
     """
-    own, again = share.first_time, share.again
-    everything = [*own, *share.free]
+    again, everything = share.again, share.in_order
     last = len(everything)
     left = count(last, rater.study.repeat_percent) - len(again)
     if left < 1:
@@ -86,17 +86,51 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
     return sorted(plan, key=lambda one: one.after)
 
 
-def due(session: Session, rater: Rater, share: Share, now: datetime) -> Task | None:
-    """Give the rater what is to be asked again by now; ``None`` if it is not time."""
-    if not is_due(rater, share):
+def due(
+    session: Session,
+    rater: Rater,
+    share: Share,
+    now: datetime,
+    left: Collection[Unit] = (),
+    among: Callable[[Unit], bool] = lambda _unit: True,
+) -> Task | None:
+    """Give the rater what is to be asked again by now, `among` some; ``None`` if nothing is.
+
+    Nothing is asked again while it is `left` open for the first time, nor right after it: the
+    rater may have come back to it late. Only when nothing else is to be done it comes anyway.
+    """
+    ready = [unit for unit in _ready(rater, share, left) if unit not in left and among(unit)]
+    if not ready:
         return None
-    return _give(session, rater, planned(rater, share)[0].unit, now)
+    latest = _latest(session, rater)
+    rested = [unit for unit in ready if unit not in latest]
+    if not rested and (share.free or left):
+        return None
+    return _give(session, rater, (rested or ready)[0], now)
 
 
-def is_due(rater: Rater, share: Share) -> bool:
-    """Whether it is time to ask the rater something again."""
-    plan = planned(rater, share)
-    return bool(plan) and plan[0].after <= len(share.first_time)
+def is_due(rater: Rater, share: Share, left: Collection[Unit] = ()) -> bool:
+    """Whether the rater, with these units `left` open, has got to something asked again."""
+    return bool(_ready(rater, share, left))
+
+
+def _ready(rater: Rater, share: Share, left: Collection[Unit]) -> list[Unit]:
+    """Return what is planned by now: what was put off and is left open is still to come."""
+    reached = len(share.first_time) - len(share.postponed.intersection(left))
+    return [one.unit for one in planned(rater, share) if one.after <= reached]
+
+
+def _latest(session: Session, rater: Rater) -> set[Unit]:
+    """Return the units on which the rater said something last, as many as are to lie between."""
+    rows = session.execute(
+        select(Task.question_id, Task.run_id)
+        .join(Event, Event.task_id == Task.id)
+        .where(Event.rater_id == rater.id)
+        .group_by(Task.id, Task.question_id, Task.run_id)
+        .order_by(func.max(Event.id).desc())
+        .limit(TASKS_BETWEEN)
+    )
+    return {Unit(*row) for row in rows}
 
 
 def is_open() -> ColumnElement[bool]:

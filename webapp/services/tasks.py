@@ -6,7 +6,7 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -20,6 +20,7 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
+    case,
     cast,
     exists,
     or_,
@@ -46,7 +47,7 @@ from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who
 from webapp.services import events, pool, repeats
 from webapp.services.events import AGAIN, Target
 from webapp.services.judgments import MOST_NOTES, Keep, NotToJudge, Rating, quality_text
-from webapp.services.pool import POOL, REPEAT
+from webapp.services.pool import POOL, REPEAT, Unit
 
 KEY_LENGTH = 16
 
@@ -62,21 +63,62 @@ class Judged(NamedTuple):
     relevance: Relevance | None
 
 
-def next_task(session: Session, rater: Rater, now: datetime) -> Task | None:
+Among = Callable[[Unit], bool]
+"""Whether a unit is one of those that are asked for."""
+
+
+def lock(session: Session, rater: Rater) -> None:
+    """Make those who are given questions of a study queue."""
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+
+
+def next_task(
+    session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
+) -> Task | None:
     """Return what the rater is to do now, given to them if need be; ``None`` when all is done.
 
     First what they began, then a repetition that is due, then a unit that nobody or too few
-    were given. Two raters asking at once never exceed the study's overlap.
+    were given, at last what they put off. Two raters asking at once never exceed the study's
+    overlap. `among` names the units that count.
     """
-    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
-    begun = _begun(session, rater)
-    if begun is not None:
-        return begun
+    lock(session, rater)
+    begun = _open(session, rater)
+    wanted = [task for task in begun if among(_unit(task))]
+    if wanted and wanted[0].postponed_at is None:
+        return wanted[0]
+    found = _given_anew(session, rater, now, begun, among)
+    return found or (wanted[0] if wanted else None)
+
+
+def new(
+    session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
+) -> Task | None:
+    """Give the rater another task beside those they have begun, as far as the rules allow."""
+    lock(session, rater)
+    return _given_anew(session, rater, now, _open(session, rater), among)
+
+
+def _given_anew(
+    session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
+) -> Task | None:
     share = pool.share(session, rater)
-    again = repeats.due(session, rater, share, now)
-    if again is not None or not share.free:
+    again = repeats.due(session, rater, share, now, _left(begun), among)
+    if again is not None:
         return again
-    return pool.give(session, rater, share.free[0], POOL, now)
+    free = next(filter(among, share.free), None)
+    return pool.give(session, rater, free, POOL, now) if free is not None else None
+
+
+def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
+    """Put one of the rater's open tasks off: it comes again after the others.
+
+    Raises ``UnknownTask``.
+    """
+    events.lock(session, rater)
+    task = find(session, rater, task_id)
+    if not is_done(session, rater, task_id):
+        task.postponed_at = now
+        session.flush()
 
 
 def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task]:
@@ -85,16 +127,17 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     Nothing is taken from others ahead of time: more than what was begun is given only where
     every rater gets every question. A repetition is given once it is due, not before.
     """
-    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
-    mine = select(Task).where(Task.rater_id == rater.id, is_open(rater.study))
-    found = list(session.scalars(mine.order_by(Task.claimed_at, Task.id).limit(most)))
+    lock(session, rater)
+    begun = _open(session, rater)
+    found = [task for task in begun if task.postponed_at is None][:most]
     while len(found) < most and rater.study.overlap is None:
         share = pool.share(session, rater)
-        if not share.free or repeats.is_due(rater, share):
+        if not share.free or repeats.is_due(rater, share, _left(begun)):
             break
         given_at = now + timedelta(microseconds=len(found))  # they are told in this order
         found.append(pool.give(session, rater, share.free[0], POOL, given_at))
-    return found
+    late = [task for task in begun if task.postponed_at is not None]
+    return [*found, *late][:most]
 
 
 def find(session: Session, rater: Rater, task_id: str) -> Task:
@@ -323,10 +366,25 @@ def _answer(session: Session, task: Task, name: str | None) -> Query:
     raise UnknownTask(task.id, name)
 
 
-def _begun(session: Session, rater: Rater) -> Task | None:
-    return session.scalar(
-        select(Task)
-        .where(Task.rater_id == rater.id, is_open(rater.study))
-        .order_by(Task.claimed_at, Task.id)
-        .limit(1)
-    )
+def open_ids(session: Session, rater: Rater) -> set[str]:
+    """Return the ids of the rater's tasks in which something is left to do."""
+    rows = select(Task.id).where(Task.rater_id == rater.id, is_open(rater.study))
+    return set(session.scalars(rows))
+
+
+def _open(session: Session, rater: Rater) -> Sequence[Task]:
+    """Return what the rater has begun, in the order of giving; what they put off comes last."""
+    is_late = case((Task.postponed_at.is_(None), 0), else_=1)
+    rows = select(Task).where(Task.rater_id == rater.id, is_open(rater.study))
+    return session.scalars(
+        rows.order_by(is_late, Task.postponed_at, Task.claimed_at, Task.id)
+    ).all()
+
+
+def _left(begun: Sequence[Task]) -> set[Unit]:
+    """Return the units that are still open for the first time."""
+    return {_unit(task) for task in begun if task.kind == POOL}
+
+
+def _unit(task: Task) -> Unit:
+    return Unit(task.question_id, task.run_id)

@@ -126,6 +126,7 @@ PAGES = {
         get("/<task_id>/standing", "standing"),
         post("/<task_id>/judgment", "judge"),
         post("/<task_id>/rating", "rate"),
+        post("/<task_id>/later", "later"),
         post("/ahead", "ahead"),
         post("/undo", "undo"),
     ),

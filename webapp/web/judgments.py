@@ -19,8 +19,8 @@ from webapp.i18n import gettext, language
 from webapp.metrics.registry import Measure
 from webapp.records import QueryState, Relevance
 from webapp.services import judgments, rating_page, runs, studies
-from webapp.services.rating_page import Filter, JudgedCard, Moving, RatingPage
-from webapp.web import access, card_badges, clicks, figures, htmx
+from webapp.services.rating_page import JudgedCard, Moving, RatingPage
+from webapp.web import access, card_badges, clicks, figures, htmx, walks
 from webapp.web.card_badges import Badges
 from webapp.web.figures import ClickedCounts, Reason, Row
 from webapp.web.forms import CardsForm, RatingForm, checked
@@ -93,7 +93,7 @@ def show(run_id: str, query_id: int) -> Response:
 def standing(run_id: str, query_id: int) -> Response:
     """Return what verdicts on a question moved elsewhere on its page."""
     with access.reading_for() as (session, who):
-        moving, several = rating_page.standing(session, who, run_id, query_id, _wanted())
+        moving, several = rating_page.standing(session, who, run_id, query_id, walks.wanted())
     g.pictures = moving.show_pictures
     return _clicked(moving, several)
 
@@ -184,7 +184,7 @@ def _stands(_language: str, number: int, relevance: Relevance) -> Markup:
 def page_of(run_id: str, query_id: int) -> RatingPage:
     """Return what the rating page says about one query of a run."""
     with access.reading() as (session, rater):
-        page = rating_page.rating_page(session, rater, run_id, query_id, _wanted())
+        page = rating_page.rating_page(session, rater, run_id, query_id, walks.wanted())
     g.pictures = page.show_pictures
     return page
 
@@ -209,11 +209,6 @@ def _first_in_category(page: RatingPage) -> int | None:
     return next((way for way in ways if way is not None), None)
 
 
-def _wanted() -> Filter:
-    """Return which questions the rater walks through, as the address says."""
-    return Filter("open" in request.args, request.args.get("category") or None)
-
-
 def _rows(page: Moving) -> tuple[Row, ...]:
     return figures.rows(
         figures.of_query(page.summary),
@@ -229,21 +224,15 @@ def _rating(page: RatingPage) -> Rating:
         rows=_rows(page),
         measures=figures.measures(),
         reasons=figures.reasons(),
-        query=_query(),
+        query=walks.query(),
         whole="whole" in request.args,
     )
-
-
-def _query() -> dict[str, Any]:
-    wanted = _wanted()
-    open_only = {"open": 1} if wanted.only_open else {}
-    return open_only | ({"category": wanted.category} if wanted.category else {})
 
 
 def _clicked(page: Moving, changed: tuple[JudgedCard, ...]) -> Response:
     part = "judgments/_clicked.html"
     counts = figures.clicked(page.summary)
-    return htmx.respond(part, part, Moved(page, counts, _rows(page), _query(), changed))
+    return htmx.respond(part, part, Moved(page, counts, _rows(page), walks.query(), changed))
 
 
 def _back(page: RatingPage, anchor: str) -> Response:
@@ -253,6 +242,6 @@ def _back(page: RatingPage, anchor: str) -> Response:
 def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
     """Send the browser to a question; one with a script gets its parts from there."""
     address = url_for(
-        "judgments.show", run_id=run_id, query_id=query_id, _anchor=anchor, **_query()
+        "judgments.show", run_id=run_id, query_id=query_id, _anchor=anchor, **walks.query()
     )
     return redirect(address, 303)  # type: ignore[return-value]

@@ -20,7 +20,8 @@ from webapp.services import blind_page, item_rating, progress, tasks
 from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
 from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
-from webapp.web import access, card_badges, clicks, figures, htmx
+from webapp.services.walks import onward
+from webapp.web import access, card_badges, clicks, figures, htmx, walks
 from webapp.web.card_badges import Badges
 from webapp.web.figures import AnswersPanel, Reason
 from webapp.web.forms import BlindRatingForm, checked
@@ -37,7 +38,7 @@ class Rated:
     ``stage`` is what stands below the cards: nothing yet, the emptiness, or the answers too.
     ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
     ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``, where
-    the study lets raters see figures.
+    the study lets raters see figures. ``query`` keeps the filter in every address.
     """
 
     page: BlindPage
@@ -48,6 +49,7 @@ class Rated:
     panel: AnswersPanel | None
     measures: tuple[Measure, ...]
     reasons: tuple[Reason, ...]
+    query: dict[str, Any]
     badges: Badges | None = None
 
 
@@ -60,6 +62,7 @@ class Moved:
     whole: bool
     changed: tuple[BlindCard, ...]
     panel: AnswersPanel | None
+    query: dict[str, Any]
     rated: BlindAnswer | None = None
 
 
@@ -79,12 +82,18 @@ class AllDone:
 
 
 def next_one() -> Response:
-    """Lead to what is next for this rater; with nothing left, say so and thank."""
+    """Lead to what is next for this rater, or next after a question, within the filter.
+
+    With nothing left, say so and thank.
+    """
     with access.writing() as (session, rater):
-        task = tasks.next_task(session, rater, access.now())
+        wanted, after = walks.wanted(), request.args.get("after") or None
+        task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
-        if task is not None:
-            return _to(task.id, **_because())
+        if task_id is not None:
+            return _to(task_id, **_because())
+        if wanted.category:  # nothing of it is in this rater's share
+            return _to_next({})
         given = tasks.given_to(session, rater)
         context = AllDone(
             progress=progress.progress(session, rater),
@@ -99,7 +108,10 @@ def next_one() -> Response:
 
 def show(task_id: str) -> Response:
     """Show one question to its rater, as far as it is asked for now."""
-    return htmx.respond("rate/page.html", "rate/_shown.html", _rated(task_id, in_full=True))
+    rated = _rated(task_id, in_full=True)
+    if rated.page.filter.category not in {None, rated.page.category}:
+        return _to_next()
+    return htmx.respond("rate/page.html", "rate/_shown.html", rated)
 
 
 def with_badges(task_id: str, badges: Badges, status: int) -> Response:
@@ -141,6 +153,15 @@ def rate(task_id: str) -> Response:
     return onward or _clicked(task_id, answer=answer)
 
 
+def later(task_id: str) -> Response:
+    """Put a question off, and lead to what comes before it now."""
+    with access.writing() as (session, rater):
+        tasks.put_off(session, rater, task_id, access.now())
+        found = onward(session, rater, access.now(), walks.wanted())
+        session.commit()
+    return _to(found) if found is not None else _to_next()
+
+
 def ahead() -> Response:
     """Return where the rater's next questions are, given to them before a network is missing."""
     with access.writing() as (session, rater):
@@ -168,9 +189,9 @@ def _onward(task_id: str) -> Response | None:
     with access.writing() as (session, rater):
         if not tasks.is_done(session, rater, task_id):
             return None
-        task = tasks.next_task(session, rater, access.now())
+        found = onward(session, rater, access.now(), walks.wanted())
         session.commit()
-        return _to(task.id) if task is not None else _to_next()
+        return _to(found) if found is not None else _to_next()
 
 
 def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:
@@ -186,7 +207,7 @@ def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None
 def _moved(task_id: str, card: str | None = None) -> Response:
     """Return what clicks moved elsewhere, beside the last of them: other versions of properties."""
     with access.reading_for() as (session, who):
-        moving, cards = blind_page.standing(session, who, task_id, card)
+        moving, cards = blind_page.standing(session, who, task_id, card, walks.wanted())
     g.pictures = moving.show_pictures
     return _parts(moving, cards)
 
@@ -196,7 +217,8 @@ def _parts(
 ) -> Response:
     part = "rate/_clicked.html"
     panel = figures.of_answers(page.figures)
-    moved = Moved(page, _below(page), "whole" in request.args, changed, panel, rated)
+    whole = "whole" in request.args
+    moved = Moved(page, _below(page), whole, changed, panel, walks.query(), rated)
     return htmx.respond(part, part, moved)
 
 
@@ -219,7 +241,7 @@ def _anchor(
 
 def _page(task_id: str) -> BlindPage:
     with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id)
+        page = blind_page.blind_page(session, rater, task_id, walks.wanted())
     g.pictures = page.show_pictures
     return page
 
@@ -227,7 +249,7 @@ def _page(task_id: str) -> BlindPage:
 def _rated(task_id: str, *, in_full: bool = False) -> Rated:
     """Return what the page shows, its badges too where it is shown `in_full`."""
     with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id)
+        page = blind_page.blind_page(session, rater, task_id, walks.wanted())
         is_owner = rater.is_owner
         badges = card_badges.on_task(session, rater, page) if in_full else None
     g.pictures = page.show_pictures
@@ -240,6 +262,7 @@ def _rated(task_id: str, *, in_full: bool = False) -> Rated:
         panel=figures.of_answers(page.figures),
         measures=figures.measures_of_answers() if page.figures else (),
         reasons=figures.reasons() if page.figures else (),
+        query=walks.query(),
         badges=badges,
     )
 
@@ -257,9 +280,11 @@ def _because() -> dict[str, str]:
     return {"because": "blind"} if request.args.get("because") == "blind" else {}
 
 
-def _to_next() -> Response:
-    return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+def _to_next(query: dict[str, Any] | None = None) -> Response:
+    address = url_for("rate.next_one", **(walks.query() if query is None else query))
+    return redirect(address, 303)  # type: ignore[return-value]
 
 
 def _to(task_id: str, **values: Any) -> Response:
-    return redirect(url_for("rate.show", task_id=task_id, **values), 303)  # type: ignore[return-value]
+    address = url_for("rate.show", task_id=task_id, **walks.query(), **values)
+    return redirect(address, 303)  # type: ignore[return-value]
