@@ -351,10 +351,9 @@ def four(value: float | None) -> str:
 
 
 def _unit(about: Thing | Answer) -> tuple[int, int | None]:
-    """The question, and its run where it depends on its conversation."""
+    """The question, and its run where it depends on its conversation; no failed call's does."""
     own = about if isinstance(about, Thing) else (*about.things, about.empty)[0]
-    assert own is not None
-    return own.question, own.run
+    return about.question, own.run if own else None
 
 
 def _number(cell: str) -> float | None:
