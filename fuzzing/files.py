@@ -320,7 +320,7 @@ FORMATS_READ: Mapping[str, Format] = {
     "answers": Format(
         _always(samples.answers()),
         _LINES,
-        _scored(Settings(Scored.ANSWERS), Settings(Scored.ANSWERS, without_citations=True)),
+        _scored(Settings(Scored.ANSWERS), Settings(Scored.ANSWERS, keep_citations=True)),
     ),
     "chunks": Format(_always(samples.chunks()), _LINES, _scored(Settings(Scored.CHUNKS))),
     "json-answers": Format(_always(samples.json_answers()), _JSON, _scored(Settings(Scored.JSON))),

@@ -30,6 +30,15 @@ def figure(value: float | None) -> str:
     return f"{Decimal(str(value)):.2f}".replace(".", _mark(language()))
 
 
+def exact(value: float) -> str:
+    """Return a figure of a report with four decimals.
+
+    >>> exact(0.9375)
+    '0,9375'
+    """
+    return f"{value:.4f}".replace(".", _mark(language()))
+
+
 @cache
 def _mark(code: str) -> str:
     """Return what stands before the decimals in a language."""

@@ -302,6 +302,48 @@ def test_an_endpoint_that_does_not_answer_ends_the_scoring_in_one_line(tmp_path:
     assert len(done.stderr.splitlines()) == 1
 
 
+MAIN = [
+    "Count (N)", "Avg Faithfulness", "Avg Overlap", "Avg F1", "Avg Total Tokens",
+    "P50 Latency (ms)", "Abstain Rate", "IDK+Cit Count",
+]  # fmt: skip
+APPENDIX = ["Avg EM", "Avg Prompt Tokens", "Avg Completion Tokens", "P95 Latency (ms)"]
+
+
+@pytest.mark.parametrize("file_format", ["table", "markdown", "latex"])
+def test_the_appendix_stands_apart_from_the_main_table(tmp_path: Path, file_format: str) -> None:
+    stated = {"temperature": 0, "token_target": 1000}
+    path = lines(tmp_path, stated, ANSWERS[0], {**ANSWERS[1], "temperature": 0.5})
+    done = relevansi(tmp_path, "score", "answers", path, "--format", file_format)
+    found = " ".join(done.stdout.replace("\\allowbreak{}", "").replace("\\", "").split())
+
+    main = found.index(MAIN[-1])
+    assert [name for name in MAIN if name in found] == MAIN
+    assert [name for name in APPENDIX if name in found[main:]] == APPENDIX
+    assert "Appendix" in found[main:]
+    assert "The file states temperature 0 - 0.5 (2 answers)." in found
+    assert "The file states token_target 1,000 (2 answers)." in found
+    assert "max_output_tokens from 128 to 256, temperature 0 and top_p 0" in found
+    assert "Citations are left out of exact match and F1." in found
+
+
+def test_a_report_in_indonesian_has_its_decimals(tmp_path: Path) -> None:
+    path = lines(tmp_path, *ANSWERS)
+    done = relevansi(tmp_path, "score", "answers", path, "--format", "markdown", language="id")
+
+    assert "| Abstain Rate | 0,5000 | 2 |" in done.stdout
+    assert "| P50 Latency (ms) | 1.000 | 1 |" in done.stdout
+
+
+def test_citations_are_words_only_where_they_are_kept(tmp_path: Path) -> None:
+    """Tiga kamar tidur [CIT:a] against the same without: 1, kept 2 x 3 / (4 + 3)."""
+    command: list[str | Path] = ["score", "answers", lines(tmp_path, *ANSWERS), "--format", "json"]
+
+    assert document(relevansi(tmp_path, *command))["summary"]["avg_em"] == 1
+    kept = document(relevansi(tmp_path, *command, "--keep-citations"))
+    assert (kept["summary"]["avg_em"], kept["keep_citations"]) == (0, True)
+    assert kept["summary"]["avg_f1"] == pytest.approx(6 / 7)
+
+
 # --- chunks ----------------------------------------------------------------------------
 
 

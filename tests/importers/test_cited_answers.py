@@ -58,6 +58,16 @@ def test_id_and_answer_are_enough() -> None:
     assert read({"id": 7, "answer": ""}) == [(1, AnswerRow("7", "", ""))]
 
 
+def test_settings_stand_on_a_row_or_on_a_line_for_the_rows_below() -> None:
+    shared = {"temperature": 0, "token_target": 1000}
+    found = read({"id": 1, "answer": "a"}, shared, {"id": 2, "answer": "a", "temperature": 0.5})
+
+    assert [(one[0], one[1].settings) for one in found if not isinstance(one, Problem)] == [
+        (1, {}),
+        (3, {"temperature": 0.5, "token_target": 1000}),
+    ]
+
+
 def test_one_call_may_stand_bare_and_none_is_no_tokens() -> None:
     bare, none = read({**ROW, "usage": {"prompt_tokens": 3}}, {**ROW, "usage": []})
 

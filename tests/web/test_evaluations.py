@@ -50,6 +50,20 @@ def rows(database: Database, table: type[Any]) -> int:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
 
+MAIN = (
+    "Count (N)", "Avg Faithfulness", "Avg Overlap", "Avg F1", "Avg Total Tokens",
+    "P50 Latency (ms)", "Abstain Rate", "IDK+Cit Count",
+)  # fmt: skip
+APPENDIX = ("Avg EM", "P95 Latency (ms)", "Avg Prompt Tokens", "Avg Completion Tokens")
+
+
+def test_how_the_file_says_its_answers_were_made_is_shown(client: FlaskClient) -> None:
+    stated = {"temperature": 0, "top_p": 0, "max_output_tokens": 256, "token_target": 1000}
+    page = text(client.get(scored(client, "answers", lines(stated, *ANSWERS))).text)
+
+    assert "The file states token_target 1,000 (3 answers)." in page
+
+
 def test_a_summary_has_figures_with_n_explanations_and_what_to_read_together(
     client: FlaskClient,
 ) -> None:
@@ -57,7 +71,12 @@ def test_a_summary_has_figures_with_n_explanations_and_what_to_read_together(
 
     assert 'popovertarget="about-avg_overlap"' in page
     assert 'id="about-avg_overlap"' in page
-    assert re.search(r"Supported claims \(overlap\) 0\.50 3 ", text(page))  # (1/2 + 0 + 1) / 3
+    assert re.search(r"Avg Overlap 0\.50 3 ", text(page))  # (1/2 + 0 + 1) / 3
+    main, appendix = text(page).split("Rules of thumb", 1)
+    assert [name in main for name in MAIN] == [True] * len(MAIN)
+    assert [name in appendix.split("Item by item")[0] for name in APPENDIX] == [True] * 4
+    assert "max_output_tokens from 128 to 256, temperature 0 and top_p 0" in appendix
+    assert "Citations are left out of exact match and F1." in main
     assert "The contract of the prompt is broken" in page
     assert "2 with unsupported claims" in page
     assert "Cosines: claim_similarities; tau_sim 0.60." in text(page)

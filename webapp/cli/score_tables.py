@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from webapp.exporters import score_reports
 from webapp.exporters.measures import read_together
 from webapp.i18n import gettext, mark
 from webapp.metrics.answer_summary import AnswerSummary
-from webapp.metrics.answers import WhyUndefined
+from webapp.metrics.answers import AnswerScale
 from webapp.metrics.automatic_registry import (
-    ANSWER_MEASURES,
     CHUNK_MEASURES,
     CONSTRAINT_LABELS,
     CONSTRAINT_MEASURES,
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Number = Fraction | float | None
-
-WHY_UNDEFINED = {
-    WhyUndefined.NO_EMBEDDER: mark(
-        "No cosines: give claim_similarities in the file or choose an --embedder."
-    ),
-    WhyUndefined.NO_GOLD: mark("No answer has a gold answer."),
-    WhyUndefined.NO_USAGE: mark("No answer states its tokens."),
-    WhyUndefined.NO_LATENCY: mark("No answer states its latency."),
-    WhyUndefined.NO_ROW: mark("No answer was scored."),
-}
 
 MISSING_NOTES = {
     Missing.COUNTED: mark(
@@ -76,20 +66,20 @@ def constraints_table(report: ConstraintReport) -> str:
     return _printed([counts, figures, _matrix(whole), _categories(report.categories), note])
 
 
-def answers_table(summary: AnswerSummary, notes: Iterable[str]) -> str:
-    """The figures of cited answers with their n, why some are missing, and how to read them."""
-    table = _new(gettext("Figure"), gettext("Value"), "n")
-    figures = summary.figures()
-    for name, figure in figures.items():
-        measure = ANSWER_MEASURES[name]
-        shown = str(figure.value) if measure.unit == "count" else _number(figure.value)
-        table.add_row(gettext(measure.label), shown, str(figure.n))
-    if summary.judged.n:
-        judged = _number(summary.judged.value)
-        table.add_row(gettext("Faithfulness (judge)"), judged, str(summary.judged.n))
-    reasons = {figure.why_undefined for figure in figures.values() if figure.why_undefined}
-    told = [f"-: {gettext(WHY_UNDEFINED[why])}" for why in WhyUndefined if why in reasons]
-    return _printed([table, *told, *notes, *_advice("answers")])
+def answers_table(summary: AnswerSummary, scale: AnswerScale, notes: Iterable[str]) -> str:
+    """The main table of cited answers, the appendix, and how to read them."""
+    parts: list[Table | str] = []
+    for found in (score_reports.main_table(summary), score_reports.appendix(summary)):
+        table = _new(*(column.heading for column in found.columns))
+        table.title = found.title
+        for row in found.rows:
+            table.add_row(*(_plain(cell.text) for cell in row))
+        parts += [table, *found.notes]
+    rules = [f"* {rule}" for rule in score_reports.answers_rules()]
+    settings = score_reports.answer_settings(summary, scale)
+    return _printed(
+        [*parts, *settings, *notes, *_advice("answers"), gettext("Rules of thumb:"), *rules]
+    )
 
 
 def chunks_table(summary: ChunkSummary, notes: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from webapp.cli.output import write
 from webapp.cli.score_json import json_v2_command
 from webapp.cli.score_options import FILE, Share, first_rows, formats
 from webapp.cli.score_output import failure_of, reading, tell, write_items
+from webapp.exporters import comparison_latex, comparison_markdown, score_reports
 from webapp.exporters import score_documents as documents
 from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
@@ -27,6 +28,7 @@ from webapp.records import Problem
 from webapp.services import embedders, scoring
 from webapp.services.embedders import EmbedderUnusable
 
+REPORTS = {"markdown": comparison_markdown.markdown, "latex": comparison_latex.latex}
 KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
 
 
@@ -108,11 +110,11 @@ def constraints_command(
 )
 @click.option("--embedder-model", metavar="NAME", help="The model to ask an endpoint for.")
 @click.option(
-    "--without-citations",
+    "--keep-citations",
     is_flag=True,
-    help="Take citations out of the answer before exact match and F1.",
+    help="Let citations count as words in exact match and F1.",
 )
-@formats("table", "json", "csv")
+@formats("table", "json", "csv", *REPORTS)
 def answers_command(
     file: Path,
     first: int | None,
@@ -122,7 +124,7 @@ def answers_command(
     file_format: str,
     output: Path | None,
     *,
-    without_citations: bool,
+    keep_citations: bool,
 ) -> None:
     """Score answers with citations, one JSON object per line of FILE.
 
@@ -130,7 +132,8 @@ def answers_command(
     JSON: {summary: {count, avg_faithfulness, avg_overlap, avg_em, avg_f1,
       abstain_rate, avg_total_tokens, avg_prompt_tokens, avg_completion_tokens,
       p50_latency_ms, p95_latency_ms, idk_with_citation_count},
-      embedder, tau_sim, faithfulness, first_n, left_out, why_undefined,
+      embedder, tau_sim, keep_citations, faithfulness,
+      settings: {NAME: {lowest, highest, n}}, first_n, left_out, why_undefined,
       items: [{id, sentences, claim_sentences, supported, overlap, faithfulness,
                em, f1, abstain, total_tokens, latency_ms, idk_with_citation}]}
     A judge's figures stand beside: faithfulness_judge, avg_faithfulness_judge.
@@ -138,7 +141,7 @@ def answers_command(
     chosen = _embedder(embedder, embedder_model)
     default = chosen.default_tau_sim if chosen else DEFAULT_TAU_SIM
     tau_sim = default if tau_sim is None else tau_sim
-    scale = AnswerScale(chosen, tau_sim, without_citations)
+    scale = AnswerScale(chosen, tau_sim, keep_citations)
     summary, told = AnswerSummary(), _Told()
     with WaitingRows() as rows:
         try:
@@ -148,21 +151,17 @@ def answers_command(
                         told.add(found)
                         continue
                     summary.add(found)
-                    if file_format != "table":
+                    if file_format in ("json", "csv"):
                         rows.add(documents.answer_item(found))
         except EmbedderUnusable as unusable:
             raise click.ClickException(str(unusable)) from unusable
         told.or_nothing(file, summary.count)
         if file_format == "table":
-            notes = [
-                gettext(
-                    "Cosines: %(embedder)s; tau_sim %(tau_sim)s.",
-                    embedder=summary.embedder(scale) or gettext("none"),
-                    tau_sim=f"{tau_sim:g}",
-                ),
-                *told.notes(first),
-            ]
-            write(score_tables.answers_table(summary, notes).encode(), output)
+            write(score_tables.answers_table(summary, scale, told.notes(first)).encode(), output)
+            return
+        if file_format in REPORTS:
+            report = score_reports.answers_report(file.name, summary, scale, told.notes(first))
+            write(REPORTS[file_format](report), output)
             return
         head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
         write_items(rows, head, documents.ANSWER_ITEM, file_format, output)

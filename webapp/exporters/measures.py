@@ -18,7 +18,7 @@ from webapp.metrics.registry import HEADLINE_ADVICE, MEASURES, Measure, ReadToge
 class Chapter:
     """Measures that belong together, with how to read them in pairs.
 
-    ``name`` is for addresses; the title and every sentence of ``together`` are in the
+    ``name`` is for addresses; the title and every sentence of ``together`` and ``rules`` are in the
     language in force, the measures' own texts are message ids.
     """
 
@@ -26,6 +26,7 @@ class Chapter:
     title: str
     measures: tuple[Measure, ...]
     together: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 def chapters() -> tuple[Chapter, ...]:
@@ -40,7 +41,7 @@ def chapters() -> tuple[Chapter, ...]:
         _chapter("users", gettext("Users and their waiting"), USER_MEASURES),
         _chapter("machines", gettext("People beside machines"), MACHINE_MEASURES, MACHINE_ADVICE),
         *(
-            _chapter(name, gettext(found.title), found.measures, found.advice)
+            _chapter(name, gettext(found.title), found.measures, found.advice, found.rules)
             for name, found in EVALUATIONS.items()
         ),
     )
@@ -59,10 +60,14 @@ def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
 
 
 def _chapter(
-    name: str, title: str, measures: Mapping[str, Measure], advice: Sequence[ReadTogether] = ()
+    name: str,
+    title: str,
+    measures: Mapping[str, Measure],
+    advice: Sequence[ReadTogether] = (),
+    rules: Sequence[str] = (),
 ) -> Chapter:
     together = tuple(read_together(each, measures) for each in advice)
-    return Chapter(name, title, tuple(measures.values()), together)
+    return Chapter(name, title, tuple(measures.values()), together, tuple(map(gettext, rules)))
 
 
 def _markdown(chapter: Chapter) -> str:
@@ -70,6 +75,8 @@ def _markdown(chapter: Chapter) -> str:
     if chapter.together:
         heading = gettext("Read together")
         parts += [f"### {heading}", "\n".join(f"- {said}" for said in chapter.together)]
+    if chapter.rules:
+        parts += [f"### {gettext('Rules of thumb')}", "\n".join(f"- {r}" for r in chapter.rules)]
     return "\n\n".join(parts)
 
 

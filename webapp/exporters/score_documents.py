@@ -7,6 +7,7 @@ method reports to 4 decimals.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -166,7 +167,9 @@ def answers_head(
         "summary": answer_summary(summary),
         "embedder": summary.embedder(scale),
         "tau_sim": scale.tau_sim,
+        "keep_citations": scale.keep_citations,
         "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
+        "settings": {name: asdict(stated) for name, stated in summary.settings.items()},
         "first_n": first,
         "left_out": left_out,
         "why_undefined": why_undefined(summary.figures()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, BinaryIO
 
@@ -11,7 +11,7 @@ from pydantic import Field
 from webapp.importers import json_lines
 from webapp.importers.json_lines import Line, read_row, wrong_value
 from webapp.importers.json_values import FromFile
-from webapp.metrics.answers import AnswerRow, Call
+from webapp.metrics.answers import SETTINGS, AnswerRow, Call
 from webapp.records import Problem
 
 Number = int | float
@@ -19,10 +19,20 @@ Identity = Annotated[str | int, Field(description="text_or_number")]
 Tokens = Annotated[Annotated[int, Field(ge=0)] | None, Field(description="number_in_range")]
 Cosine = Annotated[Number, Field(ge=-1, le=1)]
 Milliseconds = Annotated[Annotated[Number, Field(ge=0)] | None, Field(description="amount")]
+Amount = Annotated[Annotated[Number, Field(ge=0)] | None, Field(description="amount")]
 Judge = Annotated[Annotated[Number, Field(ge=0, le=1)] | None, Field(description="share")]
 
 
-class Row(FromFile):
+class SettingsOf(FromFile):
+    """How answers were generated: on a row, or on a line of its own for the rows below it."""
+
+    temperature: Amount = None
+    top_p: Amount = None
+    max_output_tokens: Amount = None
+    token_target: Amount = None
+
+
+class Row(SettingsOf):
     """One answer as the file has it."""
 
     id: Identity
@@ -55,20 +65,37 @@ def read(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]
     """Every row with the number of its line, or what is wrong with the line.
 
     A row with a wrong value is left out; one without a question, contexts, usage or latency
-    is kept. Ids may repeat: they only name the rows.
+    is kept. Ids may repeat: they only name the rows. A line with neither id nor answer that
+    has one of ``SETTINGS`` holds for the rows below it that do not state their own.
     """
+    shared: dict[str, float] = {}
     for line in json_lines.read(name, file):
         if isinstance(line, Problem):
             yield line
             continue
-        row, wrong = _row(line)
+        if _is_of_settings(line):
+            stated, wrong = read_row(SettingsOf, line)
+            yield from wrong
+            shared |= _settings(stated)
+            continue
+        row, wrong = _row(line, shared)
         if row is None:
             yield from wrong
         else:
             yield line.number, row
 
 
-def _row(line: Line) -> tuple[AnswerRow | None, list[Problem]]:
+def _is_of_settings(line: Line) -> bool:
+    keys = line.value.keys()
+    return not {"id", "answer"} & keys and bool(set(SETTINGS) & keys)
+
+
+def _settings(stated: SettingsOf | None) -> dict[str, float]:
+    values = {name: getattr(stated, name, None) for name in SETTINGS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _row(line: Line, shared: Mapping[str, float]) -> tuple[AnswerRow | None, list[Problem]]:
     row, wrong = read_row(Row, line)
     if row is None:
         return None, wrong
@@ -88,6 +115,7 @@ def _row(line: Line) -> tuple[AnswerRow | None, list[Problem]]:
         action=row.action,
         claim_similarities=None if given is None else tuple(given),
         faithfulness_judge=row.faithfulness_judge,
+        settings={**shared, **_settings(row)},
     ), []
 
 

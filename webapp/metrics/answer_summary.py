@@ -30,6 +30,15 @@ _MEANS = {
 """The means by name, with why one has no value although there are answers."""
 
 
+@dataclass(frozen=True, slots=True)
+class StatedSetting:
+    """The least and the greatest value that answers state of a setting, and how many do."""
+
+    lowest: float
+    highest: float
+    n: int
+
+
 @dataclass(slots=True)
 class AnswerSummary:
     """The figures over every answer added; order does not matter.
@@ -46,6 +55,7 @@ class AnswerSummary:
     n_given: int = 0
     judged: Mean = field(default_factory=Mean)
     latencies: Percentiles = field(default_factory=Percentiles)
+    settings: dict[str, StatedSetting] = field(default_factory=dict)
     _means: dict[str, Mean] = field(default_factory=lambda: {name: Mean() for name in _MEANS})
 
     def add(self, score: AnswerScore) -> None:
@@ -57,6 +67,8 @@ class AnswerSummary:
         self.n_given += score.row.claim_similarities is not None
         self.judged.add(score.row.faithfulness_judge)
         self.latencies.add(score.row.latency_ms)
+        for name, setting in score.row.settings.items():
+            self._state(name, setting)
         values = (
             score.faithfulness,
             score.overlap,
@@ -86,6 +98,12 @@ class AnswerSummary:
         names = [GIVEN_SIMILARITIES] if self.n_given else []
         names += [scale.embedder.name] if scale.embedder else []
         return " + ".join(names) or None
+
+    def _state(self, name: str, value: float) -> None:
+        known = self.settings.get(name) or StatedSetting(value, value, 0)
+        self.settings[name] = StatedSetting(
+            min(known.lowest, value), max(known.highest, value), known.n + 1
+        )
 
     def _mean(self, name: str) -> AnswerFigure:
         mean, why = self._means[name], _MEANS[name]

@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from webapp.metrics.gold_answers import GoldMatch, match
-from webapp.metrics.sentences import Sentence, sentences
+from webapp.metrics.sentences import Sentence, sentences, without_citations
 from webapp.metrics.similarity import DEFAULT_TAU_SIM, Embedder
 
 ABSTAIN = "ABSTAIN"
 GIVEN_SIMILARITIES = "claim_similarities"
 """What a report names as the source of cosines that came with the rows."""
+
+
+SETTINGS = ("temperature", "top_p", "max_output_tokens", "token_target")
+"""How an answer was generated, and the tokens that a question should take at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,8 @@ class Call:
 class AnswerRow:
     """One answer as its file has it; ``contexts`` are texts by id, in order.
 
-    ``calls`` and ``latency_ms`` are ``None`` where the row does not say.
+    ``calls`` and ``latency_ms`` are ``None`` where the row does not say. ``settings`` are those
+    of ``SETTINGS`` that it states.
     """
 
     row_id: str
@@ -46,6 +51,7 @@ class AnswerRow:
     action: str | None = None
     claim_similarities: tuple[float, ...] | None = None
     faithfulness_judge: float | None = None
+    settings: Mapping[str, float] = field(default_factory=dict)
 
 
 class Support(StrEnum):
@@ -86,7 +92,7 @@ class AnswerScale:
 
     embedder: Embedder | None = None
     tau_sim: float = DEFAULT_TAU_SIM
-    without_citations: bool = False
+    keep_citations: bool = False
 
 
 DEFAULT_SCALE = AnswerScale()
@@ -173,7 +179,7 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
         supported=supported if known else None,
         overlap=overlap,
         faithfulness=None if overlap is None else faithfulness(overlap),
-        gold=_gold(row, found, without_citations=scale.without_citations),
+        gold=_gold(row, keep_citations=scale.keep_citations),
         abstain=row.action == ABSTAIN or (bool(found) and not claims),
     )
 
@@ -245,10 +251,7 @@ def _verdicts(
     )
 
 
-def _gold(
-    row: AnswerRow, found: Sequence[Sentence], *, without_citations: bool
-) -> GoldMatch | None:
+def _gold(row: AnswerRow, *, keep_citations: bool) -> GoldMatch | None:
     if row.gold is None:
         return None
-    text = " ".join(sentence.claim for sentence in found) if without_citations else row.answer
-    return match(text, row.gold)
+    return match(row.answer if keep_citations else without_citations(row.answer), row.gold)

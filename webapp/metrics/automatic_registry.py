@@ -30,6 +30,9 @@ ROWS_WITH_GOLD = mark("answers that have a gold answer")
 ROWS_WITH_USAGE = mark("answers that state their tokens")
 ROWS_WITH_LATENCY = mark("answers that state their latency")
 ALL_ANSWERS = mark("all answers, failures as 0")
+NORMALISED = mark(
+    "Lower case, no punctuation, no a, an, the; citations are left out unless they are kept."
+)
 NO_CARDS = mark("No value without cards.")
 NO_EMBEDDER = mark("No value without cosines in the file and without an embedder.")
 ZERO_DENOMINATOR = mark("0 where the denominator is 0.")
@@ -146,7 +149,7 @@ CONSTRAINT_ADVICE = (
 ANSWER_MEASURES = by_name(
     explained(
         "count",
-        mark("Answers"),
+        "Count (N)",
         mark("Number of answers that were scored."),
         "",
         "",
@@ -156,8 +159,8 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "avg_faithfulness",
-        mark("Faithfulness (fallback)"),
-        mark("How far the answers keep to their contexts, derived from overlap."),
+        "Avg Faithfulness",
+        mark("How far the answers keep to their contexts: the fallback, derived from overlap."),
         mark("mean of min(1, 0.6 + 0.4 × overlap)"),
         ROWS_WITH_COSINES,
         mark("A fallback, no reading of the answer; a judge's figure stands beside it."),
@@ -167,7 +170,7 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "avg_overlap",
-        mark("Supported claims (overlap)"),
+        "Avg Overlap",
         mark("How many of the claims their citation supports."),
         mark("mean of supported claims / claims"),
         ROWS_WITH_COSINES,
@@ -181,27 +184,27 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "avg_em",
-        mark("Exact match"),
+        "Avg EM",
         mark("How many answers are the gold answer word for word."),
         mark("mean of 1 or 0, after normalising"),
         ROWS_WITH_GOLD,
-        mark("Lower case, no punctuation, no a, an, the; a citation counts as a word."),
+        NORMALISED,
         mark("1 when answer and gold are both empty, 0 when one is."),
         source=SQUAD,
     ),
     explained(
         "avg_f1",
-        mark("F1 (words)"),
+        "Avg F1",
         mark("How many words answer and gold answer share."),
         mark("mean of 2 × words in common / (words of the answer + words of gold)"),
         ROWS_WITH_GOLD,
-        mark("Lower case, no punctuation, no a, an, the; a citation counts as a word."),
+        NORMALISED,
         mark("1 when answer and gold are both empty, 0 when one is."),
         source=SQUAD,
     ),
     explained(
         "abstain_rate",
-        mark("Abstentions"),
+        "Abstain Rate",
         mark("How many questions the system declined to answer."),
         mark("answers marked ABSTAIN or saying only that they do not know / answers"),
         ALL_ROWS,
@@ -209,7 +212,7 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "avg_total_tokens",
-        mark("Tokens"),
+        "Avg Total Tokens",
         mark("Tokens per question, in and out, over all calls: what it costs."),
         mark("mean of prompt tokens + completion tokens"),
         ROWS_WITH_USAGE,
@@ -218,7 +221,7 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "avg_prompt_tokens",
-        mark("Prompt tokens"),
+        "Avg Prompt Tokens",
         mark("Tokens per question that were put in, over all calls."),
         mark("mean of prompt tokens"),
         ROWS_WITH_USAGE,
@@ -227,7 +230,7 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "avg_completion_tokens",
-        mark("Completion tokens"),
+        "Avg Completion Tokens",
         mark("Tokens per question that came back, over all calls."),
         mark("mean of completion tokens"),
         ROWS_WITH_USAGE,
@@ -236,7 +239,7 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "p50_latency_ms",
-        mark("Median latency"),
+        "P50 Latency (ms)",
         mark("Half of the answers came at least this fast."),
         mark("value at position 0.5 × (n − 1) of the sorted latencies, interpolated"),
         ROWS_WITH_LATENCY,
@@ -245,7 +248,7 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "p95_latency_ms",
-        mark("95th percentile of latency"),
+        "P95 Latency (ms)",
         mark("One answer in twenty took longer than this."),
         mark("value at position 0.95 × (n − 1) of the sorted latencies, interpolated"),
         ROWS_WITH_LATENCY,
@@ -254,7 +257,7 @@ ANSWER_MEASURES = by_name(
     ),
     explained(
         "idk_with_citation_count",
-        mark("I-don't-know with citation"),
+        "IDK+Cit Count",
         mark("Sentences that say they do not know and yet cite a source."),
         mark("number of such sentences"),
         ALL_ROWS,
@@ -263,6 +266,32 @@ ANSWER_MEASURES = by_name(
         unit="count",
     ),
 )
+
+ANSWER_MAIN = (
+    "count",
+    "avg_faithfulness",
+    "avg_overlap",
+    "avg_f1",
+    "avg_total_tokens",
+    "p50_latency_ms",
+    "abstain_rate",
+    "idk_with_citation_count",
+)
+"""The figures of the main table; the others stand in the appendix."""
+
+ANSWER_RULES = (
+    mark("IDK+Cit Count is 0, strictly."),
+    mark(
+        "tau_sim of about 0.6 to 0.7 for vectors of a sentence model; a lower one credits claims "
+        "that nothing supports."
+    ),
+    mark(
+        "max_output_tokens from 128 to 256, temperature 0 and top_p 0 for a baseline that can be "
+        "repeated."
+    ),
+    mark("Avg Total Tokens below about 800 to 1200, as long as the answers stay reliable."),
+)
+"""Rules of thumb; what is usual depends on the data."""
 
 ANSWER_ADVICE = (
     ReadTogether(
@@ -468,17 +497,18 @@ JSON_ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One automatic evaluation: its name, its figures, and how to read them together."""
+    """One automatic evaluation: its name, its figures, how to read them, and rules of thumb."""
 
     title: str
     measures: Mapping[str, Measure]
     advice: tuple[ReadTogether, ...]
+    rules: tuple[str, ...] = ()
 
 
 EVALUATIONS: Mapping[str, Evaluation] = MappingProxyType(
     {
         "constraints": Evaluation(mark("Constraints"), CONSTRAINT_MEASURES, CONSTRAINT_ADVICE),
-        "answers": Evaluation(mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE),
+        "answers": Evaluation(mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE, ANSWER_RULES),
         "chunks": Evaluation(mark("Retrieved chunks"), CHUNK_MEASURES, CHUNK_ADVICE),
         "json-v2": Evaluation(mark("JSON answers"), JSON_MEASURES, JSON_ADVICE),
     }

@@ -1,8 +1,7 @@
 """How far an answer agrees with the gold answer: exact match and F1 on normalised words.
 
-The answer is taken as it stands: a citation in it becomes a word of its own (``citd1``) and
-costs exact match and precision, as the method lists no step that would take it away.
-``without_citations`` of an `AnswerScale` does.
+Citations are no words: an answer that cites as its contract asks can be the gold answer. With
+``keep_citations`` of an `AnswerScale` each becomes a word of its own (``citd1``).
 """
 
 from __future__ import annotations

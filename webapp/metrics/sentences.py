@@ -54,6 +54,15 @@ def sentences(answer: str) -> tuple[Sentence, ...]:
     )
 
 
+def without_citations(answer: str) -> str:
+    """`answer` with every citation taken out.
+
+    >>> without_citations("Ada 3 kamar [CIT:a].")
+    'Ada 3 kamar  .'
+    """
+    return _CITATION.sub(" ", answer)
+
+
 def _pieces(answer: str) -> Iterator[tuple[int, int]]:
     start = 0
     for end in _END.finditer(answer):

@@ -55,7 +55,7 @@ class Settings:
     kind: Kind
     embedder: Embedder | None = None
     tau_sim: float | None = None
-    without_citations: bool = False
+    keep_citations: bool = False
     gate: Gate = field(default_factory=Gate)
     first: int | None = None
     subset: File | None = None
@@ -66,7 +66,7 @@ class Settings:
         """The scale of cited answers, with the threshold that goes with its embedder."""
         default = self.embedder.default_tau_sim if self.embedder else DEFAULT_TAU_SIM
         tau_sim = default if self.tau_sim is None else self.tau_sim
-        return AnswerScale(self.embedder, tau_sim, self.without_citations)
+        return AnswerScale(self.embedder, tau_sim, self.keep_citations)
 
     def stated(self) -> dict[str, Any]:
         """What was set, as it is kept; what was not asked for is not there."""
@@ -83,7 +83,7 @@ class Settings:
         return first | {
             "tau_sim": scale.tau_sim,
             "embedder": self.embedder.name if self.embedder else None,
-            "without_citations": scale.without_citations,
+            "keep_citations": scale.keep_citations,
         }
 
 

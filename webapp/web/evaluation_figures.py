@@ -10,7 +10,7 @@ from webapp.exporters.measures import read_together
 from webapp.i18n import gettext, mark
 from webapp.metrics import json_answers
 from webapp.metrics.answers import WhyUndefined
-from webapp.metrics.automatic_registry import EVALUATIONS
+from webapp.metrics.automatic_registry import ANSWER_MAIN, EVALUATIONS
 from webapp.metrics.registry import Measure, Unit
 from webapp.services.evaluation_rows import Kind
 from webapp.web import formatting
@@ -34,6 +34,7 @@ FIELDS = {
 """The class fields, which one measure explains."""
 
 JUDGED = "avg_faithfulness_judge"
+_WITH_JUDGE = {"avg_faithfulness": ("avg_faithfulness", JUDGED)}
 
 OF_ITEMS = {
     "overlap": "avg_overlap",
@@ -47,7 +48,11 @@ OF_ITEMS = {
 """The measure whose label an item's figure has, where it is not its own."""
 
 ITEM_LABELS = {
+    "overlap": mark("Supported claims (overlap)"),
+    "faithfulness": mark("Faithfulness (fallback)"),
     "em": mark("Exact match"),
+    "f1": mark("F1 (words)"),
+    "total_tokens": mark("Tokens"),
     "score": mark("Score"),
     "latency_ms": mark("Latency (ms)"),
 }
@@ -69,6 +74,22 @@ class Cell:
 def cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
     """Return the figures of a summary."""
     return tuple(_cell(kind, one) for one in figures)
+
+
+def main_cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
+    """Return the figures of the main table; a judge's faithfulness stands beside the fallback."""
+    found = {cell.name: cell for cell in cells(kind, figures)}
+    if kind is not Kind.ANSWERS:
+        return tuple(found.values())
+    names = [name for one in ANSWER_MAIN for name in _WITH_JUDGE.get(one, (one,))]
+    return tuple(found[name] for name in names if name in found)
+
+
+def appendix_cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
+    """Return the figures that do not stand in the main table."""
+    stated = tuple(figures)
+    main = {cell.name for cell in main_cells(kind, stated)}
+    return tuple(cell for cell in cells(kind, stated) if cell.name not in main)
 
 
 def item_cells(kind: Kind, result: Mapping[str, Any]) -> tuple[Cell, ...]:
@@ -128,6 +149,11 @@ def advice(kind: Kind) -> tuple[str, ...]:
     """Return which figures to read together, in sentences."""
     evaluation = EVALUATIONS[kind]
     return tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
+
+
+def rules(kind: Kind) -> tuple[str, ...]:
+    """Return the rules of thumb for an evaluation."""
+    return tuple(map(gettext, EVALUATIONS[kind].rules))
 
 
 def weight(name: str) -> str:

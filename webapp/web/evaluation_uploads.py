@@ -36,7 +36,7 @@ class Asked:
     kind: str = "answers"
     embedder: str = ""
     tau_sim: str = ""
-    without_citations: bool = False
+    keep_citations: bool = False
     min_average: str = "95"
     min_pass_rate: str = "0.98"  # noqa: S105 - no password
     first: str = ""
@@ -50,7 +50,7 @@ def typed() -> Asked:
         kind=said.get("kind", "")[:20],
         embedder=said.get("embedder", "")[:20],
         tau_sim=said.get("tau_sim", "").strip()[:_LONGEST_NUMBER],
-        without_citations="without_citations" in said,
+        keep_citations="keep_citations" in said,
         min_average=said.get("min_average", "").strip()[:_LONGEST_NUMBER] or "95",
         min_pass_rate=said.get("min_pass_rate", "").strip()[:_LONGEST_NUMBER] or "0.98",
         first=said.get("first", "").strip()[:_LONGEST_NUMBER],
@@ -72,7 +72,7 @@ def settings(asked: Asked) -> Settings:
         kind=kind,
         embedder=_embedder(asked.embedder) if kind is Kind.ANSWERS else None,
         tau_sim=None if tau_sim is None else float(tau_sim),
-        without_citations=asked.without_citations,
+        keep_citations=asked.keep_citations,
         gate=gate,
         first=_first(asked, kind),
         subset=_subset(kind),

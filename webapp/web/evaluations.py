@@ -12,7 +12,7 @@ from wtforms import Form, StringField
 from wtforms.validators import AnyOf, Length
 
 from webapp.db.models import Evaluation
-from webapp.exporters import score_files
+from webapp.exporters import score_files, score_reports
 from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers.problems import ImportRefused, message
@@ -87,13 +87,18 @@ class Strategy:
 class EvaluationPage:
     """The summary of one evaluation with all that is needed to read it.
 
-    ``number`` is what raters know it by beside its kind, ``standings`` how far people are.
+    ``figures`` are those of the main table, ``appendix`` the others. ``stated`` is what the file
+    says of how its answers were generated. ``number`` is what raters know it by beside its kind,
+    ``standings`` how far people are.
     """
 
     evaluation: Evaluation
     kind: Kind
     title: str
     figures: tuple[Cell, ...]
+    appendix: tuple[Cell, ...]
+    stated: tuple[str, ...]
+    rules: tuple[str, ...]
     measures: tuple[Measure, ...]
     reasons: tuple[Reason, ...]
     advice: tuple[str, ...]
@@ -297,7 +302,10 @@ def _page(
         evaluation=found,
         kind=kind,
         title=_title(kind),
-        figures=evaluation_figures.cells(kind, found.figures),
+        figures=evaluation_figures.main_cells(kind, found.figures),
+        appendix=evaluation_figures.appendix_cells(kind, found.figures),
+        stated=score_reports.stated_settings(found.head.get("settings", {})),
+        rules=evaluation_figures.rules(kind),
         measures=evaluation_figures.measures(kind),
         reasons=evaluation_figures.reasons(),
         advice=evaluation_figures.advice(kind),
