@@ -16,6 +16,7 @@ let shown = null; // the question on the page
 let planned = null; // the one whose followers are kept
 let timer = 0;
 let since = 0; // when something was first to be kept
+let isLeft = false; // for a question that its reader has chosen
 
 if (canKeep && rater !== undefined) begin();
 if (canKeep) document.addEventListener("question", ({ detail }) => later(detail));
@@ -142,7 +143,9 @@ async function list(place) {
     place.append(entry(url, title.replace(/ · Relevansi$/, "")));
   }
   place.parentElement.hidden = !place.children.length;
-  addEventListener("online", () => location.reload());
+  addEventListener("beforeunload", () => (isLeft = true));
+  // To load this page again would call back a reader who is on the way to a question.
+  addEventListener("online", () => isLeft || location.reload());
 }
 
 function entry(url, title) {

@@ -19,6 +19,10 @@ pytestmark = pytest.mark.browser
 
 NewContext = Callable[..., BrowserContext]
 POLLS = 600
+FOLLOWED_AS_THE_NETWORK_COMES_AND_GOES = """(link) => {
+  link.click();
+  dispatchEvent(new Event("online"));
+}"""
 COPIES = """async () => {
   const names = (await caches.keys()).filter((name) => name.startsWith("relevansi pages "));
   const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
@@ -77,7 +81,7 @@ def test_the_next_questions_are_rated_without_a_network_and_stored_once_on_retur
     rating.expect_state(1, "unsaved")
     page.goto(f"{own_server.url}/runs/{run_id}")
     expect(page.locator("h1")).to_have_text("Server tidak dapat dihubungi")
-    page.get_by_role("link", name="3. ").click()
+    page.get_by_role("link", name="3. ").evaluate(FOLLOWED_AS_THE_NETWORK_COMES_AND_GOES)
     rating.expect_question(3)
     expect(page.locator("#outbox")).to_contain_text("2 menunggu Luring")
 
