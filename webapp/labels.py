@@ -51,6 +51,18 @@ def method(label: str | None) -> str:
     return METHODS.get(label, label) if label else ""
 
 
+def place(label: str | None) -> int:
+    """Return where a search method stands among others: API, Vector, Hybrid, then the rest.
+
+    >>> place("api_only"), place("vector"), place("bm25")
+    (0, 1, 3)
+    """
+    known = [*METHODS]
+    short = [name.removesuffix("_only") for name in known]
+    name = (label or "").removesuffix("_only")
+    return short.index(name) if name in short else len(known)
+
+
 def category(label: str) -> str:
     """Return a category in words, in the language in force.
 

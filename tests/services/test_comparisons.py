@@ -67,7 +67,7 @@ def test_a_verdict_serves_every_run_that_showed_the_property(
     )
 
     found = report.comparison
-    assert [contender.run.name for contender in found.contenders] == ["api", "hybrid"]
+    assert [contender.run.name for contender in found.contenders] == ["api", "Hybrid"]
     first, second = found.contenders
     assert first.estimates["mean_precision_at_5"].figure.value == 0.75  # (1/2 + 1/1) / 2
     assert second.estimates["mean_precision_at_5"].figure.value == 0.5  # "same" came along
@@ -121,8 +121,24 @@ def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study
     }
     assert labels == {
         1: [("api", "gpt"), ("hybrid", "gpt")],
-        2: [("hybrid", "claude"), ("hybrid", "gpt")],
+        2: [("hybrid", "gpt"), ("hybrid", "claude")],  # as they were imported
     }
+
+
+def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
+    session: Session, study: Study
+) -> None:
+    stored(session, study, "bm25", query(1, card("a")), hour=1)
+    stored(session, study, "hybrid", query(1, card("b")), hour=2)
+    stored(session, study, "dense", query(1, card("c")), hour=3)
+    stored(session, study, "vector_only", query(1, card("d")), hour=4)
+    stored(session, study, "api_only", query(1, card("e")), hour=5)
+
+    chosen = [runs.find(session, study, run) for run in comparisons.of_phase(session, study, 1)]
+
+    methods = [run.search_method for run in chosen]
+    assert methods == ["api_only", "vector_only", "hybrid", "bm25", "dense"]
+    assert list(comparisons.names_of(chosen).values())[:3] == ["API Only", "Vector Only", "Hybrid"]
 
 
 def test_runs_of_different_questions_are_refused_with_what_differs(
@@ -136,7 +152,7 @@ def test_runs_of_different_questions_are_refused_with_what_differs(
 
     assert refused.value.only == {
         "api": ((2, "Only here"),),
-        "hybrid": ((2, "Only there"),),
+        "Hybrid": ((2, "Only there"),),
     }
 
 

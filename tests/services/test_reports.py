@@ -178,3 +178,19 @@ def test_unnamed_the_only_rater_counts_then_the_majority(
         reports.rule_of(session, study, "rater Nobody")
     with pytest.raises(UnknownRule):
         reports.rule_of(session, study, "best of three")
+
+
+def test_how_far_a_run_is_rated_follows_the_rule(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    own = reports.standing(session, study, run_id, reports.of_rater(rater))
+    whole = Standing.together(live_metrics.by_category(session, rater.id, run_id).values())
+    assert (own.open_judgments, own.open_queries) == (whole.open_judgments, whole.open_queries)
+
+    second = studies.add_rater(session, study, "Second", NOW)
+    judgments.judge(session, second, run_id, 4, 1, YES, click("second"))
+    merged = reports.standing(session, study, run_id, Rule("majority"))
+
+    # The first rater left the card of question 4 open; the second one's vote decides it.
+    assert own.totals.n_complete == 3
+    assert (merged.totals.n_complete, merged.open_judgments) == (4, 0)

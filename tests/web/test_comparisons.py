@@ -76,7 +76,7 @@ def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple
     # P@5 of api: (1/2 + 1/1) / 2; of hybrid 1/1 over one list. Success 2/2 and 1/2.
     first_row = re.findall(r'<span class="value">([^<]+)', summary)[:2]
     assert first_row == ["0.75", "1.00"]
-    assert "hybrid is 0.50 higher than api" in page  # question 1: 1 against 1/2
+    assert "Hybrid is 0.50 higher than api" in page  # question 1: 1 against 1/2
     assert "Small: with 1 to 2 pairs of questions" in page
 
 
@@ -109,7 +109,7 @@ def test_both_lists_of_a_question_stand_side_by_side(
 
     assert page.count('data-verdict="1"') == 2  # "same", judged once
     assert page.count('data-verdict="0"') == 1
-    assert "also at rank 1 of hybrid" in page
+    assert "also at rank 1 of Hybrid" in page
     assert "false negative" in client.get(f"/comparisons/questions/2{address(pair)}").text
 
 

@@ -85,7 +85,7 @@ def test_a_confirmed_file_is_stored_with_its_labels_and_answers(client: FlaskCli
     )
 
     assert answer.status_code == 303
-    assert "vector_only · gpt" in client.get(answer.location).text
+    assert "Vector Only · gpt" in client.get(answer.location).text
     assert "depends on the conversation" in client.get(f"{answer.location}/queries/2").text
     assert client.get(f"/runs/import?token={token}").status_code == 404
 
@@ -132,3 +132,17 @@ def test_no_file_at_all_is_asked_for(client: FlaskClient, headers: dict[str, str
 
     assert answer.status_code == 422
     assert "Please choose a file first." in answer.text
+
+
+def test_the_reports_of_two_files_of_one_name_are_named_apart(client: FlaskClient) -> None:
+    two = [(BytesIO(run_file(timestamp=at)), "test_results.json") for at in ("1", "2")]
+
+    page = client.post("/runs/import", data={"files": two}, follow_redirects=True).text
+
+    headings = re.findall(r'<h2 id="file-[^"]*">([^<]*)</h2>', page)
+    assert headings == [
+        "test_results.json (file 1 of 2)",
+        "test_results.json (file 2 of 2)",
+    ]
+    fields = re.findall(r'<label><span>(.*?)<span class="vh">(.*?)</span></span>', page)
+    assert len(set(fields)) == 4  # search method and LLM of each

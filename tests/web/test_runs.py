@@ -124,7 +124,7 @@ def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) 
 
     assert answer.status_code == 303
     page = client.get(f"/runs/{run_id}").text
-    assert "vector_only · gpt" in page
+    assert "Vector Only · gpt" in page
     assert "The file says: hybrid" in page
 
 
@@ -145,3 +145,18 @@ def test_the_sample_study_opens_from_the_first_page(client: FlaskClient) -> None
     assert client.post("/sample").status_code == 303
 
     assert client.get("/runs/").text.count('class="run"') == 3
+
+
+def test_the_owner_of_a_study_that_is_not_blind_goes_on_where_the_first_page_says(
+    client: FlaskClient, web_database: Database
+) -> None:
+    run = stored(web_database, [query(1, card("a")), query(2)])
+
+    assert client.get("/rate/").location == f"/runs/{run}/queries/1"
+    client.post(f"/runs/{run}/queries/1/results/1/judgment", data={"relevance": "1"})
+    client.post(f"/runs/{run}/queries/1/rating", data={"quality": "5"})
+    assert client.get("/rate/").location == f"/runs/{run}/queries/2"
+    outcome = {"empty_outcome": "correct_empty", "quality": "0"}
+    client.post(f"/runs/{run}/queries/2/rating", data=outcome)
+    assert client.get("/rate/").location == "/"
+    assert "Everything that was imported is rated." in client.get("/").text

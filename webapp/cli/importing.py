@@ -16,7 +16,7 @@ from webapp.i18n import gettext, ngettext
 from webapp.importers import offline_ratings, problems
 from webapp.metrics.latency import Latency
 from webapp.records import Counts, Problem, Severity
-from webapp.services import imports, runs, studies
+from webapp.services import imports, reports, runs, studies
 from webapp.services.imports import ImportedRun, ImportReport, Labels
 from webapp.services.offline_ratings import RatingsReport
 from webapp.services.rated_files import RatedFileReport
@@ -83,10 +83,15 @@ def _tell_found(found: _Found) -> None:
 @click.command("runs")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def runs_command(*, as_json: bool) -> None:
-    """List the runs of the study, the newest first."""
+    """List the runs of the study, the newest first, with how far they are rated.
+
+    By the study's rule: the only rater's own verdicts, else the majority.
+    """
     with database.reading() as (session, study):
         rater = studies.raters(session, study)[0]
         found = runs.overviews(session, rater)
+        rule = reports.rule_of(session, study)
+        standings = {run.id: reports.standing(session, study, run.id, rule) for run in found}
         latencies = {run.id: runs.latency_of(session, run.id) for run in found if as_json}
     if as_json:
         listed = [
@@ -95,8 +100,9 @@ def runs_command(*, as_json: bool) -> None:
                 "search_method": run.search_method,
                 "llm": run.llm,
                 **_counts_json(run.counts),
-                "complete": run.standing.totals.n_complete,
-                "open_judgments": run.standing.open_judgments,
+                "rule": rule.name,
+                "complete": standings[run.id].totals.n_complete,
+                "open_judgments": standings[run.id].open_judgments,
                 "timestamp": run.timestamp,
                 "imported_at": run.imported_at.isoformat(),
                 "latency_ms": _latency_json(latencies[run.id]),
@@ -106,7 +112,8 @@ def runs_command(*, as_json: bool) -> None:
         click.echo(json.dumps({"runs": listed}, ensure_ascii=False, indent=1))
         return
     for run in found:
-        done, of = run.standing.totals.n_complete, run.standing.totals.n_counted
+        totals = standings[run.id].totals
+        done, of = totals.n_complete, totals.n_counted
         click.echo(
             f"{run.id}  {_label(run.search_method)}  {_label(run.llm)}  "
             + gettext("%(done)s of %(of)s questions rated", done=done, of=of)

@@ -218,7 +218,7 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
         ),
         tuple(
             (
-                _word(category),
+                Cell(labels.with_label(labels.category(category), category), (category,)),
                 *(_category(c, category, figure) for c in comparison.contenders),
             )
             for category in comparison.categories
@@ -359,11 +359,17 @@ def _count(value: int) -> Cell:
     return Cell(notation.number(value), (value,))
 
 
+def _method(label: str | None) -> Cell:
+    """A search method in words, and as a workbook's value the label of the files."""
+    stated = label or gettext("not stated")
+    return Cell(labels.with_label(labels.method(label), label) if label else stated, (stated,))
+
+
 def _contender(contender: Contender) -> Iterator[Cell]:
     run, totals = contender.run, contender.totals
     yield _word(run.name)
     yield _word(run.run)
-    yield _word(run.search_method or gettext("not stated"))
+    yield _method(run.search_method)
     yield _word(run.llm or gettext("not stated"))
     for count in (
         totals.n_queries,
@@ -450,7 +456,7 @@ def _where(moved: Sequence[str]) -> str | None:
 def _question(line: QuestionLine) -> Iterator[Cell]:
     yield _count(line.position)
     yield _word(line.question)
-    yield _word(line.category)
+    yield Cell(labels.category(line.category), (line.category,))
     for query in line.answers:
         yield _answer(query)
     yield Cell(notation.figure(line.spread), (line.spread,))

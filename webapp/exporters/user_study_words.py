@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.clustered import TOO_FEW_CLUSTERS, ClusteredMean
 from webapp.metrics.ranking import EXPLANATIONS, Undefined
@@ -54,7 +54,7 @@ def state(found: str) -> str:
 
 def category(name: str) -> str:
     """Return a category, or that there is none yet."""
-    return name or gettext(NO_CATEGORY)
+    return labels.category(name) or gettext(NO_CATEGORY)
 
 
 def theme(name: str) -> str:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from webapp import labels
 from webapp.db.models import Judgment, Query, QuerySummary, Question, Rater, Run, Study
 from webapp.i18n import gettext
 from webapp.metrics.compared_runs import ComparedQuery, ComparedRun
@@ -71,6 +72,7 @@ class Candidate:
     llm: str | None
     timestamp: str | None
     question_set: int
+    imported_at: datetime
     done: int
     of: int
 
@@ -106,6 +108,7 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
             llm=run.llm,
             timestamp=run.timestamp,
             question_set=run.question_set_id,
+            imported_at=run.imported_at,
             done=furthest.get(run.id, 0),
             of=asked.get(run.id, 0),
         )
@@ -117,7 +120,8 @@ def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
     """Return the ids of the runs a phase compares: they differ in its label, share the other.
 
     Of the groups that could be meant, the one with most labels, else the newest; of each
-    label its newest complete run, else its newest. Raises ``NothingToCompare``.
+    label its newest complete run, else its newest; API, Vector and Hybrid come in this order,
+    others as they were imported. Raises ``NothingToCompare``.
     """
     varying, _ = PHASES[phase]
     groups = _groups(candidates(session, study), phase)
@@ -184,12 +188,18 @@ def names_of(compared: Sequence[Run]) -> dict[str, str]:
     """Return a name for each run by its id: the shortest labels that tell all apart."""
     unknown = gettext("not stated")
     names = {run.id: run.id for run in compared}
-    for labels in DISTINCTIONS:
-        stated = {run.id: [getattr(run, label) or unknown for label in labels] for run in compared}
+    for parts in DISTINCTIONS:
+        stated = {run.id: [_said(run, part) or unknown for part in parts] for run in compared}
         names = {run: " · ".join(found) for run, found in stated.items()}
         if len(set(names.values())) == len(compared):
             break
     return names
+
+
+def _said(run: Run, part: str) -> str | None:
+    """Return a part of a run's name: its search method in words, the rest as it stands."""
+    said: str | None = getattr(run, part)
+    return labels.method(said) if part == "search_method" else said
 
 
 class _Judged:
@@ -299,8 +309,8 @@ class _Judged:
 def _phase_of(compared: Sequence[Run]) -> int | None:
     """The phase in whose label all the runs differ while they share the other; or none."""
     for phase, (varying, shared) in PHASES.items():
-        labels = {getattr(run, varying) for run in compared}
-        if len(labels) == len(compared) and len({getattr(run, shared) for run in compared}) == 1:
+        found = {getattr(run, varying) for run in compared}
+        if len(found) == len(compared) and len({getattr(run, shared) for run in compared}) == 1:
             return phase
     return None
 
@@ -319,8 +329,13 @@ def _newest_of_each(group: Iterable[Candidate], varying: str) -> tuple[str, ...]
     for run in group:
         by_label.setdefault(getattr(run, varying), []).append(run)
     newest = [next((r for r in same if r.complete), same[0]) for same in by_label.values()]
-    ordered = sorted(newest, key=lambda run: getattr(run, varying) or "")
-    return tuple(run.run for run in ordered)
+    newest.sort(key=_place)
+    return tuple(run.run for run in newest)
+
+
+def _place(run: Candidate) -> tuple[int, datetime, str]:
+    """Where a run stands among those compared: by its method, then as they were imported."""
+    return labels.place(run.search_method), run.imported_at, run.run
 
 
 def _only(

@@ -8,8 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Event, MachineJudge, Query, Question, Rater, Study
-from webapp.metrics.summaries import QueryRow, RunReport, summarise
+from webapp.metrics.summaries import QueryRow, RunReport, Totals, summarise
 from webapp.services import runs, studies, verdicts
+from webapp.services.live_metrics import Standing
 from webapp.services.verdicts import Scope, Verdicts
 
 MAJORITY = "majority"
@@ -102,6 +103,22 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport
         for asked in verdicts.asked_queries(session, scope)
     )
     return RunReport(run.id, rule.name, rows, run.search_method, run.llm)
+
+
+def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standing:
+    """Return how far a run is rated under `rule`: what is summed, and what is left."""
+    scope = Query.run_id == run_id
+    said = verdicts_under(session, study, scope, rule)
+    asked = verdicts.asked_queries(session, scope)
+    summaries = [summarise(said.judgments(query)) for query in asked]
+    unsaid = [said.unsaid(query) for query in asked]
+    return Standing(
+        totals=Totals.of(summaries),
+        open_judgments=sum(unsaid),
+        open_queries=sum(
+            left > 0 or one.is_unrated for left, one in zip(unsaid, summaries, strict=True)
+        ),
+    )
 
 
 def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> Verdicts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from flask import Response, render_template, request
 
+from webapp import labels
 from webapp.i18n import gettext, mark
 from webapp.metrics.agreement import EXPLANATIONS, Agreement, Coefficient
 from webapp.metrics.agreement_breakdown import CannotTell
@@ -114,7 +115,8 @@ def _page(
         overall=line(gettext("All raters"), found.overall),
         pairs=tuple(line(" – ".join(pair.raters), pair.agreement) for pair in found.pairs),
         categories=tuple(
-            line(group.category, group.agreement, grouped) for group in found.categories
+            line(labels.category(group.category), group.agreement, grouped)
+            for group in found.categories
         ),
         over_time=tuple(
             line(

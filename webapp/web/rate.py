@@ -16,10 +16,11 @@ from flask import Response, g, jsonify, redirect, request, url_for
 
 from webapp.i18n import gettext
 from webapp.metrics.registry import Measure
-from webapp.services import blind_page, item_rating, progress, tasks
+from webapp.services import blind_page, item_rating, progress, runs, studies, tasks
 from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
 from webapp.services.item_rating import Offer
 from webapp.services.progress import Done, Progress
+from webapp.services.runs import RunOverview
 from webapp.services.walks import onward
 from webapp.web import access, card_badges, clicks, figures, htmx, walks
 from webapp.web.card_badges import Badges
@@ -84,9 +85,14 @@ class AllDone:
 def next_one() -> Response:
     """Lead to what is next for this rater, or next after a question, within the filter.
 
-    With nothing left, say so and thank.
+    With nothing left, say so and thank. In a study that is not blind its owner rates run by run,
+    as the first page says.
     """
     with access.writing() as (session, rater):
+        if rater.is_owner and not studies.is_blind(session, rater.study):
+            listed = runs.overviews(session, rater)
+            if listed:
+                return _to_open_run(listed)
         wanted, after = walks.wanted(), request.args.get("after") or None
         task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
@@ -278,6 +284,15 @@ def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
 def _because() -> dict[str, str]:
     """Return why the rater was led here, as the address says, to be said on the page."""
     return {"because": "blind"} if request.args.get("because") == "blind" else {}
+
+
+def _to_open_run(listed: list[RunOverview]) -> Response:
+    """Return the way to the run that the first page would go on with, else to that page."""
+    for run in listed:
+        if run.first_open is not None:
+            address = url_for("judgments.show", run_id=run.id, query_id=run.first_open)
+            return redirect(address, 303)  # type: ignore[return-value]
+    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
 def _to_next(query: dict[str, Any] | None = None) -> Response:

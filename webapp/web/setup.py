@@ -10,6 +10,7 @@ from jinja2 import StrictUndefined
 from markupsafe import Markup
 from werkzeug.routing import IntegerConverter, Map
 
+from webapp import labels
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.services import studies
@@ -92,4 +93,5 @@ def _set_up_templates(app: Flask) -> None:
         environment.filters[name] = getattr(formatting, name)
     for name in ("plain", "line", "link", "picture", "render", "is_long", "intro"):
         environment.filters[name] = getattr(markdown, name)
+    environment.filters["method"], environment.filters["category"] = labels.method, labels.category
     environment.filters["translated"] = gettext

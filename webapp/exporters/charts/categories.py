@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.exporters import comparison_words as words
 from webapp.exporters.charts import lettering
 from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
@@ -58,14 +58,16 @@ def draw(
 
 
 def _label_width(categories: tuple[str, ...], width: float) -> float:
-    longest = max((lettering.width(name, NORMAL) for name in categories), default=0.0)
+    longest = max(
+        (lettering.width(labels.category(name), NORMAL) for name in categories), default=0.0
+    )
     return min(longest + 12, width * 0.4)
 
 
 def _label(canvas: Canvas, category: str, place: tuple[float, float]) -> None:
     """The category's name in one line or two about the middle of its row."""
     middle, room = place
-    found = lettering.lines(printable(category), NORMAL, room, most=2)
+    found = lettering.lines(printable(labels.category(category)), NORMAL, room, most=2)
     for number, line in enumerate(found):
         base = middle + (number - (len(found) - 1) / 2) * NORMAL * LINE
         canvas.text((0, base), line)
@@ -182,5 +184,5 @@ def _description(comparison: Comparison, shown: tuple[str, ...], figure: str) ->
             said = notation.figure(figures[figure].value) if figures else gettext("not run")
             n = f" n = {notation.number(figures[figure].n)}" if figures else ""
             found.append(f"{contender.run.name} {said}{n}")
-        lines.append(f"{category}: {'; '.join(found)}.")
+        lines.append(f"{labels.category(category)}: {'; '.join(found)}.")
     return " ".join(lines)
