@@ -124,6 +124,15 @@ def zoned_moment(when: datetime) -> str:
     return format_datetime(when.astimezone(), "d MMM y, HH:mm (xxx)", locale=language())
 
 
+def file_day(when: date) -> str:
+    """Return a date as the names of files have it.
+
+    >>> file_day(date(2026, 1, 23))
+    '20260123'
+    """
+    return f"{when:%Y%m%d}"
+
+
 def day(when: date) -> str:
     """Return a date with its month in words.
 

@@ -126,11 +126,11 @@ def test_metrics_prints_the_agreed_shape_and_the_figures_of_the_judgments(
     assert list(first) == QUERY_KEYS
     n = first["results_count"]
     assert first["mrr"] == 0.5
-    assert first["precision_at_5"] == pytest.approx(1 / min(n, 5))
-    assert first["overall_precision"] == pytest.approx(2 / n)
+    assert first["precision_at_5"] == round(1 / min(n, 5), 4)
+    assert first["overall_precision"] == round(2 / n, 4)
     assert found["figures"]["mrr"] == {
-        "value": 0.5, "n": 1, "lower": pytest.approx(0.5 / found["n_with_results"]),
-        "upper": pytest.approx((0.5 + found["n_with_results"] - 1) / found["n_with_results"]),
+        "value": 0.5, "n": 1, "lower": round(0.5 / found["n_with_results"], 4),
+        "upper": round(1 - 0.5 / found["n_with_results"], 4),
     }  # fmt: skip
 
 

@@ -105,6 +105,23 @@ def test_a_run_can_be_taken_away_in_every_form(client: FlaskClient, run_id: str,
     assert answer.data
 
 
+def test_files_are_named_with_their_day_and_figures_have_four_decimals(
+    client: FlaskClient, web_database: Database
+) -> None:
+    run = stored(web_database, [query(1, card("a"), card("b"), card("c"))])
+    for rank, said in ((1, "0"), (2, "0"), (3, "1")):
+        address = f"/runs/{run}/queries/1/results/{rank}/judgment"
+        client.post(address, data={"relevance": said})
+
+    named = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
+    found = client.get(f"/runs/{run}/metrics.json").get_json()
+
+    # The file states no time, so that the day is that of the import.
+    assert f"evaluation_rated_20260301_{run}.csv" in named
+    assert found["figures"]["mrr"]["value"] == 0.3333  # the third is relevant: 1/3
+    assert found["queries"][0]["overall_precision"] == 0.3333
+
+
 def test_the_rated_csv_has_the_methods_header(client: FlaskClient, run_id: str) -> None:
     lines = client.get(f"/runs/{run_id}/export.csv").text.splitlines()
 

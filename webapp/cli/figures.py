@@ -14,6 +14,7 @@ from webapp.cli.output import write
 from webapp.db import soundness
 from webapp.exporters import metrics_tables
 from webapp.exporters.comparison_words import positions
+from webapp.exporters.decimals import rounded
 from webapp.exporters.measures import measures_markdown
 from webapp.i18n import gettext, ngettext
 from webapp.importers import csv_ratings, problems
@@ -156,7 +157,7 @@ def _formatted(
         return metrics_tables.metrics_markdown(report).encode()
     if file_format == "table":
         return _table(report).encode()
-    document: dict[str, object] = {**metrics_tables.metrics_json(report)}
+    document: dict[str, object] = rounded(metrics_tables.metrics_json(report))
     if from_file:
         document["undefined"] = [
             {"figure": figure, "why": str(why), "query_ids": list(ids)}

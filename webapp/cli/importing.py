@@ -12,6 +12,7 @@ import click
 
 from webapp.cli import database, rating_files
 from webapp.db.engine import Database
+from webapp.exporters.decimals import rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers import offline_ratings, problems
 from webapp.metrics.latency import Latency
@@ -121,7 +122,8 @@ def runs_command(*, as_json: bool) -> None:
 
 
 def _latency_json(latency: Latency | None) -> dict[str, float] | None:
-    return asdict(latency) if latency else None
+    found: dict[str, float] | None = rounded(asdict(latency)) if latency else None
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from webapp.exporters.comparison_latex import comparison_latex
 from webapp.exporters.comparison_markdown import comparison_markdown
 from webapp.exporters.comparison_xlsx import comparison_xlsx
 from webapp.metrics.comparison_report import ComparisonReport
+from webapp.notation import file_day
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -44,4 +45,4 @@ def file_name(report: ComparisonReport, file_format: str, on: date) -> str:
     Raises ``KeyError`` for a format that is none.
     """
     start = "" if report.phase is None else f"phase{report.phase}_"
-    return f"{start}comparison_{on:%Y%m%d}.{FORMATS[file_format].extension}"
+    return f"{start}comparison_{file_day(on)}.{FORMATS[file_format].extension}"

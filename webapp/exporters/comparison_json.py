@@ -1,4 +1,4 @@
-"""A comparison as one JSON document: unrounded, null where undefined, the same in any language."""
+"""A comparison as one JSON document: null where undefined, the same in any language."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from webapp.exporters.comparison_words import unsaid
+from webapp.exporters.decimals import rounded
 from webapp.exporters.json_runs import whole
 from webapp.metrics.compared_runs import ComparedQuery
 from webapp.metrics.comparison_report import ComparisonReport
@@ -19,8 +20,9 @@ from webapp.metrics.totals import COUNTS
 
 
 def comparison_bytes(report: ComparisonReport, on: date) -> bytes:  # noqa: ARG001 - as all formats
-    """Return ``comparison_json`` as a file; it is the same whatever the day."""
-    return (json.dumps(comparison_json(report), ensure_ascii=False, indent=1) + "\n").encode()
+    """Return ``comparison_json`` as a file, to four decimals; it is the same whatever the day."""
+    document = rounded(comparison_json(report))
+    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:

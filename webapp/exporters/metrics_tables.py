@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from webapp import labels
 from webapp.exporters.csv_cells import Cell, CsvStyle, csv_bytes
+from webapp.exporters.decimals import rounded
 from webapp.exporters.json_runs import JsonValue, whole
 from webapp.i18n import gettext, language
 from webapp.metrics.registry import measure_of
@@ -46,10 +47,10 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
 
 
 def metrics_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
-    """One line per figure of the run, then of each category: unrounded, blank if undefined."""
+    """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
     parts = [(None, totals(report)), *category_totals(report).items()]
     rows: list[tuple[Cell, ...]] = [
-        (category, name, figure.value, figure.lower, figure.upper, figure.n)
+        (category, name, *rounded([figure.value, figure.lower, figure.upper]), figure.n)
         for category, part in parts
         for name, figure in figures(part).items()
     ]

@@ -19,6 +19,7 @@ from webapp.exporters.user_study_json import user_study_bytes
 from webapp.exporters.user_study_rows import COLUMNS, csv_file, xlsx_file
 from webapp.exporters.user_study_tables import document
 from webapp.metrics.user_study import UserStudyReport
+from webapp.notation import file_day
 
 CSV = "text/csv; charset=utf-8"
 
@@ -85,4 +86,4 @@ DATA: Mapping[str, Data] = MappingProxyType(
 
 def file_name(file_format: str, on: date) -> str:
     """Return the name of a summary's file; raises ``KeyError`` for a format that is none."""
-    return f"phase3_summary_{on:%Y%m%d}.{FORMATS[file_format].extension}"
+    return f"phase3_summary_{file_day(on)}.{FORMATS[file_format].extension}"

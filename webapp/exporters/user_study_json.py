@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from webapp.exporters.decimals import rounded
 from webapp.exporters.json_runs import whole
 from webapp.metrics.clustered import ClusteredMean
 from webapp.metrics.intervals import Interval
@@ -16,8 +17,9 @@ from webapp.records import Relevance
 
 
 def user_study_bytes(report: UserStudyReport) -> bytes:
-    """Return ``user_study_json`` as a file."""
-    return (json.dumps(user_study_json(report), ensure_ascii=False, indent=1) + "\n").encode()
+    """Return ``user_study_json`` as a file, to four decimals."""
+    document = rounded(user_study_json(report))
+    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def user_study_json(report: UserStudyReport) -> dict[str, Any]:

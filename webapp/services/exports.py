@@ -16,6 +16,7 @@ from webapp.exporters.csv_cells import CsvStyle
 from webapp.exporters.csv_ratings import JudgedResult
 from webapp.exporters.json_runs import ExportedQuery, ExportedResult, ExportedRun
 from webapp.exporters.trec import TrecResult
+from webapp.notation import file_day
 from webapp.records import QueryState
 from webapp.services import provenance, reports, runs, studies
 from webapp.services.judged_things import from_row
@@ -67,7 +68,8 @@ def rated_csv(
     """Return the rated CSV, one line per query."""
     report = reports.report(session, study, run_id, rule)
     data = csv_ratings.rated_csv(report, style=style)
-    return ExportedFile(f"evaluation_rated_{run_id}.csv", "text/csv; charset=utf-8", data)
+    name = _name(session, study, run_id, "evaluation_rated", "csv")
+    return ExportedFile(name, "text/csv; charset=utf-8", data)
 
 
 def wide_csv(
@@ -85,7 +87,8 @@ def wide_csv(
     }
     merged = reports.report(session, study, run_id, rule)
     data = csv_ratings.wide_csv(merged, own, style=style)
-    return ExportedFile(f"evaluation_raters_{run_id}.csv", "text/csv; charset=utf-8", data)
+    name = _name(session, study, run_id, "evaluation_raters", "csv")
+    return ExportedFile(name, "text/csv; charset=utf-8", data)
 
 
 def long_csv(
@@ -113,14 +116,16 @@ def long_csv(
         for shown in _shown(session, study, run_id, rule)
     ]
     data = csv_ratings.long_csv(rows, style=style)
-    return ExportedFile(f"judgments_{run_id}.csv", "text/csv; charset=utf-8", data)
+    name = _name(session, study, run_id, "judgments", "csv")
+    return ExportedFile(name, "text/csv; charset=utf-8", data)
 
 
 def spreadsheet(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the rated CSV's cells as an XLSX workbook."""
     data = spreadsheets.rated_xlsx(reports.report(session, study, run_id, rule))
     media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-    return ExportedFile(f"evaluation_rated_{run_id}.xlsx", media_type, data)
+    name = _name(session, study, run_id, "evaluation_rated", "xlsx")
+    return ExportedFile(name, media_type, data)
 
 
 def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
@@ -129,14 +134,21 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedF
     called = run_folders.called(run.search_method, run.llm, run.timestamp)
     found = [(called, reports.report(session, study, run_id, rule))]
     data = run_reports.runs_markdown(found)
-    return ExportedFile(f"evaluation_report_{run_id}.md", "text/markdown; charset=utf-8", data)
+    return ExportedFile(
+        _name(session, study, run_id, "evaluation_report", "md"),
+        "text/markdown; charset=utf-8",
+        data,
+    )
 
 
 def qrels(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the judgments in TREC form."""
     file = trec.qrels(_trec_results(session, study, run_id, rule))
     return ExportedFile(
-        f"qrels_{run_id}.txt", "text/plain; charset=utf-8", file.text.encode(), file.notes
+        _name(session, study, run_id, "qrels", "txt"),
+        "text/plain; charset=utf-8",
+        file.text.encode(),
+        file.notes,
     )
 
 
@@ -144,7 +156,10 @@ def run_file(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
     """Return the ranked lists in TREC form, tagged with the run's id."""
     file = trec.run_file(_trec_results(session, study, run_id, rule), tag=run_id)
     return ExportedFile(
-        f"run_{run_id}.txt", "text/plain; charset=utf-8", file.text.encode(), file.notes
+        _name(session, study, run_id, "run", "txt"),
+        "text/plain; charset=utf-8",
+        file.text.encode(),
+        file.notes,
     )
 
 
@@ -167,7 +182,8 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
         sha256=run.files[0].sha256,
     )
     text = json.dumps(json_runs.run_json(exported), ensure_ascii=False, indent=1)
-    return ExportedFile(f"run_{run_id}.json", "application/json", text.encode())
+    name = _name(session, study, run_id, "run", "json")
+    return ExportedFile(name, "application/json", text.encode())
 
 
 FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
@@ -180,6 +196,17 @@ FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
     "run": run_file,
     "json": run_json,
 }
+
+
+def _name(session: Session, study: Study, run_id: str, stem: str, ending: str) -> str:
+    """Return what a file of a run is called: with the day of the run, else of its import.
+
+    The id keeps runs of one day apart.
+    """
+    run = runs.find(session, study, run_id)
+    stated = run_folders.moment(run.timestamp).partition("_")[0]
+    day = stated if stated.isdecimal() else file_day(run.imported_at)
+    return f"{stem}_{day}_{run_id}.{ending}"
 
 
 def _queries(

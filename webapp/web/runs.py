@@ -172,12 +172,13 @@ def metrics(run_id: str) -> Response:
     """Return the same numbers as the page and the command line, as JSON."""
     from flask import jsonify
 
+    from webapp.exporters.decimals import rounded
     from webapp.exporters.metrics_tables import metrics_json
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         report = reports.report(session, rater.study, run_id, rule)
-    return jsonify(metrics_json(report))
+    return jsonify(rounded(metrics_json(report)))
 
 
 def export(run_id: str, name: str) -> Response:

@@ -23,6 +23,7 @@ from webapp.exporters.charts.canvas import (
 )
 from webapp.exporters.charts.lettering import lines
 from webapp.metrics.comparison_report import ComparisonReport
+from webapp.notation import file_day
 
 __all__ = ["FORMATS", "KINDS", "NARROW", "WIDE", "Choice", "PictureFormat", "drawn", "file_name"]
 
@@ -116,4 +117,4 @@ def file_name(report: ComparisonReport, choice: Choice, picture_format: str, on:
     """Return what a picture's file is called; raises ``KeyError`` for an unknown format."""
     FORMATS[picture_format]
     start = "" if report.phase is None else f"phase{report.phase}_"
-    return f"{start}comparison_{choice.kind}_{on:%Y%m%d}.{picture_format}"
+    return f"{start}comparison_{choice.kind}_{file_day(on)}.{picture_format}"
