@@ -50,7 +50,15 @@ def browser(session: nox.Session) -> None:
     """Run the tests that drive a real Chromium, and no others."""
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("pytest", "-m", "browser", *EVERY_CORE, *REPEATED, *session.posargs, env=found)
+    session.run(
+        "pytest",
+        "-m",
+        "browser and not journey",
+        *EVERY_CORE,
+        *REPEATED,
+        *session.posargs,
+        env=found,
+    )
 
 
 @nox.session

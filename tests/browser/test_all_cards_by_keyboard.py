@@ -24,6 +24,7 @@ RECORD = f"""() => {{
 FINISHED = "Run ini sudah dinilai sampai tuntas"
 
 
+@pytest.mark.journey
 def test_every_card_of_the_sample_is_rated_by_keyboard_alone(
     own_server: Server, run_id: str, page: Page
 ) -> None:
@@ -31,6 +32,7 @@ def test_every_card_of_the_sample_is_rated_by_keyboard_alone(
     _rate_all(RatingPage(page, own_server.url, run_id), own_server, run_id)
 
 
+@pytest.mark.journey
 @pytest.mark.real
 def test_every_card_of_the_real_run_is_rated_by_keyboard_alone(
     empty_server: Server, real_run: Path, page: Page
