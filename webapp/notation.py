@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 
 from babel.dates import format_date, format_datetime
@@ -40,6 +41,17 @@ def exact(value: float) -> str:
 
 
 @cache
+def four(value: Fraction | float | None) -> str:
+    """Return a figure with the four decimals that the V2 method reports; undefined is "-".
+
+    >>> four(Fraction(2, 3)), four(None)
+    ('0.6667', '-')
+    """
+    if value is None:
+        return UNDEFINED
+    return format_decimal(round(float(value), 4), format="0.0000", locale=language())
+
+
 def _mark(code: str) -> str:
     """Return what stands before the decimals in a language."""
     return get_decimal_symbol(code)

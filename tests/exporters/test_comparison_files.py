@@ -27,6 +27,7 @@ from tests.exporters.comparisons import (
     three_runs,
 )
 from webapp.exporters import comparison_tables as tables
+from webapp.exporters.comparison_document import document
 from webapp.exporters.comparison_files import FORMATS, file_name
 from webapp.exporters.comparison_json import comparison_json
 from webapp.exporters.comparison_tables import Table
@@ -48,7 +49,7 @@ def language(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def all_tables(report: ComparisonReport) -> list[Table]:
-    return [t for section in tables.document(report, DAY).sections for t in section.tables]
+    return [t for section in document(report, DAY).sections for t in section.tables]
 
 
 def rendered(report: ComparisonReport, name: str) -> str:

@@ -19,8 +19,8 @@ from tests.exporters.comparisons import (
     run,
     three_runs,
 )
-from webapp.exporters import comparison_tables as tables
 from webapp.exporters import comparison_words as words
+from webapp.exporters.comparison_document import document
 from webapp.i18n import speaking
 from webapp.metrics.differences import Difference
 from webapp.metrics.significance import Resampling
@@ -96,7 +96,7 @@ def test_a_conclusion_about_a_partial_run_is_provisional() -> None:
 
 
 def test_nothing_that_is_said_names_a_winner() -> None:
-    found = tables.document(three_runs(), datetime(2026, 1, 1, tzinfo=UTC).date())
+    found = document(three_runs(), datetime(2026, 1, 1, tzinfo=UTC).date())
     said = " ".join(sentence for section in found.sections for sentence in section.sentences)
 
     assert "winner" not in said.lower()

@@ -21,5 +21,5 @@ def test_no_number_of_a_comparison_has_the_name_of_a_figure() -> None:
 def test_everything_a_comparison_tests_with_is_explained() -> None:
     assert {
         *("paired_difference", "bootstrap_interval", "randomisation_p", "mcnemar_p", "holm_p"),
-        *("win_tie_loss", "stability", "original_composite"),
+        *("win_tie_loss", "stability", "original_composite", "signed_rank_p"),
     } == set(COMPARISON_MEASURES)

@@ -75,7 +75,7 @@ def test_figures_matrix_categories_and_questions_are_shown(client: FlaskClient, 
     shown = text_of(html)
 
     assert "Threshold T = 0.6" in shown
-    assert "Mean constraint pass rate 0.4500 5" in shown  # (1 + 3/4 + 1/2) / 5
+    assert "Mean CPR 0.4500 5" in shown  # (1 + 3/4 + 1/2) / 5
     assert "TP 1 Questions: Question 1" in shown
     assert "FN 1 Questions: Question 2" in shown
     assert "FP 0" in shown

@@ -138,9 +138,9 @@ def _categories(categories: Mapping[str, Totals]) -> Table:
     table = _new(
         gettext("Category"),
         gettext("Questions"),
-        gettext("Query success"),
+        gettext("Query success rate"),
         gettext("Results"),
-        gettext("Mean constraint pass rate"),
+        gettext("Mean CPR"),
     )
     for name, part in categories.items():
         success = f"{part.n_successful} ({_number(part.success_rate)})"

@@ -9,7 +9,8 @@ from itertools import combinations
 
 from webapp.exporters.charts.canvas import Picture
 from webapp.exporters.charts.pictures import NARROW, WIDE, Choice, drawn
-from webapp.exporters.comparison_tables import Document, Section, Table, document
+from webapp.exporters.comparison_document import document
+from webapp.exporters.comparison_tables import Document, Section, Table
 from webapp.exporters.printable import printable
 from webapp.i18n import language
 from webapp.metrics.comparison_report import ComparisonReport

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
 from webapp.exporters.comparison_words import unsaid
 from webapp.exporters.decimals import rounded
 from webapp.exporters.json_runs import whole
+from webapp.exporters.score_documents import constraints_json
 from webapp.metrics.compared_runs import ComparedQuery
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender, Estimate, Missing
+from webapp.metrics.constraint_comparison import ConstraintComparison
 from webapp.metrics.differences import Difference
 from webapp.metrics.figures import COMPOSITE_WEIGHTS
 from webapp.metrics.intervals import Interval
@@ -29,13 +33,18 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
     ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
-    version, settings, composite, runs: [...], differences: [...], stability, questions: [...]}``.
+    version, settings, composite, runs: [...], differences: [...], signed_rank: [...], stability,
+    questions: [...], constraints}``.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
     {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
     {figure, false_negatives_at_zero, first, second, n, mean, interval, headline, test, exact, p,
-    p_holm, wins, ties, losses, small}. The answers of a question are by run id, null where it
-    was not run. Of rated files there are also {files, unsaid}, and study is null.
+    p_holm, wins, ties, losses, small}. ``signed_rank`` is Wilcoxon's test of the same
+    differences. The answers of a question are by run id, null where it was not run.
+    ``constraints`` is the comparison under V2, null without gold questions: {gold, version,
+    threshold_t, runs: [{id, name, not_run, pending, decided, from_text, ...}], differences,
+    signed_rank}; the rest of a run is what ``score constraints`` prints. Of rated files there are
+    also {files, unsaid}, and study is null.
     """
     comparison = report.comparison
     from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
@@ -58,6 +67,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         },
         "runs": [_contender(contender) for contender in comparison.contenders],
         "differences": [_difference(difference) for difference in comparison.differences],
+        "signed_rank": _signed_ranks(comparison.differences),
         "stability": _stability(report.stability),
         "questions": [
             {
@@ -72,6 +82,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             }
             for line in comparison.questions
         ],
+        "constraints": None if report.constraints is None else _constraints(report.constraints),
     }
 
 
@@ -152,6 +163,43 @@ def _difference(found: Difference) -> dict[str, Any]:
         "ties": found.ties,
         "losses": found.losses,
         "small": found.small,
+    }
+
+
+def _signed_ranks(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    return [
+        {
+            "figure": found.figure,
+            "false_negatives_at_zero": found.false_negatives_at_zero,
+            "first": found.first,
+            "second": found.second,
+            **asdict(found.signed_rank),
+            "p_holm": found.signed_rank_p_holm,
+        }
+        for found in differences
+        if found.signed_rank is not None
+    ]
+
+
+def _constraints(found: ConstraintComparison) -> dict[str, Any]:
+    return {
+        "gold": found.gold,
+        "version": found.version,
+        "threshold_t": float(found.threshold),
+        "runs": [
+            {
+                "id": one.run,
+                "name": one.name,
+                "not_run": list(one.not_run),
+                "pending": {str(query_id): n for query_id, n in one.pending.items()},
+                "decided": one.decided,
+                "from_text": one.from_text,
+                **constraints_json(one.report),
+            }
+            for one in found.contenders
+        ],
+        "differences": [_difference(difference) for difference in found.differences],
+        "signed_rank": _signed_ranks(found.differences),
     }
 
 

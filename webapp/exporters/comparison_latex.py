@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from webapp.exporters.comparison_tables import Column, Document, Section, Table, document
+from webapp.exporters.comparison_document import document
+from webapp.exporters.comparison_tables import Column, Document, Section, Table
 from webapp.exporters.latex_text import OTHER_SCRIPTS, escaped
 from webapp.i18n import gettext
 from webapp.metrics.comparison_report import ComparisonReport

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from webapp.exporters.comparison_tables import Document, Section, Table, document
+from webapp.exporters.comparison_document import document
+from webapp.exporters.comparison_tables import Document, Section, Table
 from webapp.exporters.printable import printable
 from webapp.metrics.comparison_report import ComparisonReport
 

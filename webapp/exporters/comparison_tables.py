@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from webapp import labels, notation
 from webapp.exporters import comparison_words as words
@@ -16,8 +15,9 @@ from webapp.i18n import gettext, ngettext
 from webapp.metrics.compared_runs import ComparedQuery
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender, Estimate, QuestionLine
-from webapp.metrics.differences import Difference
+from webapp.metrics.differences import Difference, RunDifferences
 from webapp.metrics.figures import HEADLINES, Figure
+from webapp.metrics.signed_rank import SignedRank
 from webapp.metrics.stability import FIGURES, Order, StabilityLine
 from webapp.records import EmptyOutcome, QueryState
 
@@ -81,45 +81,6 @@ class Document:
     sections: tuple[Section, ...]
 
 
-def document(report: ComparisonReport, on: date) -> Document:
-    """Return `report` as a document dated `on`, in the language in force."""
-    comparison = report.comparison
-    missing = [said for contender in comparison.contenders for said in words.lacks(contender)]
-    return Document(
-        title=words.title(report),
-        subtitle=words.subtitle(report, on),
-        sections=(
-            Section(
-                "configuration",
-                gettext("Configuration"),
-                (*words.unsaid(report), *missing),
-                (configuration(report), contenders(report)),
-            ),
-            Section("summary", gettext("Summary"), (), (summary(report),)),
-            Section(
-                "categories",
-                gettext("By category"),
-                (),
-                tuple(by_category(report, figure) for figure in CATEGORY_FIGURES),
-            ),
-            Section(
-                "differences",
-                gettext("Differences"),
-                conclusions(comparison),
-                (differences(report),),
-            ),
-            Section(
-                "stability",
-                gettext("Stability"),
-                (words.stability(report.stability),),
-                (stability(report),),
-            ),
-            Section("questions", gettext("By question"), (), (questions(report),)),
-            Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
-        ),
-    )
-
-
 def conclusions(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[str, ...]:
     """Return a sentence for each of `figures` and each pair of runs.
 
@@ -151,7 +112,7 @@ def configuration(report: ComparisonReport) -> Table:
         "configuration",
         gettext("How the comparison was made"),
         (Column(gettext("Setting")), Column(gettext("Value"))),
-        tuple((_word(label), _word(value)) for label, value in lines),
+        tuple((word(label), word(value)) for label, value in lines),
         (),
     )
 
@@ -196,7 +157,7 @@ def summary(report: ComparisonReport) -> Table:
         ),
         tuple(
             (
-                _word(words.figure_name(figure)),
+                word(words.figure_name(figure)),
                 *(_estimate(c.estimates[figure]) for c in comparison.contenders),
             )
             for figure in HEADLINES
@@ -229,10 +190,19 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
 
 def differences(report: ComparisonReport) -> Table:
     """Return every paired difference with its interval, n, counts, test and p-values."""
-    comparison = report.comparison
+    return difference_table("differences", report.comparison, (words.provenance(report),))
+
+
+def signed_ranks(report: ComparisonReport) -> Table:
+    """Return Wilcoxon's test of every paired difference, beside the randomisation test."""
+    return signed_rank_table("signed_rank", report.comparison, (words.provenance(report),))
+
+
+def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
+    """Return the differences of a comparison as the table `name`, with `notes` at its end."""
     share = notation.percent(comparison.settings.confidence)
     return Table(
-        "differences",
+        name,
         gettext("Differences by question, first run minus second"),
         (
             Column(gettext("Figure")),
@@ -257,8 +227,31 @@ def differences(report: ComparisonReport) -> Table:
         (
             *filter(None, [words.smallness(comparison)]),
             words.settings(comparison.settings),
-            words.provenance(report),
+            *notes,
         ),
+    )
+
+
+def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
+    """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
+    return Table(
+        name,
+        gettext("Wilcoxon signed-rank test of the same differences"),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
+            Column(gettext("n, zeros left out"), numeric=True, parts=("n", gettext("Zeros"))),
+            Column(gettext("Rank sums W+ / W−"), numeric=True, parts=("W+", "W−")),
+            Column(gettext("Test")),
+            Column("p", numeric=True),
+            Column(gettext("p after Holm"), numeric=True),
+        ),
+        tuple(
+            _signed_rank(comparison, difference, difference.signed_rank)
+            for difference in comparison.differences
+            if difference.signed_rank is not None
+        ),
+        (words.signed_rank_note(), *notes),
     )
 
 
@@ -277,12 +270,12 @@ def stability(report: ComparisonReport) -> Table:
         ),
         (
             (
-                _word(gettext("None: the order as compared")),
+                word(gettext("None: the order as compared")),
                 *(_order(report, found.orders[figure]) for figure in FIGURES),
             ),
             *(
                 (
-                    _word(words.change(change)),
+                    word(words.change(change)),
                     *(_moved(lines.get((change, figure))) for figure in FIGURES),
                 )
                 for change in changes
@@ -346,7 +339,8 @@ def _empty(outcome: EmptyOutcome | None) -> str:
     return gettext("false negative")
 
 
-def _word(text: str) -> Cell:
+def word(text: str) -> Cell:
+    """Return a cell of words."""
     return Cell(text, (text,))
 
 
@@ -367,10 +361,10 @@ def _method(label: str | None) -> Cell:
 
 def _contender(contender: Contender) -> Iterator[Cell]:
     run, totals = contender.run, contender.totals
-    yield _word(run.name)
-    yield _word(run.run)
+    yield word(run.name)
+    yield word(run.run)
     yield _method(run.search_method)
-    yield _word(run.llm or gettext("not stated"))
+    yield word(run.llm or gettext("not stated"))
     for count in (
         totals.n_queries,
         totals.n_complete,
@@ -407,15 +401,14 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
     return _lines(_with_n(figures[figure]), (figures[figure].value, figures[figure].n))
 
 
-def _difference(comparison: Comparison, difference: Difference) -> tuple[Cell, ...]:
-    first, second = comparison.name(difference.first), comparison.name(difference.second)
+def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
     lower, upper = difference.interval.lower, difference.interval.upper
     counts = (difference.wins, difference.ties, difference.losses)
     apart = notation.difference(difference.mean)
     bounds = notation.interval(lower, upper, signed=True)
     return (
-        _word(words.difference_name(difference)),
-        Cell(gettext("%(first)s minus %(second)s", first=first, second=second), (first, second)),
+        word(words.difference_name(difference)),
+        _runs(comparison, difference),
         _lines((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
         _count(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),
@@ -424,6 +417,28 @@ def _difference(comparison: Comparison, difference: Difference) -> tuple[Cell, .
         Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
         Cell(notation.difference(difference.headline), (difference.headline,)),
     )
+
+
+def _signed_rank(
+    comparison: RunDifferences, difference: Difference, test: SignedRank
+) -> tuple[Cell, ...]:
+    p_holm = difference.signed_rank_p_holm
+    zeros = notation.number(test.zeros)
+    sums = (test.positive, test.negative)
+    return (
+        word(words.difference_name(difference)),
+        _runs(comparison, difference),
+        Cell(f"{notation.number(test.n)} ({zeros})", (test.n, test.zeros)),
+        Cell(" / ".join(map(notation.number, sums)), sums),
+        word(gettext("exact") if test.exact else gettext("normal approximation")),
+        Cell(notation.p_value(test.p), (test.p,)),
+        Cell(notation.p_value(p_holm), (p_holm,)),
+    )
+
+
+def _runs(comparison: RunDifferences, difference: Difference) -> Cell:
+    first, second = comparison.name(difference.first), comparison.name(difference.second)
+    return Cell(gettext("%(first)s minus %(second)s", first=first, second=second), (first, second))
 
 
 def _order(report: ComparisonReport, order: Order) -> Cell:
@@ -455,7 +470,7 @@ def _where(moved: Sequence[str]) -> str | None:
 
 def _question(line: QuestionLine) -> Iterator[Cell]:
     yield _count(line.position)
-    yield _word(line.question)
+    yield word(line.question)
     yield Cell(labels.category(line.category), (line.category,))
     for query in line.answers:
         yield _answer(query)

@@ -11,12 +11,14 @@ from datetime import date, datetime
 
 from webapp import labels, notation
 from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.automatic_registry import CONSTRAINT_MEASURES
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender
-from webapp.metrics.differences import MCNEMAR, Difference
+from webapp.metrics.differences import MCNEMAR, Difference, RunDifferences
 from webapp.metrics.queries import why_undefined
 from webapp.metrics.ranking import Undefined
 from webapp.metrics.registry import measure_of
+from webapp.metrics.signed_rank import MOST_EXACT
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import Change, Stability, Variation
 
@@ -35,6 +37,10 @@ CHANGES = {
     Change.CATEGORY: mark("One category left out"),
     Change.QUESTION: mark("One question left out"),
     Change.EMPTIES: mark("Empty lists counted otherwise"),
+}
+MEAN_CPR = {
+    False: mark("Mean CPR by question"),
+    True: mark("Mean CPR by question, no results at 0"),
 }
 COMPOSITE = mark("Composite of the original comparison")
 COMPOSITE_NOTE = mark(
@@ -57,14 +63,18 @@ def subtitle(report: ComparisonReport, on: date) -> str:
 
 
 def figure_name(figure: str) -> str:
-    """Return the label of a headline figure; the composite's says whose it is."""
+    """Return the label of a figure; the composite's says whose it is."""
     if figure == "composite":
         return gettext(COMPOSITE)
+    if figure in CONSTRAINT_MEASURES:
+        return gettext(CONSTRAINT_MEASURES[figure].label)
     return gettext(measure_of(figure).label)
 
 
 def difference_name(difference: Difference) -> str:
     """Return what was compared: the figure, and false negatives at 0 where that is a choice."""
+    if difference.figure == "mean_cpr":
+        return gettext(MEAN_CPR[difference.false_negatives_at_zero])
     label = figure_name(difference.figure)
     if not difference.false_negatives_at_zero or difference.figure == "mrr_answerable":
         return label
@@ -141,13 +151,25 @@ def test_name(difference: Difference) -> str:
     return gettext("randomisation, exact") if difference.exact else gettext("randomisation")
 
 
-def significant(comparison: Comparison, difference: Difference) -> bool:
+def signed_rank_note() -> str:
+    """Return how Wilcoxon's test is made."""
+    return gettext(
+        "Beside the randomisation test, for who asks for it. Two-sided. Differences of 0 are left "
+        "out (Wilcoxon's convention, not Pratt's); equal differences get the mean of their ranks. "
+        "Exact over all signs up to %(most)s differences, else the normal approximation with "
+        "corrections for ties and continuity. Holm's correction over the pairs of runs within "
+        "each figure.",
+        most=MOST_EXACT,
+    )
+
+
+def significant(comparison: RunDifferences, difference: Difference) -> bool:
     """Whether the corrected p-value is at most what the confidence leaves to chance."""
     level = 1 - comparison.settings.confidence
     return difference.p_holm is not None and difference.p_holm <= level + 1e-12
 
 
-def conclusion(comparison: Comparison, difference: Difference) -> str:
+def conclusion(comparison: RunDifferences, difference: Difference) -> str:
     """Return one sentence: how far two runs lie apart on a figure and what that is worth."""
     names = {
         "figure": difference_name(difference),
@@ -274,7 +296,7 @@ def positions(found: Sequence[int]) -> str:
     return ngettext("question %(listed)s", "questions %(listed)s", len(found), listed=listed)
 
 
-def smallness(comparison: Comparison) -> str | None:
+def smallness(comparison: RunDifferences) -> str | None:
     """Return that only large differences can show, where the pairs are few."""
     few = [entry.n for entry in comparison.differences if entry.small and entry.n]
     if not few:
@@ -348,7 +370,7 @@ def _apart(mean: float, first: str, second: str) -> str:
     )
 
 
-def _details(comparison: Comparison, difference: Difference) -> str:
+def _details(comparison: RunDifferences, difference: Difference) -> str:
     """The interval, n and p-values, of the difference the way round that ``_apart`` puts it."""
     lower, upper = difference.interval.lower, difference.interval.upper
     if difference.mean is not None and difference.mean < 0:
@@ -363,7 +385,7 @@ def _details(comparison: Comparison, difference: Difference) -> str:
     )
 
 
-def _interval(comparison: Comparison, lower: float | None, upper: float | None) -> str:
+def _interval(comparison: RunDifferences, lower: float | None, upper: float | None) -> str:
     if lower is None or upper is None:
         return gettext("too few for an interval")
     return gettext(
@@ -373,7 +395,7 @@ def _interval(comparison: Comparison, lower: float | None, upper: float | None) 
     )
 
 
-def _worth(comparison: Comparison, difference: Difference) -> str:
+def _worth(comparison: RunDifferences, difference: Difference) -> str:
     if significant(comparison, difference):
         return gettext(
             "significant at %(level)s",
@@ -382,12 +404,8 @@ def _worth(comparison: Comparison, difference: Difference) -> str:
     return gettext("not distinguishable")
 
 
-def _partial(comparison: Comparison, difference: Difference) -> bool:
-    return any(
-        contender.missing.partial
-        for contender in comparison.contenders
-        if contender.run.run in {difference.first, difference.second}
-    )
+def _partial(comparison: RunDifferences, difference: Difference) -> bool:
+    return comparison.is_partial(difference.first) or comparison.is_partial(difference.second)
 
 
 def _times(moments: Sequence[datetime]) -> str:

@@ -57,8 +57,8 @@ CONSTRAINT_LABELS = {
 CONSTRAINT_MEASURES = by_name(
     explained(
         "mean_cpr",
-        mark("Mean constraint pass rate"),
-        mark("How much of what the questions ask the cards meet."),
+        mark("Mean CPR"),
+        mark("How much of what the questions ask the cards meet: the mean constraint pass rate."),
         mark("mean over cards of PASS / constraints that are asked"),
         ALL_CARDS,
         mark("A card of which nothing is asked has 1."),
@@ -69,7 +69,7 @@ CONSTRAINT_MEASURES = by_name(
     ),
     explained(
         "strict_success_ratio",
-        mark("Strict success"),
+        mark("Strict success ratio"),
         mark("How many cards meet everything that is asked."),
         mark("cards with a constraint pass rate of 1 / cards"),
         ALL_CARDS,
@@ -78,7 +78,7 @@ CONSTRAINT_MEASURES = by_name(
     ),
     explained(
         "pca",
-        mark("Accuracy per constraint"),
+        mark("Per-constraint accuracy (PCA)"),
         mark("How often each constraint is met where it is asked."),
         mark("PASS / all cards on which the constraint is asked"),
         mark("cards on which the constraint is asked"),
@@ -87,7 +87,7 @@ CONSTRAINT_MEASURES = by_name(
     ),
     explained(
         "query_success_rate",
-        mark("Query success"),
+        mark("Query success rate"),
         mark("How many questions were answered as they should be."),
         mark("questions with data: results with a mean pass rate of at least T; without: none"),
         ALL_QUESTIONS_OF_GOLD,

@@ -104,6 +104,39 @@ _MEASURES = (
         ),
     ),
     Measure(
+        name="signed_rank_p",
+        query_name=None,
+        label=mark("Wilcoxon signed-rank test"),
+        meaning=mark(
+            "How often chance alone would give rank sums as unequal, had each difference's sign "
+            "been a coin's."
+        ),
+        unit="probability",
+        formula=mark(
+            "min(1, 2 × the share of all 2^n signs whose sum of ranks is at most the smaller of W+ "
+            "and W−); ranks by the size of the difference"
+        ),
+        denominator=mark("questions on which the two runs differ"),
+        edge_cases=(
+            mark("Differences of 0 are left out (Wilcoxon's convention, not Pratt's)."),
+            mark("Equal differences get the mean of their ranks."),
+            mark(
+                "With more than 50 differences a normal approximation, corrected for ties and "
+                "continuity."
+            ),
+            mark("1 where no question differs."),
+            mark("Not given for successes, which McNemar's test compares."),
+        ),
+        reading=mark(
+            "It is given beside the randomisation test, not in its place: it tests ranks and not "
+            "the mean difference that is shown."
+        ),
+        source=(
+            "Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin "
+            "1(6), 80-83."
+        ),
+    ),
+    Measure(
         name="holm_p",
         query_name=None,
         label=mark("p after Holm"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from webapp.metrics.comparisons import Comparison
+from webapp.metrics.constraint_comparison import ConstraintComparison
 from webapp.metrics.stability import Stability
 
 
@@ -27,6 +28,8 @@ class ComparisonReport:
     ``version`` is the product's. ``badged`` is when blind raters began to see what the
     constraints came to on each card, empty if never. ``files`` are the rated CSVs that were
     compared, empty for runs of a study; the files say nothing of study, raters or blindness.
+    ``constraints`` compares the same runs under V2, ``None`` where their question set has no gold
+    questions.
     """
 
     study: str
@@ -40,3 +43,4 @@ class ComparisonReport:
     version: str
     badged: tuple[datetime, ...] = ()
     files: tuple[str, ...] = ()
+    constraints: ConstraintComparison | None = None

@@ -99,6 +99,10 @@ class Comparison:
         """The name of a contender by its run's id; raises ``KeyError``."""
         return {contender.run.run: contender.run.name for contender in self.contenders}[run]
 
+    def is_partial(self, run: str) -> bool:
+        """Whether another verdict could still move a run's figures; raises ``KeyError``."""
+        return {c.run.run: c.missing.partial for c in self.contenders}[run]
+
     def differences_of(self, figure: str) -> tuple[Difference, ...]:
         """The differences of one headline figure, with false negatives at 0 after those without."""
         return tuple(difference for difference in self.differences if difference.figure == figure)

@@ -257,6 +257,42 @@ def evaluate_query(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ConstraintFigure:
+    """One figure of a run and over how many cards or questions it is."""
+
+    value: Fraction | None
+    n: int
+
+
+def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
+    """The figures of a run by name, each with its n, in the order in which they are read."""
+    whole, matrix = report.totals, report.totals.matrix
+    cards, questions = whole.n_properties, whole.n_queries
+    found = {
+        "mean_cpr": (whole.mean_cpr, cards),
+        "strict_success_ratio": (whole.strict_success_ratio, cards),
+        "query_success_rate": (whole.success_rate, questions),
+        "precision": (matrix.precision, matrix.tp + matrix.fp),
+        "recall": (matrix.recall, matrix.tp + matrix.fn),
+        "f1_score": (matrix.f1_score, matrix.tp + matrix.fp + matrix.fn),
+        "accuracy": (matrix.accuracy, questions),
+    }
+    return {name: ConstraintFigure(*figure) for name, figure in found.items()}
+
+
+def figures_per_constraint(report: ConstraintReport) -> dict[str, ConstraintFigure]:
+    """The accuracy per constraint (PCA) with the number of cards it counts on."""
+    skipped = _skipped(report.missing)
+    checks = [c for query in report.queries for card in query.cards for c in card.checks]
+    return {
+        name: ConstraintFigure(
+            value, sum(c.constraint == name and c.outcome not in skipped for c in checks)
+        )
+        for name, value in report.totals.pca.items()
+    }
+
+
 def pass_rate(checks: Iterable[Check], missing: Missing = Missing.COUNTED) -> Fraction | None:
     """PASS / all that is asked, 1 where nothing is: the CPR of a card.
 
@@ -315,9 +351,14 @@ def _card(
 
 def _passes(outcomes: Iterable[Outcome], missing: Missing) -> Fraction | None:
     """PASS / the outcomes that count, ``None`` when none does."""
-    skipped = {Outcome.NA} | ({Outcome.MISSING} if missing is Missing.LEFT_OUT else set())
+    skipped = _skipped(missing)
     counted = [outcome for outcome in outcomes if outcome not in skipped]
     return share(counted.count(Outcome.PASS), len(counted))
+
+
+def _skipped(missing: Missing) -> set[Outcome]:
+    """The outcomes that count nowhere."""
+    return {Outcome.NA} | ({Outcome.MISSING} if missing is Missing.LEFT_OUT else set())
 
 
 def _confusion(*, has_data: bool, positive: bool) -> Confusion:

@@ -20,7 +20,7 @@ from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import stability
 from webapp.metrics.summaries import summarise
 from webapp.records import QueryState
-from webapp.services import blinding, reports, runs, studies, verdicts
+from webapp.services import blinding, checked_runs, reports, runs, studies, verdicts
 from webapp.services.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.verdicts import AskedQuery, Verdicts
 
@@ -181,6 +181,7 @@ def report(
         unblinded=tuple(time.since for time in blinding.unblinded(session, study)),
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
+        constraints=checked_runs.compared(session, study, chosen, names, settings),
     )
 
 

@@ -29,6 +29,9 @@ Spot = tuple[int, int]
 RECOMPUTED = ("rule", "raters", "settings", "composite", "runs", "differences", "stability")
 """What of a comparison follows from the verdicts; the rest names the study and its times."""
 
+SINCE_THEN = ("signed_rank",)
+"""What follows from them too, but is not in the first packs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
@@ -120,7 +123,7 @@ def comparison(
         version="",
     )
     document = comparison_json(report)
-    return {key: document[key] for key in (*RECOMPUTED, "questions")}
+    return {key: document[key] for key in (*RECOMPUTED, *SINCE_THEN, "questions")}
 
 
 def judged_otherwise(report: RunReport, otherwise: Otherwise) -> RunReport:

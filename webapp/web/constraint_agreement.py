@@ -12,10 +12,11 @@ from webapp.metrics.coefficients import EXPLANATIONS as NO_AGREEMENT
 from webapp.metrics.coefficients import NoAgreement
 from webapp.metrics.constraint_rules import Outcome
 from webapp.metrics.machine_agreement import EXPLANATIONS, BinaryAgreement, NoShare
+from webapp.notation import four
 from webapp.services import constraint_agreement, reports
 from webapp.services.constraint_agreement import Compared, ConstraintAgreement
 from webapp.web import access, constraint_words, htmx, rules
-from webapp.web.constraint_words import OUTCOMES, SIGNS, four
+from webapp.web.constraint_words import OUTCOMES, SIGNS
 from webapp.web.rules import RuleChoice
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from webapp.exporters.manual_input import CARD
 from webapp.i18n import gettext
 from webapp.metrics.automatic_registry import CONSTRAINT_LABELS
+from webapp.notation import four
 from webapp.services.card_decisions import (
     MOST_REASON,
     Decision,
@@ -19,7 +20,7 @@ from webapp.services.card_decisions import (
 )
 from webapp.services.listed_cards import CheckedCard, ShownCard
 from webapp.web import constraint_words
-from webapp.web.constraint_words import OUTCOMES, SIGNS, four
+from webapp.web.constraint_words import OUTCOMES, SIGNS
 from webapp.web.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm
 
 

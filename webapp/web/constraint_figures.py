@@ -8,10 +8,15 @@ from fractions import Fraction
 
 from webapp.i18n import gettext
 from webapp.metrics.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
-from webapp.metrics.constraint_rules import Outcome
-from webapp.metrics.constraints import Confusion, ConstraintReport, Missing, QueryEvaluation
+from webapp.metrics.constraints import (
+    Confusion,
+    ConstraintReport,
+    QueryEvaluation,
+    figures_per_constraint,
+    headline_figures,
+)
+from webapp.notation import four
 from webapp.web import formatting
-from webapp.web.constraint_words import four
 
 CELLS = (Confusion.TP, Confusion.FN, Confusion.FP, Confusion.TN)
 
@@ -72,30 +77,19 @@ class Summary:
 
 def summary(report: ConstraintReport) -> Summary:
     """Return what moves with every decision: the figures and the matrix of the run."""
-    whole, matrix = report.totals, report.totals.matrix
-    cards, questions = whole.n_properties, whole.n_queries
-    values = {
-        "mean_cpr": (whole.mean_cpr, cards),
-        "strict_success_ratio": (whole.strict_success_ratio, cards),
-        "query_success_rate": (whole.success_rate, questions),
-        "precision": (matrix.precision, matrix.tp + matrix.fp),
-        "recall": (matrix.recall, matrix.tp + matrix.fn),
-        "f1_score": (matrix.f1_score, matrix.tp + matrix.fp + matrix.fn),
-        "accuracy": (matrix.accuracy, questions),
-    }
     numbers = {
         cell: tuple(q.question.query_id for q in report.queries if q.confusion is cell)
         for cell in CELLS
     }
     return Summary(
         figures=tuple(
-            FigureLine(name, gettext(CONSTRAINT_MEASURES[name].label), four(value), n)
-            for name, (value, n) in values.items()
+            FigureLine(name, gettext(CONSTRAINT_MEASURES[name].label), four(found.value), found.n)
+            for name, found in headline_figures(report).items()
         ),
         matrix={str(cell): MatrixCell(str(cell), held) for cell, held in numbers.items()},
         pca=tuple(
-            FigureLine("pca", gettext(CONSTRAINT_LABELS[name]), four(value), _n_asked(report, name))
-            for name, value in whole.pca.items()
+            FigureLine("pca", gettext(CONSTRAINT_LABELS[name]), four(found.value), found.n)
+            for name, found in figures_per_constraint(report).items()
         ),
     )
 
@@ -133,10 +127,3 @@ def line(query: QueryEvaluation) -> QuestionLine:
 def threshold(value: Fraction) -> str:
     """Return the threshold T as pages write it."""
     return formatting.number(float(value))
-
-
-def _n_asked(report: ConstraintReport, name: str) -> int:
-    """Return on how many cards a constraint counts."""
-    skipped = {Outcome.NA} | ({Outcome.MISSING} if report.missing is Missing.LEFT_OUT else set())
-    checks = (c for query in report.queries for card in query.cards for c in card.checks)
-    return sum(check.constraint == name and check.outcome not in skipped for check in checks)

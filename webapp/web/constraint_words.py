@@ -10,7 +10,7 @@ from babel.numbers import format_decimal
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.automatic_registry import CONSTRAINT_LABELS
 from webapp.metrics.constraint_rules import Check, Constraints, Outcome, Place, Range, Reason, Rule
-from webapp.web.formatting import BILLION, MILLION, UNDEFINED, number, rupiah, short_rupiah
+from webapp.web.formatting import BILLION, MILLION, number, rupiah, short_rupiah
 
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
 OUTCOMES = {
@@ -104,13 +104,6 @@ def amount(name: str, value: Fraction) -> str:
     unit = BILLION if value >= BILLION else MILLION
     is_short = value >= MILLION and (100 * value) % unit == 0
     return short_rupiah(int(value)) if is_short else rupiah(round(value))
-
-
-def four(value: Fraction | float | None) -> str:
-    """Return a figure with the four decimals that the method reports; undefined is "-"."""
-    if value is None:
-        return UNDEFINED
-    return format_decimal(round(float(value), 4), format="0.0000", locale=language())
 
 
 def _kind(word: str) -> str:
