@@ -31,18 +31,8 @@ def figure(value: float | None) -> str:
     return f"{Decimal(str(value)):.2f}".replace(".", _mark(language()))
 
 
-def exact(value: float) -> str:
-    """Return a figure of a report with four decimals.
-
-    >>> exact(0.9375)
-    '0,9375'
-    """
-    return f"{value:.4f}".replace(".", _mark(language()))
-
-
-@cache
 def four(value: Fraction | float | None) -> str:
-    """Return a figure with the four decimals that the V2 method reports; undefined is "-".
+    """Return a figure with the four decimals of a report; undefined is "-".
 
     >>> four(Fraction(2, 3)), four(None)
     ('0.6667', '-')
@@ -52,6 +42,7 @@ def four(value: Fraction | float | None) -> str:
     return format_decimal(round(float(value), 4), format="0.0000", locale=language())
 
 
+@cache
 def _mark(code: str) -> str:
     """Return what stands before the decimals in a language."""
     return get_decimal_symbol(code)

@@ -129,7 +129,7 @@ def _table(
 def _row(label: str, value: float | None, n: int, *, is_share: bool = True) -> tuple[Cell, ...]:
     shown = notation.UNDEFINED
     if value is not None:
-        shown = notation.exact(value) if is_share else notation.number(round(value, 1))
+        shown = notation.four(value) if is_share else notation.number(round(value, 1))
     return Cell(label, (label,)), Cell(shown, (value,)), Cell(str(n), (n,))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -13,15 +13,18 @@ from markupsafe import Markup
 from webapp import labels
 from webapp.exporters import comparison_tables as tables
 from webapp.exporters import comparison_words as words
+from webapp.exporters import constraint_comparison_tables as checked_tables
 from webapp.exporters.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparison_tables import Cell, Table
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import QuestionLine
+from webapp.metrics.constraint_comparison import ConstraintComparison
 from webapp.metrics.figures import HEADLINES
 from webapp.services import compared_questions, comparisons, reports
 from webapp.services.compared_questions import ComparedQuestion
 from webapp.services.comparisons import Candidate, DifferentQuestions, NothingToCompare
-from webapp.web import access, htmx, rules
+from webapp.web import access, constraint_figures, htmx, rules
+from webapp.web.constraint_figures import MatrixCell
 from webapp.web.rules import RuleChoice
 
 if TYPE_CHECKING:
@@ -95,8 +98,33 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class RunMatrix:
+    """The confusion matrix of one run, by the names of its cells."""
+
+    id: str
+    name: str
+    matrix: Mapping[str, MatrixCell]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedConstraints:
+    """A comparison under V2 in the words and tables of its reports."""
+
+    basis: str
+    lacks: tuple[str, ...]
+    figures: Table
+    matrices: tuple[RunMatrix, ...]
+    conclusions: tuple[str, ...]
+    differences: Table
+    signed_ranks: Table
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison in the words and tables of its reports."""
+    """A comparison in the words and tables of its reports.
+
+    ``constraints`` is ``None`` where the question set has no gold questions.
+    """
 
     report: ComparisonReport
     title: str
@@ -106,6 +134,8 @@ class Compared:
     main_conclusions: tuple[str, ...]
     conclusions: tuple[str, ...]
     differences: Table
+    signed_ranks: Table
+    constraints: ComparedConstraints | None
     categories: Table
     category_figures: dict[str, str]
     questions: Table
@@ -252,6 +282,8 @@ def _compared(report: ComparisonReport, address: Address) -> Compared:
         main_conclusions=tables.conclusions(comparison, MAIN),
         conclusions=tables.conclusions(comparison),
         differences=tables.differences(report),
+        signed_ranks=tables.signed_ranks(report),
+        constraints=None if report.constraints is None else _checked(report.constraints),
         categories=tables.by_category(report, address.figure),
         category_figures={name: words.figure_name(name) for name in BY_CATEGORY},
         questions=questions,
@@ -261,6 +293,21 @@ def _compared(report: ComparisonReport, address: Address) -> Compared:
         drawings={kind: _drawing(report, kind, address) for kind in KINDS},
         pairs=tuple(_pairs(report, address)),
         formats=tuple(FORMATS),
+    )
+
+
+def _checked(found: ConstraintComparison) -> ComparedConstraints:
+    return ComparedConstraints(
+        basis=checked_tables.basis(found),
+        lacks=checked_tables.lacks(found),
+        figures=checked_tables.figures(found),
+        matrices=tuple(
+            RunMatrix(one.run, one.name, constraint_figures.summary(one.report).matrix)
+            for one in found.contenders
+        ),
+        conclusions=checked_tables.conclusions(found),
+        differences=checked_tables.differences(found),
+        signed_ranks=checked_tables.signed_ranks(found),
     )
 
 

@@ -35,7 +35,8 @@ class ConstraintsPage:
     """A run under the gold questions in force; ``summary`` is ``None`` without any.
 
     ``left_out`` says that MISSING is not counted; ``taken`` how many decisions of a file
-    were new, ``None`` where none was just taken in.
+    were new, ``None`` where none was just taken in. ``comparable`` are the runs of its question
+    set, empty where it is the only one.
     """
 
     run: CheckedRun
@@ -49,6 +50,7 @@ class ConstraintsPage:
     measures: tuple[Measure, ...]
     remarks: tuple[str, ...]
     n_decisions: int
+    comparable: tuple[str, ...]
     taken: int | None
     refusal: str = ""
     problems: tuple[str, ...] = ()
@@ -174,6 +176,7 @@ def _rendered(
 ) -> str:
     with access.reading() as (session, rater):
         found = constraints.checked_run(session, rater.study, run_id, _missing())
+        runs = gold.find_set(session, rater.study, found.question_set_id).runs
     report = found.report
     page = ConstraintsPage(
         run=found,
@@ -187,6 +190,7 @@ def _rendered(
         measures=tuple(CONSTRAINT_MEASURES.values()),
         remarks=tuple(map(message, found.remarks)),
         n_decisions=len(found.stands or ()),
+        comparable=tuple(run[0] for run in runs) if len(runs) > 1 else (),
         taken=request.args.get("taken", type=int) if taken is None else taken,
         refusal=refusal,
         problems=problems,
