@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.services.embeddings import BROKEN, VECTORS, serving
+from tests.services.embeddings import BROKEN, VECTORS, of, serving
 from webapp.i18n import speaking
 from webapp.services import embedders
 from webapp.services.embedders import EmbedderUnusable
@@ -62,6 +63,31 @@ def test_an_endpoint_that_is_silent_for_too_long_is_given_up(
     monkeypatch.setattr(embedders, "TIMEOUT_SECONDS", 0.2)
     silent = pytest.raises(EmbedderUnusable, match=r"did not answer within 0\.2 seconds")
     with serving(seconds=20) as (url, _), speaking("en"), silent:
+        embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
+
+
+def test_an_endpoint_that_sends_byte_by_byte_is_given_up_when_the_whole_time_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(embedders, "TIMEOUT_SECONDS", 0.5)
+    late = pytest.raises(EmbedderUnusable, match=r"did not answer within 0\.5 seconds")
+    drip = serving(body=of([1.0], [1.0]), piece=1, pause=0.1)
+    with drip as (url, _), speaking("en"), late:
+        embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
+
+
+def test_an_answer_that_would_unfold_in_memory_is_refused() -> None:
+    small = gzip.compress(of([1.0], [1.0]))
+    packed = serving(body=small, headers={"Content-Encoding": "gzip"})
+    refused = pytest.raises(EmbedderUnusable, match="it is compressed, though that was declined")
+    with packed as (url, _), speaking("en"), refused:
+        embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://127.0.0.1/v1", "http://a b/v1"])
+def test_an_address_that_is_none_is_named(url: str) -> None:
+    refused = pytest.raises(EmbedderUnusable, match="it is no http or https address")
+    with speaking("en"), refused:
         embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
 
 

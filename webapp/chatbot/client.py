@@ -11,7 +11,7 @@ import logging
 import os
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -41,6 +41,7 @@ from webapp.i18n import mark
 
 if TYPE_CHECKING:
     import httpx
+    from stamina import Attempt
 
 LARGEST_ANSWER = 2**20
 """Bytes; of a larger answer the rest is not read."""
@@ -89,20 +90,8 @@ class Chatbot:
 
         The tries go to the same session. Raises ``MissingKey`` before anything is sent.
         """
-        import stamina
-
-        # Retries are told by whoever asks; without a handler they would appear on stderr.
-        logging.getLogger("stamina").addHandler(_SILENT)
         headers = mappings.headers(self.mapping)
-        attempts = stamina.retry_context(
-            on=self._pause,
-            attempts=self.patience.tries,
-            timeout=None,
-            wait_initial=self.patience.first_pause,
-            wait_max=self.patience.longest_pause,
-            wait_jitter=self.patience.jitter,
-        )
-        for attempt in attempts:
+        for attempt in retries(self._pause, self.patience):
             with attempt:
                 try:
                     return replace(self._try(asked, headers), tries=attempt.num)
@@ -119,53 +108,17 @@ class Chatbot:
 
     def _try(self, asked: Asked, headers: dict[str, str]) -> Answer:
         started = self.timer()
-        status, data, about = asyncio.run(self._post(self.mapping.body(asked), headers))
+        seconds = self.patience.seconds
+        status, data, about = post(
+            self.address, self.mapping.body(asked), headers, seconds=seconds, limit=LARGEST_ANSWER
+        )
         milliseconds = round((self.timer() - started) * 1000)
         self._check_status(status, data, about)
-        answer = self.mapping.read(_parsed(data), asked)
+        answer = self.mapping.read(parsed(data), asked)
         return replace(answer, latency_ms=milliseconds)
-
-    async def _post(
-        self, body: object, headers: dict[str, str]
-    ) -> tuple[int, bytes, httpx.Headers]:
-        """Status, bytes and headers of what came back, all of it within the time limit."""
-        import httpx
-
-        try:
-            async with (
-                # One limit for the whole call: httpx's own starts anew with every byte.
-                asyncio.timeout(self.patience.seconds),
-                httpx.AsyncClient(
-                    timeout=None,  # noqa: S113
-                    verify=_certificates(),
-                    trust_env=not is_loopback(self.address),
-                ) as client,
-                client.stream(
-                    "POST",
-                    self.address,
-                    content=json.dumps(body).encode(),
-                    # Compressed, a small answer could unfold to one that fills the memory.
-                    headers={
-                        "Accept": "application/json",
-                        "Content-Type": "application/json",
-                        "User-Agent": "relevansi",
-                        **headers,
-                        "Accept-Encoding": "identity",
-                    },
-                ) as response,
-            ):
-                return response.status_code, await _bounded(response), response.headers
-        except TimeoutError as late:
-            raise NoAnswerInTime(seconds=self.patience.seconds) from late
-        except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as failure:
-            raise NotReached(why=_reason(failure)) from failure
-        except httpx.TransportError as failure:
-            raise ConnectionCut(why=_reason(failure)) from failure
 
     def _check_status(self, status: int, data: bytes, about: httpx.Headers) -> None:
         if 200 <= status < 300:
-            if about.get("Content-Encoding", "identity") != "identity":
-                raise NotTheContract(mark("it is compressed, though that was declined"))
             return
         detail = _detail(data)
         if 300 <= status < 400:
@@ -177,6 +130,73 @@ class Chatbot:
             raise PauseTooLong(status=status, seconds=pause, limit=limit)
         kind = TooManyRequests if status == 429 else ServerFailed
         raise kind(pause=pause, status=status, detail=detail)
+
+
+def retries(on: Callable[[Exception], bool | float], patience: Patience) -> Iterable[Attempt]:
+    """The tries of one call, with pauses between; `on` says after which failure one follows."""
+    import stamina
+
+    # Retries are told by whoever asks; without a handler they would appear on stderr.
+    logging.getLogger("stamina").addHandler(_SILENT)
+    return stamina.retry_context(
+        on=on,
+        attempts=patience.tries,
+        timeout=None,
+        wait_initial=patience.first_pause,
+        wait_max=patience.longest_pause,
+        wait_jitter=patience.jitter,
+    )
+
+
+def post(
+    address: str, body: object, headers: dict[str, str], *, seconds: float, limit: int
+) -> tuple[int, bytes, httpx.Headers]:
+    """Status, bytes and headers of what comes back for a JSON body, all of it within the limits.
+
+    `seconds` are for the whole call, `limit` is the largest answer in bytes. Raises a
+    `CallFailed` where there is no whole answer, or a compressed one.
+    """
+    return asyncio.run(_posted(address, body, headers, seconds, limit))
+
+
+async def _posted(
+    address: str, body: object, headers: dict[str, str], seconds: float, limit: int
+) -> tuple[int, bytes, httpx.Headers]:
+    import httpx
+
+    try:
+        async with (
+            # One limit for the whole call: httpx's own starts anew with every byte.
+            asyncio.timeout(seconds),
+            httpx.AsyncClient(
+                timeout=None,  # noqa: S113
+                verify=_certificates(),
+                trust_env=not is_loopback(address),
+            ) as client,
+            client.stream(
+                "POST",
+                address,
+                content=json.dumps(body).encode(),
+                # Compressed, a small answer could unfold to one that fills the memory.
+                headers={
+                    "Accept": "application/json",
+                    "Content-Type": "application/json",
+                    "User-Agent": "relevansi",
+                    **headers,
+                    "Accept-Encoding": "identity",
+                },
+            ) as response,
+        ):
+            data, about = await _bounded(response, limit), response.headers
+    except TimeoutError as late:
+        raise NoAnswerInTime(seconds=seconds) from late
+    except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as failure:
+        raise NotReached(why=_reason(failure)) from failure
+    except httpx.TransportError as failure:
+        raise ConnectionCut(why=_reason(failure)) from failure
+    if response.is_success and about.get("Content-Encoding", "identity") != "identity":
+        raise NotTheContract(mark("it is compressed, though that was declined"))
+    return response.status_code, data, about
 
 
 def full_address(address: str, path: str = "") -> str:
@@ -231,18 +251,21 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-async def _bounded(response: httpx.Response) -> bytes:
+async def _bounded(response: httpx.Response, limit: int) -> bytes:
     data = bytearray()
     async for chunk in response.aiter_raw():
         data += chunk
-        if len(data) > LARGEST_ANSWER:
+        if len(data) > limit:
             excerpt = _excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
-            raise AnswerTooLarge(limit=LARGEST_ANSWER // 1024, excerpt=excerpt)
+            raise AnswerTooLarge(limit=limit // 1024, excerpt=excerpt)
     return bytes(data)
 
 
-def _parsed(data: bytes) -> object:
-    """The JSON value in an answer, with null for numbers that are none."""
+def parsed(data: bytes) -> object:
+    """The JSON value in an answer, with null for numbers that are none.
+
+    Raises `NotTheContract` for what is no JSON, or nested too deep.
+    """
     excerpt = _excerpt(data)
     if not data.strip():
         raise NotTheContract(mark("it is empty"))

