@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.served import PASSWORD, Person
 from tests.browser.server import Server
-from tests.browser.typists import ASKED
+from tests.browser.typists import rate_everything
 from tests.cli.relevansi import document, environment, process, relevansi
 
 pytestmark = pytest.mark.journey
@@ -36,7 +34,6 @@ WISHES = (
     "Rumah 3 kamar di Ringroad",
     "Tanah dijual di Marelan",
 )
-MOST_SECONDS = 600
 
 
 def test_the_whole_method_runs_on_one_machine(
@@ -47,7 +44,7 @@ def test_the_whole_method_runs_on_one_machine(
         runs = [_collect(empty_server, address, method, tmp_path) for method in METHODS]
         owner = Person(empty_server.url)
         owner.post("/sign-in/first", password=PASSWORD, again=PASSWORD)
-        _rate_blind(browser, owner)
+        rate_everything(browser, owner)
         _compare(empty_server, owner, runs, tmp_path)
         _take_part(browser, _open_phase_3(owner, address))
     _report_phase_3(empty_server, owner)
@@ -81,29 +78,6 @@ def _collect(server: Server, address: str, method: str, folder: Path) -> str:
     assert (found["queries"], found["failed"]) == (30, 0)
     identity: str = found["id"]
     return identity
-
-
-def _rate_blind(browser: Browser, owner: Person) -> None:
-    """Type a verdict on everything that is asked, by keyboard, until nothing is left."""
-    context = browser.new_context(locale="id-ID")
-    page = context.new_page()
-    owner.lend(page)
-    page.goto(f"{owner.url}/rate/")
-    letters, digits = cycle("yyty"), cycle("4352")
-    until = time.monotonic() + MOST_SECONDS
-    while not (asked := _asked(page)).get("finished"):
-        assert time.monotonic() < until, page.url
-        keys = digits if asked.get("kind") == "grades" else letters
-        page.keyboard.type("".join(next(keys) for _ in asked.get("places", ())))
-    context.close()
-
-
-def _asked(page: Page) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = page.evaluate(ASKED)
-    except Error:
-        return {}  # on the way to another page
-    return found
 
 
 def _compare(server: Server, owner: Person, runs: list[str], folder: Path) -> None:

@@ -8,15 +8,18 @@ address and price, the answer's text.
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import cycle
 from random import Random
 from typing import Any
 
-from playwright.sync_api import Error, Page
+from playwright.sync_api import Browser, Error, Page
 
 from tests.browser.sample_study import Answer, Sample, Thing, likeness
+from tests.browser.served import Person
 
 Unit = tuple[int, int | None]
 """A question, and the run whose conversation it depends on."""
@@ -27,6 +30,7 @@ NAMES = ("Ani", "Budi", "Citra")
 KEYS = {"1": "y", "0": "t", "unsure": "r", "correct_empty": "y", "false_negative": "t"}
 LABELS = {"1": 1, "0": 0, "unsure": None, "correct_empty": 1, "false_negative": 0}
 GRADES = range(6)
+MOST_SECONDS = 900
 ASKED = """() => {
   if (document.querySelector("h1#finished")) return {finished: true};
   const all = (selector) => [...document.querySelectorAll("#question " + selector)];
@@ -231,3 +235,26 @@ class Typist:
             left.remove(best)
             found.append(best)
         return found
+
+
+def rate_everything(browser: Browser, owner: Person) -> None:
+    """Type a verdict on everything that a blind rater is asked, until nothing is left."""
+    context = browser.new_context(locale="id-ID")
+    page = context.new_page()
+    owner.lend(page)
+    page.goto(f"{owner.url}/rate/")
+    letters, digits = cycle("yyty"), cycle("4352")
+    until = time.monotonic() + MOST_SECONDS
+    while not (asked := _asked_now(page)).get("finished"):
+        assert time.monotonic() < until, page.url
+        keys = digits if asked.get("kind") == "grades" else letters
+        page.keyboard.type("".join(next(keys) for _ in asked.get("places", ())))
+    context.close()
+
+
+def _asked_now(page: Page) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = page.evaluate(ASKED)
+    except Error:
+        return {}  # on the way to another page
+    return found
