@@ -233,7 +233,7 @@ def _check_folders(server: Server, folder: Path) -> None:
     assert [title for title in REFERENCES if title not in text] == []
 
     again = document(relevansi(folder.parent / "again", "import", folder, "--json"))
-    assert sorted(run["search_method"] for run in again["runs"]) == sorted(METHODS)
+    assert {run["search_method"] for run in again["runs"]} == set(METHODS)
 
 
 def _figures(server: Server, option: str, source: str | Path) -> dict[str, Any]:
