@@ -127,7 +127,9 @@ def test_every_failure_is_told_in_indonesian_too() -> None:
     failed, _ = failure(raw(b"<html>"))
 
     with speaking("id"):
-        assert str(failed) == "Jawaban chatbot tidak dapat dipakai: isinya HTML, bukan JSON."
+        assert str(failed) == (
+            "Chatbot memberi jawaban yang tidak dapat dipakai: isinya HTML, bukan JSON."
+        )
 
 
 def test_nobody_at_the_address_is_named() -> None:

@@ -12,7 +12,7 @@ import pytest
 import stamina
 
 from tests.chatbot.bots import Behaviour, Bot, Handler, send, serving, status
-from tests.cli.relevansi import document, relevansi
+from tests.cli.relevansi import PASSED_ON, document, relevansi
 from tests.services.scored_files import EXAMPLE
 from webapp.chatbot import mappings
 from webapp.chatbot.client import Chatbot
@@ -194,6 +194,115 @@ def test_what_is_on_its_way_when_the_asking_ends_is_kept(tmp_path: Path) -> None
     assert {row["id"] for row in written(tmp_path)[1:]} == made.answered
 
 
+FOUND = {"source_path": "b.md", "text": "Ada dari pengambil."}
+FROM_B = json.dumps(
+    json.loads(GOOD) | {"source_map": [{"refs": [{"file": "b.md", "anchors": ["dari pengambil"]}]}]}
+)
+
+
+def gives(*contexts: object, **more: object) -> Behaviour:
+    """Answer as a retriever does."""
+    return status(200, {"contexts": list(contexts)} | more)
+
+
+def test_contexts_of_a_retriever_reach_the_model_and_the_score(
+    tmp_path: Path, questions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The references lead back to what the retriever gave, not to the file of questions."""
+    keys = ("RELEVANSI_CHATBOT_KEY", "RELEVANSI_RETRIEVER_KEY")
+    monkeypatch.setattr("tests.cli.relevansi.PASSED_ON", (*PASSED_ON, *keys))
+    monkeypatch.setenv(keys[0], "of the model")
+    monkeypatch.setenv(keys[1], "of the retriever")
+    busy, found = status(503, {"error": "busy"}), {"context": [FOUND], "index_version": 7}
+    gave = (busy, status(200, found), gives(index_version="7"), status(200, found))
+    with serving(says(FROM_B)) as bot, serving(*gave) as retriever:
+        done = answer(tmp_path, bot, questions, "--model", "m", "--retriever", retriever.address)
+
+    assert done.returncode == 0, done.stderr
+    assert "1 question has no contexts" in done.stderr
+    assert retriever.asked[1:] == [{"id": str(n), "question": f"Apa {n}?"} for n in (1, 2, 3)]
+    assert {one["Authorization"] for one in retriever.headers} == {"Bearer of the retriever"}
+    assert {one["Authorization"] for one in bot.headers} == {"Bearer of the model"}
+    assert "[source_path: b.md]\nAda dari pengambil.\n" in bot.asked[0]["messages"][0]["content"]
+    assert "a.md" not in str(bot.asked)
+    head, *rows = written(tmp_path)
+    assert (head["index_version"], head["retriever"]) == ("7", retriever.address)
+    assert [row["contexts"] for row in rows] == [[FOUND], [], [FOUND]]
+
+    scored = relevansi(
+        tmp_path, "score", "json-v2", "--questions", questions,
+        "--outputs", tmp_path / "out.jsonl", "--format", "json",
+    )  # fmt: skip
+    assert scored.stderr == ""
+    assert [one["grounding"] for one in document(scored)["items"]] == [1, 0, 1]
+    assert document(scored)["provenance"]["index_version"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"results": []}, 'it has no list "contexts", only: results.'),
+        ([FOUND], "it is JSON, but no object."),
+        ({"contexts": "b.md"}, '"contexts" in it is no list.'),
+        ({"contexts": [FOUND, "b.md"]}, '"contexts[1]" in it is no object.'),
+        ({"context": [{"text": "b"}]}, '"context[0].source_path" in it is no text.'),
+        ({"contexts": [FOUND | {"text": 1}]}, '"contexts[0].text" in it is no text.'),
+    ],
+)
+def test_contexts_that_cannot_be_used_are_told_and_no_model_is_asked(
+    tmp_path: Path, questions: Path, said: object, told: str
+) -> None:
+    with serving(says(GOOD)) as bot, serving(status(200, said)) as retriever:
+        options = ("--model", "m", "--index-version", "1", "--retriever", retriever.address)
+        done = answer(tmp_path, bot, questions, *options)
+
+    assert (done.returncode, bot.asked) == (1, [])
+    assert f"Question 1: The retriever's answer cannot be used: {told}" in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_answers_of_one_file_come_from_one_retriever_and_one_index(
+    tmp_path: Path, questions: Path
+) -> None:
+    first, later = gives(FOUND, index_version="A"), gives(FOUND, index_version="B")
+    with serving(says(GOOD)) as bot, serving(first, later) as retriever:
+        ask = (tmp_path, bot, questions, "--model", "m")
+        named = (*ask, "--retriever", retriever.address)
+        other = answer(*named)
+        again = answer(*named, "--resume")
+        without = answer(*ask, "--resume")
+
+    assert (other.returncode, again.returncode, without.returncode) == (1, 1, 1)
+    for done in (other, again):
+        assert "The retriever names its index B, not A" in done.stderr
+    assert f"was made with retriever {retriever.address}, not none" in without.stderr
+    assert ([row["id"] for row in written(tmp_path)[1:]], len(bot.asked)) == (["1"], 1)
+
+
+def test_a_retriever_that_names_no_index_needs_it_named(tmp_path: Path, questions: Path) -> None:
+    with serving(says(GOOD)) as bot, serving(gives(FOUND)) as retriever:
+        options = ("--model", "m", "--retriever", retriever.address)
+        silent = answer(tmp_path, bot, questions, *options)
+        assert (silent.returncode, bot.asked) == (1, [])
+        assert "does not name its index: name it with --index-version." in silent.stderr
+        done = answer(tmp_path, bot, questions, *options, "--index-version", "idx-3")
+
+    assert done.returncode == 0, done.stderr
+    assert written(tmp_path)[0]["index_version"] == "idx-3"
+
+
+def test_what_the_retriever_failed_at_is_asked_again(tmp_path: Path, questions: Path) -> None:
+    refused, found = status(404, {"detail": "unknown"}), gives(FOUND, index_version="1")
+    with serving(says(GOOD)) as bot, serving(found, refused, found) as retriever:
+        options = ("--model", "m", "--retriever", retriever.address)
+        done = answer(tmp_path, bot, questions, *options)
+        assert "Question 2: The retriever refused the question (404): unknown" in done.stderr
+        again = answer(tmp_path, bot, questions, *options, "--resume")
+
+    assert (done.returncode, again.returncode, len(bot.asked)) == (1, 0, 3)
+    assert [row["id"] for row in written(tmp_path)[1:]] == ["1", "3", "2"]
+
+
 def test_questions_without_contexts_are_told(tmp_path: Path) -> None:
     questions = tmp_path / "q.json"
     bare = {name: value for name, value in QUESTIONS[0].items() if name != "contexts"}
@@ -229,6 +338,8 @@ def test_another_prompt_needs_another_version() -> None:
         ["--endpoint", "localhost", "--questions", "question_v2.json", "-o", "o.jsonl"],
         ["--endpoint", "http://127.0.0.1:9/v1", "--questions", "question_v2.json", "-o", "o.jsonl",
          "--adapter-id", "a", "--registry-model-id", "b"],
+        ["--endpoint", "http://127.0.0.1:9/v1", "--questions", "question_v2.json", "-o", "o.jsonl",
+         "--retriever", "localhost"],
     ],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(tmp_path: Path, questions: Path, options: list[str]) -> None:

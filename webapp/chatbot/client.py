@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Asked
 from webapp.chatbot.failures import (
+    CHATBOT,
     LONGEST_EXCERPT,
     AnswerTooLarge,
     CallFailed,
@@ -49,6 +50,8 @@ LARGEST_ANSWER = 2**20
 DEEPEST_ANSWER = 32
 """Lists and objects within one another."""
 
+Read = TypeVar("Read")
+
 
 class UnusableAddress(ValueError):
     """An address that is no http or https address; it is the argument."""
@@ -71,6 +74,74 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply(Generic[Read]):
+    """What was read in an answer; ``latency_ms`` is that of the try that was answered."""
+
+    value: Read
+    latency_ms: int
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address that takes JSON and answers with JSON, asked with so much patience.
+
+    ``who`` is what failures call it, ``timer`` counts seconds for the latencies.
+    """
+
+    address: str
+    patience: Patience = Patience()
+    timer: Callable[[], float] = time.perf_counter
+    who: str = CHATBOT
+
+    def ask(
+        self, body: object, headers: dict[str, str], read: Callable[[object], Read]
+    ) -> Reply[Read]:
+        """What `read` finds in the answer; raises a `CallFailed` when every try failed."""
+        for attempt in retries(self._pause, self.patience):
+            with attempt:
+                try:
+                    value, latency_ms = self._try(body, headers, read)
+                except CallFailed as failure:
+                    failure.tries, failure.who = attempt.num, self.who
+                    raise
+                return Reply(value, latency_ms, attempt.num)
+        raise AssertionError(self.patience)
+
+    def _pause(self, failure: Exception) -> bool | float:
+        """Whether a failure is worth another try, or after how many seconds it is."""
+        if not isinstance(failure, CallFailed) or not failure.retried:
+            return False
+        return True if failure.pause is None else failure.pause
+
+    def _try(
+        self, body: object, headers: dict[str, str], read: Callable[[object], Read]
+    ) -> tuple[Read, int]:
+        started = self.timer()
+        seconds = self.patience.seconds
+        status, data, about = post(
+            self.address, body, headers, seconds=seconds, limit=LARGEST_ANSWER
+        )
+        milliseconds = round((self.timer() - started) * 1000)
+        self._check_status(status, data, about)
+        return read(parsed(data)), milliseconds
+
+    def _check_status(self, status: int, data: bytes, about: httpx.Headers) -> None:
+        if 200 <= status < 300:
+            return
+        detail = _detail(data)
+        if 300 <= status < 400:
+            raise Redirected(status=status, address=about.get("Location", "-"))
+        if status != 429 and status < 500:
+            raise QuestionRefused(status=status, detail=detail)
+        pause, limit = _seconds(about.get("Retry-After")), self.patience.longest_wait
+        if pause is not None and pause > limit:
+            raise PauseTooLong(status=status, seconds=pause, limit=limit)
+        kind = TooManyRequests if status == 429 else ServerFailed
+        raise kind(pause=pause, status=status, detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
 class Chatbot:
     """A chatbot at an address, spoken to by a mapping, with so much patience.
 
@@ -90,46 +161,12 @@ class Chatbot:
 
         The tries go to the same session. Raises ``MissingKey`` before anything is sent.
         """
-        headers = mappings.headers(self.mapping)
-        for attempt in retries(self._pause, self.patience):
-            with attempt:
-                try:
-                    return replace(self._try(asked, headers), tries=attempt.num)
-                except CallFailed as failure:
-                    failure.tries = attempt.num
-                    raise
-        raise AssertionError(self.patience)
-
-    def _pause(self, failure: Exception) -> bool | float:
-        """Whether a failure is worth another try, or after how many seconds it is."""
-        if not isinstance(failure, CallFailed) or not failure.retried:
-            return False
-        return True if failure.pause is None else failure.pause
-
-    def _try(self, asked: Asked, headers: dict[str, str]) -> Answer:
-        started = self.timer()
-        seconds = self.patience.seconds
-        status, data, about = post(
-            self.address, self.mapping.body(asked), headers, seconds=seconds, limit=LARGEST_ANSWER
+        reply = Endpoint(self.address, self.patience, self.timer).ask(
+            self.mapping.body(asked),
+            mappings.headers(self.mapping),
+            lambda document: self.mapping.read(document, asked),
         )
-        milliseconds = round((self.timer() - started) * 1000)
-        self._check_status(status, data, about)
-        answer = self.mapping.read(parsed(data), asked)
-        return replace(answer, latency_ms=milliseconds)
-
-    def _check_status(self, status: int, data: bytes, about: httpx.Headers) -> None:
-        if 200 <= status < 300:
-            return
-        detail = _detail(data)
-        if 300 <= status < 400:
-            raise Redirected(status=status, address=about.get("Location", "-"))
-        if status != 429 and status < 500:
-            raise QuestionRefused(status=status, detail=detail)
-        pause, limit = _seconds(about.get("Retry-After")), self.patience.longest_wait
-        if pause is not None and pause > limit:
-            raise PauseTooLong(status=status, seconds=pause, limit=limit)
-        kind = TooManyRequests if status == 429 else ServerFailed
-        raise kind(pause=pause, status=status, detail=detail)
+        return replace(reply.value, latency_ms=reply.latency_ms, tries=reply.tries)
 
 
 def retries(on: Callable[[Exception], bool | float], patience: Patience) -> Iterable[Attempt]:

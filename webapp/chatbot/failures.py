@@ -8,15 +8,17 @@ from webapp.i18n import gettext, mark
 
 _LONGEST_DETAIL = 300
 LONGEST_EXCERPT = 2000
+CHATBOT = mark("The chatbot")
+RETRIEVER = mark("The retriever")
 
 
 class CallFailed(Exception):
     """A question that got no usable answer.
 
-    As text it is told in the language in force; ``code`` names the kind, ``retried`` says
-    whether the same question may fare better. ``pause`` is the wait in seconds that the
-    chatbot itself asked for, ``excerpt`` the beginning of what it sent instead of an answer,
-    ``tries`` how often it was asked.
+    As text it is told in the language in force; ``code`` names the kind, ``who`` the endpoint
+    that was asked, ``retried`` says whether the same question may fare better. ``pause`` is the
+    wait in seconds that the endpoint itself asked for, ``excerpt`` the beginning of what it sent
+    instead of an answer, ``tries`` how often it was asked.
     """
 
     code: ClassVar[str]
@@ -30,6 +32,7 @@ class CallFailed(Exception):
         self.pause = pause
         self.excerpt = excerpt[:LONGEST_EXCERPT]
         self.tries = 1
+        self.who = CHATBOT
         self.values = {
             name: one_line(value) if isinstance(value, str) else f"{value:g}"
             for name, value in values.items()
@@ -38,21 +41,21 @@ class CallFailed(Exception):
     def __str__(self) -> str:
         # Of the values only our own words are in the catalogue; the chatbot's stay its own.
         values = {name: gettext(value) for name, value in self.values.items()}
-        return gettext(self.sentence, **values)
+        return gettext(self.sentence, **{"who": gettext(self.who), **values})
 
 
 class NotReached(CallFailed):
     """Nobody listens at the address, or its name is unknown."""
 
     code = "not_reached"
-    sentence = mark("The chatbot could not be reached: %(why)s.")
+    sentence = mark("%(who)s could not be reached: %(why)s.")
 
 
 class NoAnswerInTime(CallFailed):
     """The whole answer was not there when the time was over."""
 
     code = "no_answer_in_time"
-    sentence = mark("The chatbot did not finish its answer within %(seconds)s seconds.")
+    sentence = mark("%(who)s did not finish its answer within %(seconds)s seconds.")
 
 
 class ConnectionCut(CallFailed):
@@ -66,7 +69,7 @@ class TooManyRequests(CallFailed):
     """429: the chatbot asks for patience, perhaps for how long."""
 
     code = "too_many_requests"
-    sentence = mark("The chatbot is busy and refused the question (429): %(detail)s")
+    sentence = mark("%(who)s is busy and refused the question (429): %(detail)s")
 
 
 class PauseTooLong(CallFailed):
@@ -74,7 +77,7 @@ class PauseTooLong(CallFailed):
 
     code = "pause_too_long"
     sentence = mark(
-        "The chatbot is busy (%(status)s) and asks to wait %(seconds)s seconds, longer than the "
+        "%(who)s is busy (%(status)s) and asks to wait %(seconds)s seconds, longer than the "
         "%(limit)s that are waited for."
     )
     retried = False
@@ -84,28 +87,28 @@ class ServerFailed(CallFailed):
     """5xx, with what the chatbot says of it."""
 
     code = "server_failed"
-    sentence = mark("The chatbot failed (%(status)s): %(detail)s")
+    sentence = mark("%(who)s failed (%(status)s): %(detail)s")
 
 
 class NotTheContract(CallFailed):
     """An answer that is no JSON, or not the JSON that was agreed: `what` is wrong with it."""
 
     code = "not_the_contract"
-    sentence = mark("The chatbot's answer cannot be used: %(what)s.")
+    sentence = mark("%(who)s's answer cannot be used: %(what)s.")
 
     def __init__(self, what: str, *, excerpt: str = "", **values: str | float) -> None:
         super().__init__(pause=None, excerpt=excerpt, **values)
         self.what = what
 
     def __str__(self) -> str:
-        return gettext(self.sentence, what=gettext(self.what, **self.values))
+        return gettext(self.sentence, who=gettext(self.who), what=gettext(self.what, **self.values))
 
 
 class AnswerTooLarge(CallFailed):
     """More bytes than an answer may have; the rest was not read."""
 
     code = "answer_too_large"
-    sentence = mark("The chatbot's answer is larger than %(limit)s kB and was not read further.")
+    sentence = mark("%(who)s's answer is larger than %(limit)s kB and was not read further.")
 
 
 class OtherSession(CallFailed):
@@ -122,7 +125,7 @@ class QuestionRefused(CallFailed):
     """4xx: asking again would be refused again."""
 
     code = "question_refused"
-    sentence = mark("The chatbot refused the question (%(status)s): %(detail)s")
+    sentence = mark("%(who)s refused the question (%(status)s): %(detail)s")
     retried = False
 
 
@@ -131,7 +134,7 @@ class Redirected(CallFailed):
 
     code = "redirected"
     sentence = mark(
-        "The address leads on to %(address)s (%(status)s). Give that one if it is the chatbot's."
+        "The address leads on to %(address)s (%(status)s). Give that one if it is meant."
     )
     retried = False
 

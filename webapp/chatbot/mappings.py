@@ -127,9 +127,7 @@ def openai(
         text="choices.0.message.content",
         model="model",
         usage="usage",
-        headers={"Authorization": f"Bearer {{env:{KEY_VARIABLE}}}"}
-        if environ.get(KEY_VARIABLE)
-        else {},
+        headers=bearer(KEY_VARIABLE, environ),
         path="/chat/completions",
     )
 
@@ -185,8 +183,20 @@ def read(name: str, data: bytes) -> Mapping:
     )
 
 
+def bearer(variable: str, environ: Values[str, str] = os.environ) -> dict[str, str]:
+    """The header that sends the key in `variable`, to be filled; none where it is not set."""
+    return {"Authorization": f"Bearer {{env:{variable}}}"} if environ.get(variable) else {}
+
+
 def headers(mapping: Mapping, environ: Values[str, str] = os.environ) -> dict[str, str]:
     """The headers of `mapping` with ``{env:NAME}`` filled; raises `MissingKey`."""
+    return filled_headers(mapping.headers, environ)
+
+
+def filled_headers(
+    templates: Values[str, str], environ: Values[str, str] = os.environ
+) -> dict[str, str]:
+    """`templates` with ``{env:NAME}`` filled; raises `MissingKey`."""
 
     def value(place: re.Match[str]) -> str:
         kind, _, variable = place[1].partition(":")
@@ -196,7 +206,7 @@ def headers(mapping: Mapping, environ: Values[str, str] = os.environ) -> dict[st
             raise MissingKey(variable or place[0])
         return key
 
-    return {name: _PLACE.sub(value, text) for name, text in mapping.headers.items()}
+    return {name: _PLACE.sub(value, text) for name, text in templates.items()}
 
 
 def _check_places(name: str, send: object) -> None:

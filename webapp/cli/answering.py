@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from webapp.chatbot.client import Chatbot
+    from webapp.chatbot.retriever import Retriever
     from webapp.services.json_answering import Answering
 
 
@@ -33,6 +34,7 @@ class _Wanted:
     questions: Path | None
     output: Path | None
     resume: bool
+    retriever: str | None
     model: str | None
     index_version: str | None
     adapter_id: str | None
@@ -59,8 +61,14 @@ def answer_command() -> None:
     help="Outputs by id (JSON Lines), for score json-v2 --outputs.",
 )
 @click.option("--resume", is_flag=True, help="Ask only what has no answer in the output yet.")
+@click.option(
+    "--retriever", help="Asked for the contexts: {question, id}, answers {contexts, index_version}."
+)
 @click.option("--model", help="Model to ask for; without it the endpoint's own, as it names it.")
-@click.option("--index-version", help="Of the index that the contexts come from.")
+@click.option(
+    "--index-version",
+    help="Of the index that the contexts come from; a retriever may name its own.",
+)
 @click.option("--adapter-id", help="Adapter of the model; none without it.")
 @click.option("--registry-model-id", help="Model of a registry, in the place of an adapter.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens that an answer may have.")
@@ -85,7 +93,8 @@ def json_v2_command(**options: Any) -> None:
 
     Every output is kept as it came, with its usage and latency, in a file that says where the
     answers come from; relevansi score json-v2 --questions FILE --outputs OUT scores it. The
-    endpoint's key is taken from RELEVANSI_CHATBOT_KEY.
+    endpoint's key is taken from RELEVANSI_CHATBOT_KEY, a retriever's from
+    RELEVANSI_RETRIEVER_KEY. Contexts that a retriever gave are kept with the output.
     """
     wanted = _Wanted(**options)
     if wanted.print_prompt:
@@ -95,10 +104,14 @@ def json_v2_command(**options: Any) -> None:
         raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
     if wanted.adapter_id and wanted.registry_model_id:
         raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
-    chatbot = _chatbot(wanted, wanted.endpoint)
+    chatbot, retriever = _chatbot(wanted, wanted.endpoint), _retriever(wanted)
     asked = _questions(wanted.questions)
-    answering = _answering(wanted, asked, chatbot, wanted.output)
-    failed = _ask(answering, chatbot, wanted.at_once)
+    if retriever is None:
+        _tell_without(sum(not question.contexts for question in asked.questions))
+    head = _head(wanted, asked, chatbot, retriever)
+    answering = _answering(wanted, asked, head, wanted.output)
+    failed = _ask(answering, chatbot, retriever, wanted.at_once)
+    _tell_without(answering.n_without)
     click.echo(_told(answering))
     if answering.left:
         raise click.ClickException(_left_over(answering, failed))
@@ -130,10 +143,26 @@ def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
     try:
         return Chatbot(endpoint, mapping, Patience(wanted.timeout, wanted.tries))
     except UnusableAddress as wrong:
-        raise click.BadParameter(
-            gettext("%(address)s is no http or https address.", address=endpoint),
-            param_hint="--endpoint",
-        ) from wrong
+        raise _no_address(endpoint, "--endpoint") from wrong
+
+
+def _retriever(wanted: _Wanted) -> Retriever | None:
+    """Return the retriever to ask, if one was named; its key is looked at first too."""
+    from webapp.chatbot import retriever
+    from webapp.chatbot.client import Patience, UnusableAddress
+
+    if wanted.retriever is None:
+        return None
+    retriever.headers()
+    try:
+        return retriever.Retriever(wanted.retriever, Patience(wanted.timeout, wanted.tries))
+    except UnusableAddress as wrong:
+        raise _no_address(wanted.retriever, "--retriever") from wrong
+
+
+def _no_address(text: str, option: str) -> click.BadParameter:
+    words = gettext("%(address)s is no http or https address.", address=text)
+    return click.BadParameter(words, param_hint=option)
 
 
 def _questions(path: Path) -> JsonQuestionSet:
@@ -143,26 +172,39 @@ def _questions(path: Path) -> JsonQuestionSet:
         raise failure_of(refused) from refused
     for problem in asked.problems:
         tell(problem)
-    if without := sum(not question.contexts for question in asked.questions):
-        told = ngettext(
-            "%(n)s question has no contexts: its references will count as wrong.",
-            "%(n)s questions have no contexts: their references will count as wrong.",
-            without,
-        )
-        click.echo(f"relevansi: {told}", err=True)
     return asked
 
 
-def _answering(
-    wanted: _Wanted, asked: JsonQuestionSet, chatbot: Chatbot, output: Path
-) -> Answering:
+def _tell_without(n: int) -> None:
+    """Say how many questions have no contexts, if any."""
+    if n:
+        told = ngettext(
+            "%(n)s question has no contexts: its references will count as wrong.",
+            "%(n)s questions have no contexts: their references will count as wrong.",
+            n,
+        )
+        click.echo(f"relevansi: {told}", err=True)
+
+
+def _head(
+    wanted: _Wanted, asked: JsonQuestionSet, chatbot: Chatbot, retriever: Retriever | None
+) -> dict[str, Any]:
+    """Return where the answers will come from."""
     from webapp.services import json_answering
 
     names = ("index_version", "adapter_id", "registry_model_id")
     options = {name: getattr(wanted, name) for name in names}
-    head = json_answering.head(asked, chatbot, {**options, "model_id": wanted.model})
+    head = json_answering.head(asked, chatbot, {**options, "model_id": wanted.model}, retriever)
     if wanted.max_tokens is not None:
         head["max_tokens"] = wanted.max_tokens
+    return head
+
+
+def _answering(
+    wanted: _Wanted, asked: JsonQuestionSet, head: dict[str, Any], output: Path
+) -> Answering:
+    from webapp.services import json_answering
+
     try:
         made = json_answering.go_on if wanted.resume else json_answering.begin
         return made(asked, output, head)
@@ -182,19 +224,23 @@ def _answering(
                 "begin anew.",
                 file=str(output),
                 name=name,
-                theirs=str(theirs),
-                ours=str(ours),
+                theirs=_value(theirs),
+                ours=_value(ours),
             )
         ) from None
 
 
-def _ask(answering: Answering, chatbot: Chatbot, at_once: int) -> int:
+def _value(stated: object) -> str:
+    return gettext("none") if stated is None else str(stated)
+
+
+def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at_once: int) -> int:
     """Ask what is left under a progress bar; returns how many calls failed."""
     from webapp.services import json_answering
-    from webapp.services.json_answering import ModelUnknown, Unanswered
+    from webapp.services.json_answering import IndexUnknown, ModelUnknown, OtherIndex, Unanswered
 
     failed = 0
-    outcomes = json_answering.ask_rest(answering, chatbot, at_once=at_once)
+    outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)
     with _progress(answering) as (bar, task), closing(outcomes):
         try:
             for outcome in outcomes:
@@ -206,6 +252,19 @@ def _ask(answering: Answering, chatbot: Chatbot, at_once: int) -> int:
         except ModelUnknown:
             raise click.ClickException(
                 gettext("The endpoint does not say which model answered: name it with --model.")
+            ) from None
+        except IndexUnknown:
+            raise click.ClickException(
+                gettext("The retriever does not name its index: name it with --index-version.")
+            ) from None
+        except OtherIndex as other:
+            raise click.ClickException(
+                gettext(
+                    "The retriever names its index %(now)s, not %(before)s, and a file holds "
+                    "answers from one: correct --index-version, or begin anew with another -o.",
+                    now=other.args[0],
+                    before=other.args[1],
+                )
             ) from None
         except KeyboardInterrupt:
             bar.stop()

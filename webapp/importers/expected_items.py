@@ -28,7 +28,11 @@ _CALL_KEYS = frozenset({"usage", "latency_ms", "tries", "model"})
 """What ``relevansi answer`` writes beside an output."""
 
 _TOP_KEYS = frozenset(
-    {*PROVENANCE, "provenance", "items", "questions", "endpoint", "temperature", "max_tokens"}
+    {
+        *PROVENANCE,
+        *("provenance", "items", "questions"),
+        *("endpoint", "retriever", "temperature", "max_tokens"),
+    }
 )
 
 Contexts = list[dict[str, Any]] | None

@@ -1,7 +1,8 @@
 """Questions put to a model with the fixed prompt; each answer is on disk before it counts.
 
 The file of answers is JSON Lines: where they come from, then one line for each question that
-was answered. A question whose call failed has no line, so going on asks it again.
+was answered. A question whose call failed has no line, so going on asks it again. Contexts that
+a retriever gave stand in the line: the answer is scored against them.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import json
 import os
 from collections.abc import Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from webapp.chatbot.answers import Answer, Asked
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
+from webapp.chatbot.retriever import Retriever
 from webapp.importers import json_lines
 from webapp.importers.expected_json import JsonQuestionSet
 from webapp.metrics.json_answers import JsonQuestion
@@ -42,6 +44,14 @@ class ModelUnknown(Exception):
     """No model was named, and the endpoint does not say which one answered."""
 
 
+class IndexUnknown(Exception):
+    """No version of the index was named, and the retriever does not say which one it has."""
+
+
+class OtherIndex(Exception):
+    """The retriever names another version of its index than before: its, the earlier one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unanswered:
     """A question whose call failed."""
@@ -54,13 +64,15 @@ class Unanswered:
 class Answering:
     """The questions to ask, the file to write, and the ids that are answered in it.
 
-    ``head`` is where the answers come from; without ``model_id`` the first answer names it.
+    ``head`` is where the answers come from; without ``model_id`` and ``index_version`` the
+    first answer names them. ``n_without`` counts questions that the retriever has nothing for.
     """
 
     questions: tuple[JsonQuestion, ...]
     path: Path
     head: dict[str, Any]
     answered: set[str] = field(default_factory=set)
+    n_without: int = 0
 
     @property
     def left(self) -> tuple[JsonQuestion, ...]:
@@ -74,39 +86,59 @@ class Answering:
             self.head.setdefault("model_id", answer.model)
             if not self.head["model_id"]:
                 raise ModelUnknown
-            lines.append({name: value for name, value in self.head.items() if value is not None})
-        lines.append(
-            {
-                "id": question.row_id,
-                "output": answer.text,
-                "usage": answer.usage,
-                "latency_ms": answer.latency_ms,
-                "tries": answer.tries,
-                "model": answer.model,
-            }
-        )
+            lines.append(self.head)
+        line: dict[str, object] = {
+            "id": question.row_id,
+            "output": answer.text,
+            "usage": answer.usage,
+            "latency_ms": answer.latency_ms,
+            "tries": answer.tries,
+            "model": answer.model,
+        }
+        if "retriever" in self.head:
+            line["contexts"] = [asdict(context) for context in question.contexts]
+            self.n_without += not question.contexts
+        lines.append(line)
         with self.path.open("ab") as file:
             file.writelines(json.dumps(one).encode() + b"\n" for one in lines)
             file.flush()
             os.fsync(file.fileno())
         self.answered.add(question.row_id)
 
+    def check_index(self, named: str | None) -> None:
+        """Take the retriever's word for its index where nothing else names it.
+
+        Raises `IndexUnknown` and `OtherIndex`.
+        """
+        known = self.head.setdefault("index_version", named)
+        if not known:
+            raise IndexUnknown
+        if named is not None and named != known:
+            raise OtherIndex(named, known)
+
 
 def head(
-    asked: JsonQuestionSet, chatbot: Chatbot, options: Mapping[str, str | None]
+    asked: JsonQuestionSet,
+    chatbot: Chatbot,
+    options: Mapping[str, str | None],
+    retriever: Retriever | None = None,
 ) -> dict[str, Any]:
     """Where the answers will come from: what `options` state, else the file of questions.
 
-    Without either, no adapter is named and the index is the contexts of the questions.
+    Without either, no adapter is named and the index is the contexts of the questions. The index
+    of a `retriever` is named by `options` or by the retriever itself.
     """
     stated = stated_provenance({name: asked.stated.get(name) for name in _MAY_STAND_THERE})
+    if retriever is not None:
+        stated.pop("index_version", None)
     chosen = stated_provenance(options)
     if set(MODEL_PARTS) & chosen.keys():
         stated = {name: value for name, value in stated.items() if name not in MODEL_PARTS}
     stated |= chosen
     if not set(MODEL_PARTS) & stated.keys():
         stated["adapter_id"] = "none"
-    stated.setdefault("index_version", f"contexts of {asked.version}")
+    if retriever is None:
+        stated.setdefault("index_version", f"contexts of {asked.version}")
     stated |= {
         "prompt_sha256": json_prompt.digest(),
         "prompt_version": json_prompt.VERSION,
@@ -115,6 +147,7 @@ def head(
     return {
         **{name: stated[name] for name in PROVENANCE if name in stated},
         "endpoint": public_address(chatbot.address),
+        **({} if retriever is None else {"retriever": public_address(retriever.address)}),
         "temperature": TEMPERATURE,
     }
 
@@ -145,19 +178,25 @@ def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering
                 answering.answered.add(str(line.value["id"]))
             else:
                 _check_same(line.value, head)
+                answering.head = {**line.value, **head}
     return answering
 
 
 def ask_rest(
-    answering: Answering, chatbot: Chatbot, *, at_once: int = 1
+    answering: Answering,
+    chatbot: Chatbot,
+    retriever: Retriever | None = None,
+    *,
+    at_once: int = 1,
 ) -> Generator[JsonQuestion | Unanswered]:
     """Ask what is left; yields each question once its answer is on disk, or why it has none.
 
-    Ends after `MOST_FAILURES` failed calls in a row. What is on its way when the asking is
-    interrupted is waited for and kept.
+    The contexts are those of the question, or what the `retriever` finds for it. Ends after
+    `MOST_FAILURES` failed calls in a row. What is on its way when the asking is interrupted is
+    waited for and kept.
     """
     left = iter(answering.left)
-    on_way: dict[Future[Answer], JsonQuestion] = {}
+    on_way: dict[Future[tuple[JsonQuestion, Answer]], JsonQuestion] = {}
     failed_in_a_row = 0
     with ThreadPoolExecutor(at_once) as pool:
         try:
@@ -166,7 +205,8 @@ def ask_rest(
                     question = next(left, None)
                     if question is None:
                         break
-                    on_way[pool.submit(chatbot.ask, _asked(question))] = question
+                    asked = pool.submit(_answer, answering, question, chatbot, retriever)
+                    on_way[asked] = question
                 if not on_way:
                     return
                 for done in wait(on_way, return_when=FIRST_COMPLETED).done:
@@ -180,23 +220,31 @@ def ask_rest(
             raise
 
 
-def _asked(question: JsonQuestion) -> Asked:
-    return Asked(message=json_prompt.filled(question), session_id="", user_id="", method="")
+def _answer(
+    answering: Answering, question: JsonQuestion, chatbot: Chatbot, retriever: Retriever | None
+) -> tuple[JsonQuestion, Answer]:
+    """The answer to a question, beside the question with the contexts that the model got."""
+    if retriever is not None:
+        found = retriever.retrieve(question.row_id, question.question)
+        answering.check_index(found.index_version)
+        question = replace(question, contexts=found.contexts)
+    message = json_prompt.filled(question)
+    return question, chatbot.ask(Asked(message=message, session_id="", user_id="", method=""))
 
 
 def _kept(
-    answering: Answering, question: JsonQuestion, done: Future[Answer]
+    answering: Answering, question: JsonQuestion, done: Future[tuple[JsonQuestion, Answer]]
 ) -> JsonQuestion | Unanswered:
     try:
-        answer = done.result()
+        found, answer = done.result()
     except CallFailed as failure:
         return Unanswered(question.row_id, failure)
-    answering.keep(question, answer)
+    answering.keep(found, answer)
     return question
 
 
 def _check_same(theirs: Mapping[str, object], head: Mapping[str, Any]) -> None:
     """Return if a file's answers were made as `head` says; raises `OtherAnswers`."""
-    for name, wanted in head.items():
-        if wanted is not None and theirs.get(name) != wanted:
-            raise OtherAnswers(name, theirs.get(name), wanted)
+    for name in ("retriever", *head):
+        if theirs.get(name) != head.get(name):
+            raise OtherAnswers(name, theirs.get(name), head.get(name))
