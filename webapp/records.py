@@ -88,6 +88,83 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedText:
+    """What an answer says of a card in words that fill no field of it.
+
+    ``heading`` is that of the answer's section, empty above the first.
+    """
+
+    heading: str = ""
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Particulars:
+    """What a file says of a property beyond its card; empty where nothing is said.
+
+    ``facts`` are further values, each behind the name of what it is of (a name of
+    ``importers.property_particulars``, or one of the file's own).
+    """
+
+    description: str = ""
+    features: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str | bool], ...] = ()
+    latitude: float | None = None
+    longitude: float | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Everything it says in words."""
+        values = (str(value) for _, value in self.facts)
+        return tuple(filter(None, (self.description, *self.features, *values)))
+
+
+_SHORT = 160
+"""So many characters under a card need not be folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardParticulars:
+    """What is known of one card beyond its fields.
+
+    ``headings`` are of the sections it stood under and ``lines`` the answer's other words on
+    it, ``listed`` what the chatbot listed beside its answer. ``recorded`` and the fields of
+    ``record`` are known to the record of the listing only. The distances are from ``place``.
+    """
+
+    headings: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    listed: Particulars = Particulars()
+    recorded: Particulars = Particulars()
+    record: Card = Card(title="")
+    place: str = ""
+    listed_km: float | None = None
+    recorded_km: float | None = None
+
+    @property
+    def says_anything(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.headings or self.lines or self.is_listed or self.is_recorded)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is more than a line or two, beside the headings and the distance."""
+        texts = (*self.lines, *self.listed.texts, *self.recorded.texts)
+        return sum(map(len, texts)) > _SHORT or self.record != Card(title="")
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the chatbot listed anything beyond the card."""
+        return bool(self.listed.texts) or self.listed_km is not None
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the record alone knows anything that is shown."""
+        alone = bool(self.recorded.texts) or self.recorded_km is not None
+        return alone or self.record != Card(title="")
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """Something wrong in a file, named so that its owner can mend it.
 

@@ -113,7 +113,8 @@ class Study(Base):
     ``order_seed`` shuffles what blind raters see. ``pool_depth`` limits the ranks that are
     pooled, ``overlap`` how many raters judge one question; null means all. ``figures`` says
     what invited raters see while rating: "progress" or "all". ``badges_while_blind`` shows
-    them what the constraints came to on each card. ``repeat_percent`` of a blind rater's
+    them what the constraints came to on each card, ``show_record`` shows every rater what only
+    the record of a listing knows of it. ``repeat_percent`` of a blind rater's
     questions are asked again, unannounced. ``password`` is the owner's, hashed.
     """
 
@@ -130,6 +131,7 @@ class Study(Base):
     overlap: Mapped[int | None]
     figures: Mapped[str] = mapped_column(String(16), default="progress")
     badges_while_blind: Mapped[bool] = mapped_column(default=False, server_default=false())
+    show_record: Mapped[bool] = mapped_column(default=False, server_default=false())
     repeat_percent: Mapped[int] = mapped_column(default=5)
     guidelines: Mapped[str] = mapped_column(Text, default="")
     password: Mapped[str | None] = mapped_column(Text)
@@ -202,6 +204,7 @@ class Question(Base):
     """One question at one position (1-based) of its set; the same text may come twice.
 
     ``key`` is the text with blanks removed and case folded: what makes two runs share a set.
+    ``note`` is the owner's word to raters; null leaves it to the gold question.
     """
 
     __tablename__ = "questions"
@@ -214,6 +217,7 @@ class Question(Base):
     key: Mapped[str] = mapped_column(Text)
     category: Mapped[str] = mapped_column(Text)
     context_dependent: Mapped[bool]
+    note: Mapped[str | None] = mapped_column(Text)
 
     question_set: Mapped[QuestionSet] = relationship(back_populates="questions")
 

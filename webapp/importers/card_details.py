@@ -68,6 +68,18 @@ def read_details(line: str) -> Fields | None:
     return {name: value for fields in reversed(found) for name, value in fields.items()}
 
 
+def says_more(line: str) -> bool:
+    """Whether a line of rooms and areas names something else too, as a carport.
+
+    >>> says_more("🏠 3 KT, 2 KM, LT 90m²"), says_more("🏠 3 KT, carport 2 mobil")
+    (False, True)
+    """
+    if not _FACTS_MARKER.search(line):
+        return False
+    rest = _CERTIFICATES.sub(" ", line)
+    return any(word.casefold() not in _FACT_WORDS for word in _LONGER_WORD.findall(rest))
+
+
 def read_badge(text: str) -> Fields:
     """Where the property comes from (resale, new project), and sale or rent where said."""
     words = text.casefold()
@@ -138,6 +150,17 @@ READERS: dict[str, Callable[[str], Fields]] = {
 
 MARKER = re.compile(f"([{''.join(READERS)}])[\ufe0e\ufe0f]?")
 """A marker, with or without the selector that asks for its coloured form."""
+
+_FACTS_MARKER = re.compile(
+    f"[{''.join(mark for mark, reader in READERS.items() if reader is read_facts)}]"
+)
+_LONGER_WORD = re.compile(r"[^\W\d_]{3,}")
+_FACT_WORDS = frozenset(
+    "kamar tidur mandi bedroom bedrooms bathroom bathrooms bed bath luas tanah bangunan land area"
+    " building lantai floor floors sertifikat certificate dan and meter persegi sqm unit"
+    " tidak belum tersedia disebutkan diketahui ada informasi detail ukuran rumah lot".split()
+)
+"""Words with which rooms, areas and floors are said, or that nothing is known of them."""
 
 _UNMARKED: tuple[tuple[re.Pattern[str], Callable[[str], Fields]], ...] = (
     (re.compile(r"(?:harga|price) ?:|(?:rp\.?|idr) ?[0-9]", re.IGNORECASE), read_price_line),

@@ -16,6 +16,9 @@ from webapp.importers.questions import looks_like
 from webapp.metrics.constraint_rules import DEFAULT_RADIUS_KM
 from webapp.records import Problem
 
+PLACES = "locations"
+"""Where a gold file carries the known places."""
+
 _EXPECTED = "locations.json (locations)"
 
 

@@ -10,6 +10,7 @@ Bulleted bold remarks are never cards.
 
 An item ends at the next item, at a heading, and at words that start at the margin behind an
 empty line. The rank of a card is its position in the whole answer, whatever number is printed.
+The heading above a card and the lines of it that fill no field are read beside it.
 
 The text is read line by line, each line once, by patterns that never go back over what they
 have read, so the time taken grows with the length of the text and no faster.
@@ -21,12 +22,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from webapp.importers.card_details import MARKER, Fields, read_details
+from webapp.importers.card_details import MARKER, Fields, read_details, says_more
 from webapp.importers.card_markdown import Style, render
 from webapp.importers.links import find_bare_url, find_link, slug_of, source_of
-from webapp.records import Card
+from webapp.records import Card, ListedText
 
-__all__ = ["Style", "parse", "render"]
+__all__ = ["Style", "parse", "read", "render"]
 
 _NUMBERED = re.compile(r"(?P<heading>#{1,6} ?)?(?P<bold>\*\*|__)?[0-9]{1,4}[.)](?: |(?=[*_\[])|$)")
 _DECORATION = re.compile(r"[^\w\s*\[\\(\"'\u201c]{1,8} ?(?=\*\*|\[)")
@@ -36,6 +37,10 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _INVISIBLE = "\ufeff\u200b\u200e\u200f\u2060"
 _BULLETS = "-*+\u2022\u2013> "
 _SEPARATORS = " -\u2013\u2014:|,;\u00b7\u2022"
+_LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
+_MOST_LINES = 40
+_LONGEST_LINE = 1000
+"""What is kept of a card's other lines, in characters each; no answer has more."""
 
 
 @dataclass(slots=True)
@@ -47,6 +52,15 @@ class _Item:
     stands_alone: bool
     fields: Fields = field(default_factory=dict)
     detailed: bool = False
+    is_heading: bool = False
+    section: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    def keep(self, line: str) -> None:
+        """Take in a line, or the rest of one, of which no field tells."""
+        text = _unmarked(line)
+        if text and len(self.lines) < _MOST_LINES:
+            self.lines.append(text)
 
     def add(self, fields: Fields) -> None:
         """Take in what a detail line says; what was said before stands."""
@@ -65,17 +79,28 @@ class _Item:
         known |= self.fields
         return Card(title=self.title or slug or url or "", **known)
 
+    def text(self) -> ListedText:
+        """What stands around the card."""
+        return ListedText(self.section, tuple(self.lines))
+
 
 def parse(response: str) -> tuple[Card, ...]:
     """The property cards of a chatbot's answer in rank order (see the module's rules).
 
     Any text at all is read without error; one without cards gives an empty tuple.
     """
-    return tuple(item.card() for item in _items(response) if item.speaks_for_itself)
+    return tuple(card for card, _ in read(response))
+
+
+def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
+    """The cards that ``parse`` finds, each with what the answer says of it in other words."""
+    found = (item for item in _items(response) if item.speaks_for_itself)
+    return tuple((item.card(), item.text()) for item in found)
 
 
 def _items(response: str) -> Iterator[_Item]:
     item: _Item | None = None
+    section = ""
     after_blank = False
     for indent, line in _lines(response):
         if not line:
@@ -85,10 +110,15 @@ def _items(response: str) -> Iterator[_Item]:
         if new and (not item or new.speaks_for_itself or indent < item.indent + 2):
             if item and (item.detailed or indent <= item.indent):
                 yield item
+            if item and item.is_heading and not item.speaks_for_itself:
+                section = item.title
+            new.section = section
             item = new
         elif item and (ended := _ends(item, line, at_margin=after_blank and indent == 0)):
             yield ended
             item = None
+        if item is None and line.startswith("#"):
+            section = _unmarked(line.lstrip("#"))
         after_blank = False
     if item:
         yield item
@@ -98,10 +128,15 @@ def _ends(item: _Item, line: str, *, at_margin: bool) -> _Item | None:
     """`item` if `line` is beyond it; else ``None``, with what the line says taken in."""
     if line.startswith("#"):
         return item
-    details = read_details(_unlisted(line))
+    text = _unlisted(line)
+    details = read_details(text)
+    if details is None and at_margin:
+        return item
     if details is not None:
         item.add(details)
-    return item if details is None and at_margin else None
+    if details is None or says_more(text):
+        item.keep(text)
+    return None
 
 
 def _lines(response: str) -> Iterator[tuple[int, str]]:
@@ -130,10 +165,13 @@ def _read_item(line: str, indent: int) -> _Item | None:
         return None
     item, tail = _read_title(text, indent)
     if number["heading"]:
-        item.stands_alone = False
-    tail_details = read_details(tail.strip(_SEPARATORS)) if tail else None
+        item.stands_alone, item.is_heading = False, True
+    tail = tail.strip(_SEPARATORS)
+    tail_details = read_details(tail) if tail else None
     if tail_details is not None:
         item.add(tail_details)
+    if tail and (tail_details is None or says_more(tail)):
+        item.keep(tail)
     return item
 
 
@@ -172,3 +210,9 @@ def _clean(title: str) -> str:
         if inner and title == mark + inner + mark and not inner.endswith("\\"):
             title = inner.strip()
     return _ESCAPED.sub(r"\1", title)
+
+
+def _unmarked(line: str) -> str:
+    """`line` as a page shows it, without emphasis and with the words of its links alone."""
+    words = _LINK.sub(r"\1", line[:_LONGEST_LINE])
+    return _ESCAPED.sub(r"\1", words.replace("**", "").replace("__", "")).strip(" *_")

@@ -76,17 +76,19 @@ def fill(cards: Sequence[Card], properties: Sequence[Property | None]) -> tuple[
     not be read. A card no property belongs to stays as it is.
     """
     return tuple(
-        _filled(card, found) if found else card
-        for card, found in zip(cards, _matches(cards, properties), strict=True)
+        card if place is None else filled(card, properties[place])
+        for card, place in zip(cards, places(cards, properties), strict=True)
     )
 
 
-def _matches(
+def places(
     cards: Iterable[Card], properties: Sequence[Property | None]
-) -> Iterator[Property | None]:
-    by_slug: defaultdict[str, deque[Property]] = defaultdict(deque)
-    for known in filter(None, properties):
-        by_slug[_slug(known) or ""].append(known)
+) -> Iterator[int | None]:
+    """The place in `properties` of what belongs to each card (see ``fill``), else ``None``."""
+    by_slug: defaultdict[str, deque[int]] = defaultdict(deque)
+    for place, known in enumerate(properties):
+        if known:
+            by_slug[_slug(known) or ""].append(place)
     for position, card in enumerate(cards):
         same = by_slug.get(card.slug or "") if card.slug else None
         if same:
@@ -94,7 +96,32 @@ def _matches(
             yield same.popleft() if len(same) > 1 else same[0]
         else:
             there = properties[position] if position < len(properties) else None
-            yield there if there and _agree(card, there) else None
+            yield position if there and _agree(card, there) else None
+
+
+def enriched(known: object, further: object) -> object:
+    """The ``properties`` of two files of one session as one list: what is `known` stands.
+
+    A property of `further` adds the keys that the same property has not or has empty.
+    """
+    if not isinstance(known, list) or not isinstance(further, list):
+        return known or further
+    cards = [_card(raw) for raw in known]
+    found, _ = read_properties("", "", further)
+    return [
+        {**further[place], **{key: value for key, value in raw.items() if value is not None}}
+        if place is not None and isinstance(raw, dict)
+        else raw
+        for raw, place in zip(known, places(cards, found), strict=True)
+    ]
+
+
+def _card(raw: object) -> Card:
+    """The card that only the property `raw` tells of."""
+    (known,), _ = read_properties("", "", [raw])
+    if known is None:
+        return Card(title="")
+    return Card(title=known.name or known.title or "", slug=_slug(known))
 
 
 def _agree(card: Card, there: Property) -> bool:
@@ -112,7 +139,10 @@ def _plain(title: str) -> str:
     return " ".join(title.split()).casefold()
 
 
-def _filled(card: Card, known: Property) -> Card:
+def filled(card: Card, known: Property | None) -> Card:
+    """`card` with its gaps filled from one property."""
+    if known is None:
+        return card
     number = known.id if known.api_id in (None, "") else known.api_id
     stated = {
         "url": _address(known.url),

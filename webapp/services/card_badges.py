@@ -7,7 +7,6 @@ most is known of, with the latest decisions on any of them, whoever made them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,9 +15,7 @@ from fractions import Fraction
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
-from webapp.db.models import GoldVersion, JudgedThing, Query, Rater, Run, Study, Task
-from webapp.importers import gold_questions
-from webapp.importers.gold_questions import GoldFile
+from webapp.db.models import JudgedThing, Query, Rater, Run, Study, Task
 from webapp.metrics.constraint_rules import CardFacts, Outcome
 from webapp.metrics.constraints import (
     DEFAULT_THRESHOLD,
@@ -26,7 +23,7 @@ from webapp.metrics.constraints import (
     QueryEvaluation,
     evaluate_query,
 )
-from webapp.services import card_decisions, listed_cards, tasks
+from webapp.services import card_decisions, gold, listed_cards, tasks
 from webapp.services.card_decisions import CLICK, POOLED, Decision, Step
 from webapp.services.constraints import UnknownListedCard
 from webapp.services.judgments import UnknownQuery
@@ -162,7 +159,7 @@ def _queries(
 
 def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
     """Return answers to one question against their gold questions; those without are left out."""
-    asked = _gold(session, queries)
+    asked = gold.asked_in(session, queries)
     if asked is None:
         return []
     questions = {question.query_id: question for question in asked.questions}
@@ -173,25 +170,6 @@ def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
         for query in queries
         if query.query_id in questions
     ]
-
-
-def _gold(session: Session, queries: Sequence[Query]) -> GoldFile | None:
-    """Return the gold file in force with the questions of these queries alone.
-
-    To read a whole file for one question would take the longer the more questions there are.
-    """
-    newest = session.scalar(
-        select(GoldVersion)
-        .where(GoldVersion.question_set_id.in_({query.run.question_set_id for query in queries}))
-        .order_by(GoldVersion.id.desc())
-        .limit(1)
-    )
-    numbers = {query.query_id for query in queries}
-    document = newest.document if newest else {"questions": []}
-    few = [question for question in document["questions"] if question["id"] in numbers]
-    if newest is None or not few:
-        return None
-    return gold_questions.read(newest.name, json.dumps({**document, "questions": few}).encode())
 
 
 def _answer(

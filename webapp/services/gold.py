@@ -7,6 +7,7 @@ nothing is ever altered.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -97,6 +98,26 @@ def in_force(session: Session, question_set_id: int) -> Gold | None:
     """Return the gold questions that count for a question set; ``None`` where it has none."""
     known = versions(session, question_set_id)
     return _gold(session, known[0]) if known else None
+
+
+def asked_in(session: Session, queries: Sequence[Query]) -> GoldFile | None:
+    """Return the gold file in force with the questions of these queries alone.
+
+    The queries are of one question set. To read a whole file for one question would take the
+    longer the more questions there are.
+    """
+    newest = session.scalar(
+        select(GoldVersion)
+        .where(GoldVersion.question_set_id.in_({query.run.question_set_id for query in queries}))
+        .order_by(GoldVersion.id.desc())
+        .limit(1)
+    )
+    numbers = {query.query_id for query in queries}
+    document = newest.document if newest else {"questions": []}
+    few = [question for question in document["questions"] if question["id"] in numbers]
+    if newest is None or not few:
+        return None
+    return gold_questions.read(newest.name, json.dumps({**document, "questions": few}).encode())
 
 
 def read(session: Session, question_set_id: int, number: int) -> Gold:

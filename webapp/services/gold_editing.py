@@ -22,9 +22,6 @@ from webapp.metrics.constraints import Expected, GoldQuestion
 from webapp.services import constraints, gold, runs
 from webapp.services.gold import Gold
 
-PLACES = "locations"
-"""Where a gold file carries the known places."""
-
 EDITED = "gold_questions.json"
 """What a version that was not read from a file is called."""
 
@@ -121,7 +118,7 @@ def take_places(
 ) -> None:
     """Take the known places of a locations.json in; raises an ``ImportRefused``."""
     file = _file(session, rater.study, question_set_id)
-    extra = {**file.extra, PLACES: known_places.read(name, data)}
+    extra = {**file.extra, known_places.PLACES: known_places.read(name, data)}
     _save(session, rater, question_set_id, replace(file, extra=extra), now)
 
 
@@ -135,7 +132,7 @@ def question_of(found: Gold, number: int) -> GoldQuestion:
 
 def places(found: Gold) -> tuple[KnownPlace, ...]:
     """Return the places that the gold file lists, then those its questions ask for."""
-    listed = known_places.places(found.file.extra.get(PLACES))
+    listed = known_places.places(found.file.extra.get(known_places.PLACES))
     by_name = {place.name.casefold(): place for place in listed}
     for question in found.questions:
         asked = question.constraints.location

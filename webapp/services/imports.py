@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.db.models import Query, Rater, Result, Run, RunFile, Study
-from webapp.importers import json_runs
+from webapp.importers import json_runs, property_filling
 from webapp.importers.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.property_identity import fullest
 from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun
@@ -20,6 +20,8 @@ from webapp.services import live_metrics, question_sets
 from webapp.services.judged_things import Pool, from_row, to_row
 
 RUN_ID_BYTES = 5
+PROPERTIES = "properties"
+"""The key under which a query keeps what its file lists beside the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def store(
     """Store a run file, or enrich the run of the same session, or find it is there already."""
     run = _holding(session, study, read)
     if run is not None and _has_file(run, read):
+        _fill_extra(run, read)
         return _imported(session, run, read, already=True)
     enriched = run is not None
     if run is None:
@@ -237,6 +240,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
     run.stated_llm = run.stated_llm or read.llm
     run.timestamp = run.timestamp or read.timestamp
     run.extra = {**read.extra, **run.extra}
+    _fill_extra(run, read)
     by_id = {query.query_id: query for query in read.queries}
     cards = (card for query in read.queries for card in query.cards)
     pool = Pool(session, run.question_set, cards)
@@ -244,7 +248,6 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
         entry = by_id.get(query.query_id)
         if entry is None:
             continue
-        query.extra = {**entry.extra, **query.extra}
         if entry.state is QueryState.FAILED:
             query.state, query.error = str(entry.state), entry.error
             query.emptiness_id = None
@@ -252,6 +255,21 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
             fuller = fullest(from_row(result.card), card)
             result.card = to_row(fuller)
             result.judged_thing = pool.place_again(result, query, fuller)
+
+
+def _fill_extra(run: Run, read: ReadRun) -> None:
+    """Add what the file says of its answers and properties and the run does not hold yet."""
+    by_id = {query.query_id: query for query in read.queries}
+    for query in run.queries:
+        entry = by_id.get(query.query_id)
+        if entry is None:
+            continue
+        extra = {**entry.extra, **query.extra}
+        if PROPERTIES in extra:
+            listed = (query.extra.get(PROPERTIES), entry.extra.get(PROPERTIES))
+            extra[PROPERTIES] = property_filling.enriched(*listed)
+        if extra != query.extra:
+            query.extra = extra
 
 
 def _imported(

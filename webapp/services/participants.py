@@ -344,6 +344,7 @@ def _let_in(
         name=f"{study.name} / {subject(participant)}",
         blind=False,
         show_pictures=study.show_pictures,
+        show_record=study.show_record,
         repeat_percent=0,
         created_at=now,
     )

@@ -106,6 +106,7 @@ class Switches:
     overlap: int | None = None
     figures: str = "progress"
     badges_while_blind: bool = False
+    show_record: bool = False
     repeat_percent: int = 5
     guidelines: str = ""
 

@@ -152,6 +152,7 @@ class StudyForm(Form):
     allow_bulk = BooleanField()
     show_pictures = BooleanField()
     badges_while_blind = BooleanField()
+    show_record = BooleanField()
 
     @classmethod
     def showing(cls, switches: Switches) -> StudyForm:
@@ -178,6 +179,7 @@ class StudyForm(Form):
             allow_bulk=said["allow_bulk"],
             show_pictures=said["show_pictures"],
             badges_while_blind=said["badges_while_blind"],
+            show_record=said["show_record"],
         )
 
 

@@ -1,0 +1,111 @@
+"""The owner's note on a question: what raters read above its cards.
+
+Where the owner wrote none it is the note of the gold question in force, as gold files have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import GoldVersion, Query, Question, QuestionSet, Study
+from webapp.services import studies
+
+KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
+"""Where a gold question carries its note: the first that is there."""
+
+LONGEST = 2000
+"""Characters of a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionNote:
+    """One question with the note that raters read; ``gold`` is that of its gold question."""
+
+    id: int
+    position: int
+    question: str
+    category: str
+    text: str
+    gold: str
+
+
+def note(session: Session, queries: Sequence[Query]) -> str:
+    """Return the note on the question that these queries ask; empty if there is none."""
+    question = queries[0].question
+    if question.note is not None:
+        return question.note
+    numbers = {query.query_id for query in queries}
+    of_gold = _of_gold(session, question.question_set_id)
+    return next((of_gold[number] for number in sorted(numbers) if number in of_gold), "")
+
+
+def notes(session: Session, study: Study) -> list[tuple[int, tuple[QuestionNote, ...]]]:
+    """Return the questions of every question set of the study with their notes, by set."""
+    sets = session.scalars(
+        select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
+    )
+    return [(one.id, tuple(_lines(session, one))) for one in sets if one.questions]
+
+
+def put(session: Session, study: Study, typed: Mapping[int, str], now: datetime) -> None:
+    """Set the notes that were typed, by question, logging each change.
+
+    What the gold question says itself is not kept beside it; an empty note is one.
+    """
+    for _, lines in notes(session, study):
+        for line in lines:
+            text = typed.get(line.id, line.text).replace("\r\n", "\n").strip()[:LONGEST]
+            if text == line.text:
+                continue
+            session.get_one(Question, line.id).note = None if text == line.gold else text
+            subject = f"question {line.position}"
+            studies.log(session, study, "set note", subject, line.text, text, now)
+
+
+def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
+    of_gold = _of_gold(session, found.id)
+    numbers: dict[int, int] = dict(
+        session.execute(
+            select(Query.question_id, Query.query_id)
+            .join(Question)
+            .where(Question.question_set_id == found.id)
+            .order_by(Query.query_id.desc())
+        )
+        .tuples()
+        .all()
+    )
+    for question in found.questions:
+        gold = of_gold.get(numbers.get(question.id, question.position), "")
+        yield QuestionNote(
+            id=question.id,
+            position=question.position,
+            question=question.text,
+            category=question.category,
+            text=gold if question.note is None else question.note,
+            gold=gold,
+        )
+
+
+def _of_gold(session: Session, question_set_id: int) -> dict[int, str]:
+    """Return the notes of the gold questions in force, by their numbers."""
+    document = session.scalar(
+        select(GoldVersion.document)
+        .where(GoldVersion.question_set_id == question_set_id)
+        .order_by(GoldVersion.id.desc())
+        .limit(1)
+    )
+    questions = document["questions"] if document else []
+    return {question["id"]: said for question in questions if (said := _said(question))}
+
+
+def _said(question: Mapping[str, object]) -> str:
+    for key in KEYS:
+        value = question.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip()[:LONGEST]
+    return ""
