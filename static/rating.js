@@ -303,7 +303,9 @@ const isOpen = (place) => (isGrades(place) ? !one(":checked", place) : !place.da
 /** Return what has focus; what stands below a card is the card itself to every key. */
 function focused() {
   const element = document.activeElement;
-  return element?.closest?.(".checks")?.previousElementSibling ?? element;
+  let below = element?.closest?.(".known, .checks");
+  while (below && !below.matches(".card")) below = below.previousElementSibling;
+  return below ?? element;
 }
 
 function focus(element) {
@@ -353,6 +355,7 @@ const KEYS = {
   g: () => follow("[data-jump]"),
   u: undo,
   n: () => writeNotes(),
+  d: () => unfold(),
   h: () => one("#keys").showModal(),
   "?": () => one("#keys").showModal(),
 };
@@ -407,6 +410,13 @@ function moveOn(next) {
 function writeNotes() {
   const notes = within(".rate") ?? one("form.rate", question());
   if (notes) focus(one("textarea", notes));
+}
+
+/** Unfold, or fold again, what else is known of the card in focus. */
+function unfold() {
+  const below = within(".card")?.nextElementSibling;
+  const more = below?.matches(".known") && one("details", below);
+  if (more) more.open = !more.open;
 }
 
 function follow(selector) {

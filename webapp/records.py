@@ -150,7 +150,7 @@ class CardParticulars:
     def is_long(self) -> bool:
         """Whether it is more than a line or two, beside the headings and the distance."""
         texts = (*self.lines, *self.listed.texts, *self.recorded.texts)
-        return sum(map(len, texts)) > _SHORT or self.record != Card(title="")
+        return sum(map(len, texts)) > _SHORT or self.has_record
 
     @property
     def is_listed(self) -> bool:
@@ -161,7 +161,12 @@ class CardParticulars:
     def is_recorded(self) -> bool:
         """Whether the record alone knows anything that is shown."""
         alone = bool(self.recorded.texts) or self.recorded_km is not None
-        return alone or self.record != Card(title="")
+        return alone or self.has_record
+
+    @property
+    def has_record(self) -> bool:
+        """Whether the record states a field that the card does not, or states otherwise."""
+        return self.record != Card(title="")
 
 
 @dataclass(frozen=True, slots=True)

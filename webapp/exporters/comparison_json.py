@@ -33,8 +33,8 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
     ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
-    version, settings, composite, runs: [...], differences: [...], signed_rank: [...], stability,
-    questions: [...], constraints}``.
+    record_shown, version, settings, composite, runs: [...], differences: [...], signed_rank: [...],
+    stability, questions: [...], constraints}``.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
     {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
@@ -58,6 +58,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "blind": report.blind,
         "unblinded": [_time(when) for when in report.unblinded],
         "badged": [_time(when) for when in report.badged],
+        "record_shown": [_time(when) for when in report.record_shown],
         "version": report.version,
         "settings": _settings(comparison),
         "composite": {

@@ -122,13 +122,17 @@ def blindness(report: ComparisonReport) -> str:
         said = gettext("Blind: raters saw neither run nor method.")
     else:
         said = gettext("Not blind: raters could see run and method.")
-    if not report.badged:
-        return said
-    badged = gettext(
-        "Constraint badges on the cards were switched on for blind raters on %(times)s.",
-        times=_times(report.badged),
-    )
-    return f"{said} {badged}"
+    if report.badged:
+        said += " " + gettext(
+            "Constraint badges on the cards were switched on for blind raters on %(times)s.",
+            times=_times(report.badged),
+        )
+    if report.record_shown:
+        said += " " + gettext(
+            "What only the record of a listing knows was switched on for raters on %(times)s.",
+            times=_times(report.record_shown),
+        )
+    return said
 
 
 def settings(resampling: Resampling) -> str:

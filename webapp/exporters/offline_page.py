@@ -25,7 +25,7 @@ from webapp.i18n import LANGUAGES, gettext, language, speaking
 from webapp.metrics.figures import HEADLINES
 from webapp.metrics.ranking import EXPLANATIONS
 from webapp.metrics.registry import MEASURES
-from webapp.records import Card, QueryState
+from webapp.records import Card, CardParticulars, QueryState
 
 FORMAT = "relevansi offline ratings"
 VERSION = 1
@@ -53,7 +53,8 @@ class OfflineCard:
     """One card to judge; cards with the same `thing` are judged by one verdict.
 
     ``identity`` is the property's, to recognise it by when the ratings come back.
-    ``relevance`` and ``earlier`` are what the app's card shows of a rater, who is nobody yet.
+    ``known`` is what unfolds under it. ``relevance`` and ``earlier`` are what the app's card
+    shows of a rater, who is nobody yet.
     """
 
     rank: int
@@ -61,6 +62,7 @@ class OfflineCard:
     thing: int
     identity: str
     repeats: tuple[int, ...] = ()
+    known: CardParticulars | None = None
     relevance: None = None
     earlier: None = None
 
@@ -75,7 +77,7 @@ class OfflineTurn:
 
 @dataclass(frozen=True, slots=True)
 class OfflineQuestion:
-    """One question of the run with its answer, as the rating page shows them."""
+    """One question of the run with its answer and the owner's note, as the rating page has them."""
 
     query_id: int
     question: str
@@ -84,6 +86,7 @@ class OfflineQuestion:
     state: QueryState
     response: str
     error: str | None = None
+    note: str = ""
     turns: tuple[OfflineTurn, ...] = ()
     cards: tuple[OfflineCard, ...] = ()
 

@@ -90,7 +90,8 @@ class Contents:
     ``made_at`` is the time of the last thing that happened to what is inside. ``raters``
     stand in the order in which the rules go through them. ``unblinded`` are the times from
     when until when the study was not blind, the end ``None`` while it is not, ``badged``
-    those in which blind raters saw constraint badges.
+    those in which blind raters saw constraint badges, ``record_shown`` those in which raters
+    saw what only a listing's record knows.
     """
 
     scope: str
@@ -105,6 +106,7 @@ class Contents:
     blind: bool
     unblinded: tuple[tuple[datetime, datetime | None], ...] = ()
     badged: tuple[tuple[datetime, datetime | None], ...] = ()
+    record_shown: tuple[tuple[datetime, datetime | None], ...] = ()
 
 
 def pack(contents: Contents, files: Mapping[str, bytes]) -> bytes:
@@ -134,6 +136,7 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonVa
         "blind": contents.blind,
         "unblinded": _periods(contents.unblinded),
         "badged": _periods(contents.badged),
+        "record_shown": _periods(contents.record_shown),
         "seeds": [_drawn(one) for one in contents.drawn],
         "runs": [_run(run) for run in contents.runs],
         "definitions": [_definition(measure) for measure in MEASURES.values()],

@@ -156,9 +156,13 @@ _FACTS_MARKER = re.compile(
 )
 _LONGER_WORD = re.compile(r"[^\W\d_]{3,}")
 _FACT_WORDS = frozenset(
-    "kamar tidur mandi bedroom bedrooms bathroom bathrooms bed bath luas tanah bangunan land area"
-    " building lantai floor floors sertifikat certificate dan and meter persegi sqm unit"
-    " tidak belum tersedia disebutkan diketahui ada informasi detail ukuran rumah lot".split()
+    (
+        *("kamar", "tidur", "mandi", "bedroom", "bedrooms", "bathroom", "bathrooms", "bed", "bath"),
+        *("luas", "tanah", "bangunan", "land", "area", "building", "lantai", "floor", "floors"),
+        *("sertifikat", "certificate", "meter", "persegi", "sqm", "unit", "rumah", "dan", "and"),
+        *("tidak", "belum", "tersedia", "disebutkan", "diketahui", "ada"),
+        *("informasi", "detail", "ukuran"),
+    )
 )
 """Words with which rooms, areas and floors are said, or that nothing is known of them."""
 

@@ -104,6 +104,10 @@ RUN_MESSAGES = {
         "%(file)s, question %(query)s: no listing address at rank %(ranks)s. Such a property "
         "is recognised by its title and place only; check them."
     ),
+    "description_long": mark(
+        "%(file)s, question %(query)s: a description has %(count)s characters. Raters see the "
+        "first %(shown)s of them; shorten it in the file if the rest matters."
+    ),
     "call_failed": mark(
         "%(file)s, question %(query)s: the call to the chatbot failed (%(error)s). It counts "
         "as no success and nothing is asked about it; run it again if it should be rated."

@@ -81,9 +81,7 @@ def fill(cards: Sequence[Card], properties: Sequence[Property | None]) -> tuple[
     )
 
 
-def places(
-    cards: Iterable[Card], properties: Sequence[Property | None]
-) -> Iterator[int | None]:
+def places(cards: Iterable[Card], properties: Sequence[Property | None]) -> Iterator[int | None]:
     """The place in `properties` of what belongs to each card (see ``fill``), else ``None``."""
     by_slug: defaultdict[str, deque[int]] = defaultdict(deque)
     for place, known in enumerate(properties):

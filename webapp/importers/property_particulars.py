@@ -25,8 +25,8 @@ LATITUDES = ("latitude", "lat")
 LONGITUDES = ("longitude", "lng", "lon", "long")
 
 FACTS: Mapping[str, str] = {
-    **dict.fromkeys(("property_type", "tipe_properti", "jenis_properti"), "property_type"),
     **dict.fromkeys(("address", "alamat", "full_address"), "address"),
+    **dict.fromkeys(("property_type", "tipe_properti", "jenis_properti"), "property_type"),
     **dict.fromkeys(("district", "kecamatan"), "district"),
     **dict.fromkeys(("city", "kota"), "city"),
     **dict.fromkeys(("project_name", "nama_proyek", "cluster", "complex", "komplek"), "project"),

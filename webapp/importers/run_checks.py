@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from webapp.importers.problems import warning
 from webapp.importers.property_identity import identity
+from webapp.importers.property_particulars import LONGEST_TEXT, longest_description
 from webapp.records import Card, Problem, QueryState, ReadQuery
 
 _METHOD = re.compile(r"(?<![a-z])(?:hybrid|api_only|vector_only)(?![a-z])")
@@ -66,6 +67,11 @@ def check_query(name: str, query: ReadQuery) -> Iterator[Problem]:
         counts = {"claimed": query.claimed_count, "count": len(query.cards)}
         yield warning("count_differs", name, counts, query_id=number)
     yield from _check_cards(name, number, query.cards)
+    listed = query.extra.get("properties")
+    longest = longest_description(listed) if isinstance(listed, list) else 0
+    if longest > LONGEST_TEXT:
+        sizes = {"count": longest, "shown": LONGEST_TEXT}
+        yield warning("description_long", name, sizes, query_id=number)
 
 
 def _check_cards(name: str, number: int, cards: Sequence[Card]) -> Iterator[Problem]:

@@ -26,8 +26,9 @@ class ComparisonReport:
     verdict under the rule was given, ``None`` before the first. ``blind`` says whether raters
     saw neither run nor method; ``unblinded`` when that was given up, empty if never.
     ``version`` is the product's. ``badged`` is when blind raters began to see what the
-    constraints came to on each card, empty if never. ``files`` are the rated CSVs that were
-    compared, empty for runs of a study; the files say nothing of study, raters or blindness.
+    constraints came to on each card, ``record_shown`` when raters began to see what only a
+    listing's record knows; empty if never. ``files`` are the rated CSVs that were compared,
+    empty for runs of a study; the files say nothing of study, raters or blindness.
     ``constraints`` compares the same runs under V2, ``None`` where their question set has no gold
     questions.
     """
@@ -44,3 +45,4 @@ class ComparisonReport:
     badged: tuple[datetime, ...] = ()
     files: tuple[str, ...] = ()
     constraints: ConstraintComparison | None = None
+    record_shown: tuple[datetime, ...] = ()

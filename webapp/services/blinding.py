@@ -12,6 +12,7 @@ from webapp.db.models import LogEntry, Study
 
 UNBLINDED = ("set blind", str(False))
 BADGED = ("set badges_while_blind", str(True))
+RECORDED = ("set show_record", str(True))
 """What the log calls a switch and what it was set to; see ``studies.set_switches``."""
 
 
@@ -23,6 +24,20 @@ class Period:
     until: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What raters saw beyond the cards, and when: see the functions of these names."""
+
+    unblinded: tuple[Period, ...]
+    badged: tuple[Period, ...]
+    record_shown: tuple[Period, ...]
+
+
+def exposure(session: Session, study: Study) -> Exposure:
+    """Return when raters of the study saw more than its cards."""
+    return Exposure(unblinded(session, study), badged(session, study), record_shown(session, study))
+
+
 def unblinded(session: Session, study: Study) -> tuple[Period, ...]:
     """Return every time in which raters could see run and method, the earliest first."""
     return _periods(session, study, *UNBLINDED)
@@ -31,6 +46,11 @@ def unblinded(session: Session, study: Study) -> tuple[Period, ...]:
 def badged(session: Session, study: Study) -> tuple[Period, ...]:
     """Return every time in which blind raters saw constraint badges, the earliest first."""
     return _periods(session, study, *BADGED)
+
+
+def record_shown(session: Session, study: Study) -> tuple[Period, ...]:
+    """Return every time in which raters saw what only a listing's record knows."""
+    return _periods(session, study, *RECORDED)
 
 
 def _periods(session: Session, study: Study, action: str, wanted: str) -> tuple[Period, ...]:

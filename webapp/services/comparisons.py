@@ -182,6 +182,7 @@ def report(
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
         constraints=checked_runs.compared(session, study, chosen, names, settings),
+        record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
     )
 
 

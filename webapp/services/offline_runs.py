@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 
 from sqlalchemy import select
@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from webapp.db.models import JudgedThing, Query, Result, Run, Study
 from webapp.exporters.offline_page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
-from webapp.records import QueryState
-from webapp.services import runs, studies
+from webapp.records import CardParticulars, QueryState
+from webapp.services import particulars, runs, studies
 from webapp.services.judged_things import from_row
 
 _LONGEST_NAME = 60
@@ -53,6 +53,7 @@ def _name(run: Run) -> str:
 
 def _questions(session: Session, run: Run) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
+    known = {query.id: background for query, background in particulars.of_run(session, run)}
     for query in _queries(session, run):
         question = query.question
         if not question.context_dependent:
@@ -65,8 +66,9 @@ def _questions(session: Session, run: Run) -> Iterator[OfflineQuestion]:
             state=QueryState(query.state),
             response=query.response,
             error=query.error,
+            note=known[query.id].note,
             turns=tuple(conversation),
-            cards=_cards(query),
+            cards=_cards(query, known[query.id].cards),
         )
         conversation = [*conversation, OfflineTurn(query.query_id, question.text)]
 
@@ -78,7 +80,7 @@ def _queries(session: Session, run: Run) -> Iterator[Query]:
     yield from session.scalars(found)
 
 
-def _cards(query: Query) -> tuple[OfflineCard, ...]:
+def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineCard, ...]:
     ranks: defaultdict[int, list[int]] = defaultdict(list)
     for result in query.results:
         ranks[result.judged_thing_id].append(result.rank)
@@ -90,6 +92,7 @@ def _cards(query: Query) -> tuple[OfflineCard, ...]:
             thing=numbers[result.judged_thing_id],
             identity=identity_of(result),
             repeats=tuple(r for r in ranks[result.judged_thing_id] if r != result.rank),
+            known=known[result.rank],
         )
         for result in query.results
     )

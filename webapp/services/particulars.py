@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 from webapp.db.models import JudgedThing, Query, Rater, Result, Run, Study
 from webapp.importers import known_places, property_cards, property_particulars
 from webapp.importers.gold_questions import GoldFile
-from webapp.importers.property_filling import Property, filled, places, read_properties
+from webapp.importers.property_filling import filled, places, read_properties
 from webapp.metrics.constraint_rules import haversine_km
 from webapp.metrics.constraints import GoldQuestion
 from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
@@ -38,6 +38,8 @@ RECORDED = (
 )
 """The fields of a card that a record may state otherwise, or alone."""
 
+_ORDER = {name: n for n, name in enumerate(dict.fromkeys(property_particulars.FACTS.values()))}
+_WORD = re.compile(r"\w+")
 _NUMBERED = re.compile(
     r"\b(?:bagian|section|part|halaman|page|hasil|results?|pilihan|opsi|option|peringkat|rank|top"
     r"|nomor|no)\b[^\w]{0,3}\d",
@@ -184,9 +186,7 @@ def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
     raws = raws if isinstance(raws, list) else []
     properties, _ = read_properties("", "", raws)
     cards = [from_row(result.card) for result in query.results]
-    for result, card, place in zip(
-        query.results, cards, places(cards, properties), strict=True
-    ):
+    for result, card, place in zip(query.results, cards, places(cards, properties), strict=True):
         at = result.rank - 1
         # Cards that the owner wrote by hand stand in no answer's text.
         is_there = at < len(texts) and texts[at][0].title == card.title
@@ -226,7 +226,7 @@ def _known(
     return replace(
         known,
         recorded=recorded,
-        record=_differing(card, [source.record for source in sources]),
+        record=_differing(card, [source.record for source in sources], recorded),
         recorded_km=None if known.listed_km is not None else _distance(place, recorded),
     )
 
@@ -266,16 +266,24 @@ def _size(said: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
 def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
     """Return what of `said` neither the card nor `other` says already."""
     known = {text.casefold() for text in other.features}
-    shown = {value for _, value in other.facts} | {card.location}
+    addresses = (str(value) for name, value in (*other.facts, *said.facts) if name == "address")
+    place = " ".join((card.location or "", *addresses)).casefold()
+    facts = [
+        (name, value)
+        for name, value in said.facts
+        if (name, value) not in other.facts
+        and value != card.location
+        and not (name in {"district", "city"} and str(value).casefold() in place)
+    ]
     return replace(
         said,
         description="" if said.description == other.description else said.description,
         features=tuple(text for text in said.features if text.casefold() not in known),
-        facts=tuple((name, value) for name, value in said.facts if value not in shown),
+        facts=tuple(sorted(facts, key=lambda fact: _ORDER.get(fact[0], len(_ORDER)))),
     )
 
 
-def _differing(card: Card, records: Iterable[Card]) -> Card:
+def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Card:
     """Return what the record states and the card does not, or states otherwise."""
     fuller = max(records, key=lambda one: (_stated(one), str(one)), default=Card(title=""))
     differing = {
@@ -283,9 +291,8 @@ def _differing(card: Card, records: Iterable[Card]) -> Card:
         for name in RECORDED
         if getattr(fuller, name) not in (None, getattr(card, name))
     }
-    place = str(differing.get("location", ""))
-    if card.location and place.casefold().startswith(card.location.casefold()):
-        differing.pop("location")  # the address says it in full
+    if differing.get("location") in {value for _, value in recorded.facts}:
+        del differing["location"]  # it is the address
     return Card(title="", **differing)
 
 
@@ -315,9 +322,14 @@ def _known_place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
     """Return the known place that the question names, in its constraint or in its text."""
     asked = question.constraints.location
     words = asked.keywords if asked else (question.text,)
-    said = f" {' '.join(re.findall(r'\w+', ' '.join(words).casefold()))} "
+    said = _spelled(" ".join(words))
     for place in known_places.places(file.extra.get(known_places.PLACES)):
         for name in (place.name, *place.keywords):
-            if f" {' '.join(re.findall(r'\w+', name.casefold()))} " in said:
+            if _spelled(name) in said:
                 return AskedPlace(place.name, place.latitude, place.longitude)
     return None
+
+
+def _spelled(text: str) -> str:
+    """Return the words of `text` with a blank around each."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "

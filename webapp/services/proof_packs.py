@@ -170,6 +170,7 @@ def _contents(
         blind=studies.is_blind(session, study),
         unblinded=tuple((t.since, t.until) for t in blinding.unblinded(session, study)),
         badged=tuple((t.since, t.until) for t in blinding.badged(session, study)),
+        record_shown=tuple((t.since, t.until) for t in blinding.record_shown(session, study)),
     )
 
 

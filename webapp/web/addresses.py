@@ -143,6 +143,11 @@ PAGES = {
         get("/", "show"),
         post("/", "save"),
     ),
+    "question_notes": page(
+        "/study/notes",
+        get("/", "show"),
+        post("/", "save"),
+    ),
     "agreement": page(
         "",
         get("/agreement", "show"),

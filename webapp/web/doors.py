@@ -38,6 +38,7 @@ DOORS = {
     "judgments": Door.OWNER,
     "study": Door.OWNER,
     "assignments": Door.OWNER,
+    "question_notes": Door.OWNER,
     "conflicts": Door.OWNER,
     "constraints": Door.OWNER,
     "card_decisions": Door.OWNER,

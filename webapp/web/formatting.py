@@ -14,6 +14,7 @@ from webapp.records import Card
 
 __all__ = [
     "UNDEFINED",
+    "distance",
     "duration",
     "figure",
     "full_price",
@@ -90,6 +91,18 @@ def size(square_metres: float) -> str:
     '105 m²'
     """
     return f"{number(square_metres)} m²"
+
+
+def distance(kilometres: float) -> str:
+    """Return a distance, to ten metres below a kilometre and to a hundred above.
+
+    >>> distance(0.8534), distance(1.25), distance(0.9999)
+    ('850 m', '1,2 km', '1 km')
+    """
+    metres = round(kilometres * 100) * 10
+    if metres < 1000:
+        return f"{metres} m"
+    return f"{format_decimal(kilometres, format='0.#', locale=language())} km"
 
 
 def duration(seconds: float) -> str:

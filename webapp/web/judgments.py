@@ -18,7 +18,8 @@ from markupsafe import Markup
 from webapp.i18n import gettext, language
 from webapp.metrics.registry import Measure
 from webapp.records import QueryState, Relevance
-from webapp.services import judgments, rating_page, runs, studies
+from webapp.services import judgments, particulars, rating_page, runs, studies
+from webapp.services.particulars import Background
 from webapp.services.rating_page import JudgedCard, Moving, RatingPage
 from webapp.web import access, card_badges, clicks, figures, htmx, walks
 from webapp.web.card_badges import Badges
@@ -35,7 +36,7 @@ class Rating:
     """What the rating page and its parts show.
 
     ``query`` are the arguments that keep the filter in every address; ``whole`` says that a
-    long answer is shown in full.
+    long answer is shown in full; ``background`` is what stands above and under its cards.
     """
 
     page: RatingPage
@@ -45,6 +46,7 @@ class Rating:
     reasons: tuple[Reason, ...]
     query: dict[str, Any]
     whole: bool
+    background: Background[int]
     badges: Badges | None = None
 
 
@@ -218,6 +220,8 @@ def _rows(page: Moving) -> tuple[Row, ...]:
 
 
 def _rating(page: RatingPage) -> Rating:
+    with access.reading() as (session, rater):
+        background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
     return Rating(
         page=page,
         counts=figures.clicked(page.summary),
@@ -226,6 +230,7 @@ def _rating(page: RatingPage) -> Rating:
         reasons=figures.reasons(),
         query=walks.query(),
         whole="whole" in request.args,
+        background=background,
     )
 
 

@@ -6,7 +6,7 @@ answers at once and can be left at any time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from flask import (
@@ -24,7 +24,7 @@ from wtforms import BooleanField, Form, StringField
 from webapp.db.models import Participant, Rater
 from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.property_identity import identity
-from webapp.services import judgments, own_questions, rating_page
+from webapp.services import judgments, own_questions, particulars, rating_page
 from webapp.services.own_questions import (
     LONGEST,
     NoQuestionLeft,
@@ -35,6 +35,7 @@ from webapp.services.own_questions import (
     UnfitQuestion,
     UnknownQuestion,
 )
+from webapp.services.particulars import Background
 from webapp.services.rating_page import Filter, JudgedCard, RatingPage
 from webapp.web import access, asking, clicks, htmx, participants
 from webapp.web.background import background
@@ -92,12 +93,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """An answer to rate; ``changed`` are the cards a click touched, ``left`` what is unrated."""
+    """An answer to rate; ``changed`` are the cards a click touched, ``left`` what is unrated.
+
+    ``background`` is what stands under the cards.
+    """
 
     page: RatingPage
     line: QuestionLine
     left: str
     whole: bool
+    background: Background[int]
     changed: tuple[JudgedCard, ...] = ()
 
 
@@ -276,13 +281,14 @@ def _rated(position: int) -> Rated:
         line = _line(session, participant, position)
         rater, run_id = _rater(participant)
         page = rating_page.rating_page(session, rater, run_id, position, Filter())
+        background = particulars.of_answer(session, rater.study, run_id, position)
     g.pictures = page.show_pictures
-    return Rated(page, line, _left(line), "whole" in request.args)
+    return Rated(page, line, _left(line), "whole" in request.args, background)
 
 
 def _clicked(rated: Rated, changed: tuple[JudgedCard, ...] = ()) -> Response:
     part = "own_questions/_clicked.html"
-    return htmx.respond(part, part, Rated(rated.page, rated.line, rated.left, rated.whole, changed))
+    return htmx.respond(part, part, replace(rated, changed=changed))
 
 
 def _left(line: QuestionLine) -> str:

@@ -16,9 +16,10 @@ from flask import Response, g, jsonify, redirect, request, url_for
 
 from webapp.i18n import gettext
 from webapp.metrics.registry import Measure
-from webapp.services import blind_page, item_rating, progress, runs, studies, tasks
+from webapp.services import blind_page, item_rating, particulars, progress, runs, studies, tasks
 from webapp.services.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
 from webapp.services.item_rating import Offer
+from webapp.services.particulars import Background
 from webapp.services.progress import Done, Progress
 from webapp.services.runs import RunOverview
 from webapp.services.walks import onward
@@ -39,7 +40,8 @@ class Rated:
     ``stage`` is what stands below the cards: nothing yet, the emptiness, or the answers too.
     ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
     ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``, where
-    the study lets raters see figures. ``query`` keeps the filter in every address.
+    the study lets raters see figures. ``query`` keeps the filter in every address;
+    ``background`` is what stands above and under the cards.
     """
 
     page: BlindPage
@@ -51,6 +53,7 @@ class Rated:
     measures: tuple[Measure, ...]
     reasons: tuple[Reason, ...]
     query: dict[str, Any]
+    background: Background[str]
     badges: Badges | None = None
 
 
@@ -258,6 +261,7 @@ def _rated(task_id: str, *, in_full: bool = False) -> Rated:
         page = blind_page.blind_page(session, rater, task_id, walks.wanted())
         is_owner = rater.is_owner
         badges = card_badges.on_task(session, rater, page) if in_full else None
+        background = particulars.of_task(session, rater, task_id)
     g.pictures = page.show_pictures
     return Rated(
         page=page,
@@ -269,6 +273,7 @@ def _rated(task_id: str, *, in_full: bool = False) -> Rated:
         measures=figures.measures_of_answers() if page.figures else (),
         reasons=figures.reasons() if page.figures else (),
         query=walks.query(),
+        background=background,
         badges=badges,
     )
 

@@ -18,7 +18,7 @@ from webapp.metrics.summaries import totals as totals_of
 from webapp.metrics.totals import Totals
 from webapp.records import Problem, Severity
 from webapp.services import blinding, progress, reports, runs, studies
-from webapp.services.blinding import Period
+from webapp.services.blinding import Exposure
 from webapp.services.progress import Progress
 from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.web import access, figures, htmx, rules, run_questions
@@ -86,16 +86,14 @@ class RunShown:
 
     ``totals`` are those the figures are made of; ``next_run`` is another run with open work,
     once this one is finished; ``times`` are ``None`` where no answer states its own;
-    ``unblinded`` are the times in which raters could see it, ``badged`` those in which blind
-    raters saw constraint badges.
+    ``exposure`` says when raters saw more than the cards.
     ``columns`` explain those of the rated CSV, by name.
     """
 
     run: RunPage
     rule: RuleChoice
     rules: tuple[RuleChoice, ...]
-    unblinded: tuple[Period, ...]
-    badged: tuple[Period, ...]
+    exposure: Exposure
     totals: Totals
     rows: tuple[Row, ...]
     measures: tuple[Measure, ...]
@@ -135,10 +133,9 @@ def show(run_id: str) -> str:
         rule = reports.rule_of(session, rater.study, rules.wanted())
         report = reports.report(session, rater.study, run_id, rule)
         offered = rules.choices(session, rater.study)
-        unblinded = blinding.unblinded(session, rater.study)
-        badged = blinding.badged(session, rater.study)
+        exposure = blinding.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
-    page = _shown(run, others, report, offered, unblinded, badged, is_blind=is_blind)
+    page = _shown(run, others, report, offered, exposure, is_blind=is_blind)
     return render_template("runs/page.html", **htmx.names(page))
 
 
@@ -199,8 +196,7 @@ def _shown(
     others: list[RunOverview],
     report: RunReport,
     offered: tuple[RuleChoice, ...],
-    unblinded: tuple[Period, ...],
-    badged: tuple[Period, ...],
+    exposure: Exposure,
     *,
     is_blind: bool,
 ) -> RunShown:
@@ -210,8 +206,7 @@ def _shown(
         run=run,
         rule=next(rule for rule in offered if rule.name == report.rule),
         rules=offered,
-        unblinded=unblinded,
-        badged=badged,
+        exposure=exposure,
         totals=whole,
         rows=figures.rows(figures.of_totals(whole)),
         measures=figures.measures(),

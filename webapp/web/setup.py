@@ -89,7 +89,10 @@ def _set_up_templates(app: Flask) -> None:
     environment.globals.update(
         _=gettext, ngettext=ngettext, site=site.site, static=site.static_address
     )
-    for name in ("figure", "number", "rupiah", "price", "full_price", "size", "moment", "p_value"):
+    for name in (
+        *("figure", "number", "rupiah", "price", "full_price"),
+        *("size", "distance", "moment", "p_value"),
+    ):
         environment.filters[name] = getattr(formatting, name)
     for name in ("plain", "line", "link", "picture", "render", "is_long", "intro"):
         environment.filters[name] = getattr(markdown, name)

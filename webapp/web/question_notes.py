@@ -1,0 +1,62 @@
+"""The owner's notes on questions, which raters read above the cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask import Response, make_response, redirect, render_template, request, url_for
+
+from webapp.i18n import gettext
+from webapp.services import question_notes
+from webapp.services.question_notes import LONGEST, QuestionNote
+from webapp.web import access, htmx
+from webapp.web.forms import TOO_LONG
+
+
+@dataclass(frozen=True, slots=True)
+class NotesPage:
+    """The questions of every set with their notes, as stored or as typed.
+
+    ``errors`` say what is wrong with a note, by question.
+    """
+
+    sets: tuple[tuple[QuestionNote, ...], ...]
+    typed: Mapping[int, str]
+    errors: Mapping[int, str]
+    longest: int
+    saved: bool
+
+
+def show() -> Response:
+    """Show the note on every question."""
+    return _page({}, {}, saved="saved" in request.args)
+
+
+def save() -> Response:
+    """Store the notes as typed; with one that is too long, none of them."""
+    typed = {
+        int(name.removeprefix("note-")): value.replace("\x00", "").replace("\r\n", "\n")
+        for name, value in request.form.items()
+        if name.startswith("note-") and name.removeprefix("note-").isdecimal()
+    }
+    long = [question for question, text in typed.items() if len(text.strip()) > LONGEST]
+    if long:
+        return _page(typed, dict.fromkeys(long, gettext(TOO_LONG)), status=422)
+    with access.writing() as (session, rater):
+        question_notes.put(session, rater.study, typed, access.now())
+        session.commit()
+    return redirect(url_for("question_notes.show", saved=1), 303)  # type: ignore[return-value]
+
+
+def _page(
+    typed: Mapping[int, str],
+    errors: Mapping[int, str],
+    status: int = 200,
+    *,
+    saved: bool = False,
+) -> Response:
+    with access.reading() as (session, rater):
+        sets = question_notes.notes(session, rater.study)
+    page = NotesPage(tuple(lines for _, lines in sets), typed, errors, LONGEST, saved)
+    return make_response(render_template("question_notes/page.html", **htmx.names(page)), status)
