@@ -232,7 +232,14 @@ def _record(listing: Listing) -> dict[str, object]:
         "district": listing.district,
         "city": "Kota Medan",
         "facilities": listing.facilities,
+        "description": _description(listing),
     }
+
+
+def _description(listing: Listing) -> str:
+    """What the seller would write of the listing: the nearest that is worth naming."""
+    near = sorted(listing.nearby, key=lambda place: place.distance_m)[:2]
+    return ", ".join(f"{place.distance_m} m ke {place.name}" for place in near)
 
 
 def _rows(rows: Iterable[object]) -> bytes:

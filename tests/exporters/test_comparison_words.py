@@ -194,6 +194,13 @@ def test_badges_shown_to_blind_raters_are_said() -> None:
     assert "badges" not in words.blindness(three_runs())
 
 
+def test_that_raters_saw_the_record_is_said() -> None:
+    report = replace(three_runs(), record_shown=(datetime(2026, 1, 5, 7, 0, tzinfo=UTC),))
+
+    assert "record of a listing" in words.blindness(report)
+    assert "record of a listing" not in words.blindness(three_runs())
+
+
 @pytest.mark.parametrize(
     ("p_holm", "significant"), [(None, False), (0.05, True), (0.0501, False), (0.0, True)]
 )

@@ -53,7 +53,7 @@ def _name(run: Run) -> str:
 
 def _questions(session: Session, run: Run) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
-    known = {query.id: background for query, background in particulars.of_run(session, run)}
+    known = particulars.of_run(session, run)
     for query in _queries(session, run):
         question = query.question
         if not question.context_dependent:

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Generic, TypeVar
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
-from webapp.db.models import JudgedThing, Query, Rater, Result, Run, Study
+from webapp.db.models import GoldVersion, JudgedThing, Query, Rater, Result, Run, Study
 from webapp.importers import known_places, property_cards, property_particulars
 from webapp.importers.gold_questions import GoldFile
 from webapp.importers.property_filling import filled, places, read_properties
@@ -83,17 +83,19 @@ class _Source:
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
     """Return what is known of the cards of one answer, by their ranks."""
-    found = _queries(session, study, (Query.run_id == run_id) & (Query.query_id == query_id))
-    if not found:
-        return Background("", {})
-    return _of_query(session, found[0], with_record=study.show_record)
+    found = _asked(session, study, (Query.run_id == run_id) & (Query.query_id == query_id))
+    for query in found.queries:
+        return _of_query(query, found, with_record=study.show_record)
+    return Background("", {})
 
 
-def of_run(session: Session, run: Run) -> Iterator[tuple[Query, Background[int]]]:
-    """Return the same for every answer of a run, in their order."""
+def of_run(session: Session, run: Run) -> dict[int, Background[int]]:
+    """Return the same for every answer of a run, by the query's key."""
     study = session.get_one(Study, run.study_id)
-    for query in _queries(session, study, Query.run_id == run.id):
-        yield query, _of_query(session, query, with_record=study.show_record)
+    found = _asked(session, study, Query.run_id == run.id)
+    return {
+        query.id: _of_query(query, found, with_record=study.show_record) for query in found.queries
+    }
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
@@ -102,64 +104,83 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
     Raises ``UnknownTask``.
     """
     task = tasks.find(session, rater, task_id)
-    of_unit = (Query.question_id == task.question_id) & (
-        Query.run_id == func.coalesce(task.run_id, Query.run_id)
-    )
-    queries = _queries(session, rater.study, of_unit)
-    cards = _of_things(session, rater.study, queries)
+    is_asked = Query.question_id == task.question_id
+    of_unit = is_asked & (Query.run_id == func.coalesce(task.run_id, Query.run_id))
+    found = _asked(session, rater.study, of_unit)
+    cards = _of_things(found, with_record=rater.study.show_record)
     named = {tasks.key(task, thing): one for thing, one in cards.items()}
-    return Background(_note(session, queries), named)
+    return Background(found.note, named)
 
 
-def of_things(
-    session: Session, study: Study, questions: Iterable[int]
-) -> dict[int, CardParticulars]:
-    """Return what is known of every judged thing of some questions, as blind raters see it."""
-    found: dict[int, CardParticulars] = {}
-    for question in sorted(set(questions)):
-        queries = _queries(session, study, Query.question_id == question)
-        found |= _of_things(session, study, queries)
-    return found
+def of_question(session: Session, study: Study, question_id: int) -> dict[int, CardParticulars]:
+    """Return what is known of the judged things of a question, as a blind rater sees it."""
+    found = _asked(session, study, Query.question_id == question_id)
+    return _of_things(found, with_record=study.show_record)
 
 
-def _queries(session: Session, study: Study, where: ColumnElement[bool]) -> Sequence[Query]:
-    wanted = select(Query).join(Run).where(Run.study_id == study.id, where).order_by(Query.id)
-    return session.scalars(
-        wanted.options(
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Some answers, all of one question set, and what their gold file says of the questions."""
+
+    queries: Sequence[Query]
+    gold: GoldFile | None
+
+    @property
+    def note(self) -> str:
+        """The owner's note on the question, where all of them answer one."""
+        return self.note_of(self.queries[0]) if self.queries else ""
+
+    def note_of(self, query: Query) -> str:
+        """The owner's note on the question of one of them."""
+        return question_notes.note(query.question, self._question_of(query))
+
+    def place_of(self, query: Query) -> AskedPlace | None:
+        """The place that the question of one of them asks for."""
+        question = self._question_of(query)
+        return _place(self.gold, question) if self.gold and question else None
+
+    def _question_of(self, query: Query) -> GoldQuestion | None:
+        questions = self.gold.questions if self.gold else ()
+        return next((one for one in questions if one.query_id == query.query_id), None)
+
+
+def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Asked:
+    """Return the study's answers that `where` holds for, in the order of their keys."""
+    has_gold = exists().where(GoldVersion.question_set_id == Run.question_set_id)
+    wanted = select(Query, has_gold).join(Run).where(Run.study_id == study.id, where)
+    rows = session.execute(
+        wanted.order_by(Query.id).options(
             selectinload(Query.results).joinedload(Result.judged_thing),
             contains_eager(Query.run),
             joinedload(Query.question),
         )
     ).all()
+    queries = [query for query, _ in rows]
+    return _Asked(queries, gold.asked_in(session, queries) if rows and rows[0][1] else None)
 
 
-def _of_query(session: Session, query: Query, *, with_record: bool) -> Background[int]:
-    place = _place(gold.asked_in(session, [query]))
+def _of_query(query: Query, asked: _Asked, *, with_record: bool) -> Background[int]:
+    place = asked.place_of(query)
     found = {
         result.rank: _known(from_row(result.card), [source], place, with_record=with_record)
         for result, source in _sources(query)
     }
-    return Background(_note(session, [query]), found)
+    return Background(asked.note_of(query), found)
 
 
-def _of_things(
-    session: Session, study: Study, queries: Sequence[Query]
-) -> dict[int, CardParticulars]:
-    place = _place(gold.asked_in(session, queries)) if queries else None
+def _of_things(asked: _Asked, *, with_record: bool) -> dict[int, CardParticulars]:
     things: dict[int, JudgedThing] = {}
     sources: defaultdict[int, list[_Source]] = defaultdict(list)
-    for query in queries:
+    for query in asked.queries:
         for result, source in _sources(query):
             things[result.judged_thing_id] = result.judged_thing
             sources[result.judged_thing_id].append(source)
+    place = asked.place_of(asked.queries[0]) if asked.queries else None
     shown = {
-        thing: _known(
-            from_row(things[thing].card or {"title": ""}),
-            found,
-            place,
-            with_record=study.show_record,
+        key: _known(
+            from_row(thing.card or {"title": ""}), sources[key], place, with_record=with_record
         )
-        for thing, found in sources.items()
+        for key, thing in things.items()
     }
     return {
         thing: replace(
@@ -173,10 +194,6 @@ def _of_things(
 
 def _tells_the_rank(heading: str) -> bool:
     return bool(_NUMBERED.search(heading) or _RANKED.search(heading))
-
-
-def _note(session: Session, queries: Sequence[Query]) -> str:
-    return question_notes.note(session, queries) if queries else ""
 
 
 def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
@@ -306,11 +323,8 @@ def _distance(place: AskedPlace | None, said: Particulars) -> float | None:
     return haversine_km(place.latitude, place.longitude, said.latitude, said.longitude)
 
 
-def _place(file: GoldFile | None) -> AskedPlace | None:
-    """Return the place that the gold question asks for: its own point, else a known place."""
-    if file is None:
-        return None
-    question = file.questions[0]
+def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
+    """Return the place that a gold question asks for: its own point, else a known place."""
     asked = question.constraints.location
     if asked and asked.latitude is not None and asked.longitude is not None:
         name = asked.keywords[0] if asked.keywords else ""

@@ -5,7 +5,7 @@ Where the owner wrote none it is the note of the gold question in force, as gold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import GoldVersion, Query, Question, QuestionSet, Study
+from webapp.metrics.constraints import GoldQuestion
 from webapp.services import studies
 
 KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
@@ -34,14 +35,11 @@ class QuestionNote:
     gold: str
 
 
-def note(session: Session, queries: Sequence[Query]) -> str:
-    """Return the note on the question that these queries ask; empty if there is none."""
-    question = queries[0].question
+def note(question: Question, asked: GoldQuestion | None) -> str:
+    """Return the note on a question, whose gold question is `asked`; empty if there is none."""
     if question.note is not None:
         return question.note
-    numbers = {query.query_id for query in queries}
-    of_gold = _of_gold(session, question.question_set_id)
-    return next((of_gold[number] for number in sorted(numbers) if number in of_gold), "")
+    return _said(asked.extra) if asked else ""
 
 
 def notes(session: Session, study: Study) -> list[tuple[int, tuple[QuestionNote, ...]]]:
@@ -69,16 +67,11 @@ def put(session: Session, study: Study, typed: Mapping[int, str], now: datetime)
 
 def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
     of_gold = _of_gold(session, found.id)
-    numbers: dict[int, int] = dict(
-        session.execute(
-            select(Query.question_id, Query.query_id)
-            .join(Question)
-            .where(Question.question_set_id == found.id)
-            .order_by(Query.query_id.desc())
-        )
-        .tuples()
-        .all()
+    asked = select(Query.question_id, Query.query_id).join(Question)
+    rows = session.execute(
+        asked.where(Question.question_set_id == found.id).order_by(Query.query_id.desc())
     )
+    numbers: dict[int, int] = dict(rows.all())
     for question in found.questions:
         gold = of_gold.get(numbers.get(question.id, question.position), "")
         yield QuestionNote(

@@ -90,6 +90,7 @@ def _property(listing: Listing) -> dict[str, Any]:
         "land_area": listing.land_area,
         "building_area": listing.building_area,
         "certificate": listing.certificate,
+        "facilities": list(listing.facilities),
         "source": listing.source,
         "url": listing.url,
     }

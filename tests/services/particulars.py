@@ -1,0 +1,36 @@
+"""A V2 file of one answer with one card, of which more is known than stands on it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+RECORD = {
+    "name": "rumah a", "slug": "a", "bedrooms": 3, "floors": 2, "location": "Cemara, Medan",
+    "address": "Cemara, Medan", "city": "Medan", "facilities": ["CCTV", "Carport"],
+    "description": "Ada carport.", "latitude": 3.6, "longitude": 98.71,
+}  # fmt: skip
+LISTED: dict[str, Any] = {
+    "name": "Rumah A", "slug": "a", "bedrooms": 3, "facilities": ["cctv"], "verified": True,
+    "api_data": RECORD,
+}  # fmt: skip
+
+
+def v2_answer(
+    method: str = "hybrid",
+    listed: dict[str, Any] | None = None,
+    *,
+    heading: str = "Dekat Sun Plaza (300 m)",
+    line: str = "Lingkungan tenang",
+) -> bytes:
+    """Return a V2 file that lists one property beside its card."""
+    response = (
+        f"### {heading}\n1. **[Rumah A](https://x.example/properti/a)**\n   📍 Cemara\n   {line}"
+    )
+    entry = {
+        "query_id": 1, "question": "Rumah dijual di Cemara di bawah 1M?", "category": "area",
+        "response": response, "context_dependent": False,
+        "properties": [LISTED if listed is None else listed],
+    }  # fmt: skip
+    document = {"timestamp": "20260101_000000", "method": method, "results": [entry]}
+    return json.dumps(document).encode()
