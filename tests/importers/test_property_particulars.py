@@ -113,7 +113,7 @@ def test_a_huge_description_is_capped_and_the_import_says_so() -> None:
 def test_two_files_of_a_session_list_a_property_once_with_what_each_says() -> None:
     address = "https://x.example/properti/a"
     first = [{"id": 7, "title": "A", "url": address, "price": 5, "city": None}]
-    second = [
+    second: list[dict[str, object]] = [
         {"name": "B", "slug": "b"},
         {"name": "A", "slug": "a", "price": 6, "city": "Medan", "api_data": {"floors": 2}},
     ]

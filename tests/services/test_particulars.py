@@ -12,7 +12,7 @@ from tests.conftest import NOW
 from tests.services.blind_raters import set_study
 from tests.services.gold_files import GOLD, gold_bytes
 from tests.services.particulars import LISTED, v2_answer
-from webapp.db.models import JudgedThing, LogEntry, Question, Rater, Study
+from webapp.db.models import JudgedThing, LogEntry, Query, Question, Rater, Study
 from webapp.importers import json_runs
 from webapp.records import Card, CardParticulars, Particulars
 from webapp.services import gold, imports, particulars, question_notes, tasks
@@ -125,7 +125,7 @@ def test_a_run_that_lost_its_record_gets_it_by_importing_the_same_file_again(
 ) -> None:
     set_study(session, study, show_record=True)
     run_id = stored(session, study)
-    (query,) = session.scalars(select(imports.Query)).all()
+    (query,) = session.scalars(select(Query)).all()
     query.extra = {"properties": [{"title": "Rumah A", "url": "https://x.example/properti/a"}]}
     session.flush()
 
