@@ -287,7 +287,7 @@ def test_every_export_link_carries_the_rule(client: FlaskClient, two_raters: str
     page = client.get(f"/runs/{two_raters}", query_string={"rule": "rater Ani & Co"}).text
     links = re.findall(rf'href="(/runs/{two_raters}/[a-z]+\.[a-z]+\?[^"]*)"', page)
 
-    assert len(links) == 8
+    assert len(links) == 9
     for link in links:
         assert link.endswith("?rule=rater+Ani+%26+Co")
     csv = client.get(next(link for link in links if "/export.csv" in link)).text
