@@ -141,6 +141,34 @@ def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
     assert list(comparisons.names_of(chosen).values())[:3] == ["API Only", "Vector Only", "Hybrid"]
 
 
+def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    hybrid = stored(session, study, "hybrid", query(1, card("a")), hour=1)
+    vector = stored(session, study, "vector_only", query(1, card("b")), hour=2)
+    api = stored(session, study, "api_only", query(1, card("c")), hour=3)
+
+    def lists() -> list[tuple[str, ...]]:
+        return [
+            comparisons.of_phase(session, study, 1),
+            tuple(one.id for one in runs.overviews(session, rater)),
+            tuple(one.run for one in comparisons.candidates(session, study)),
+        ]
+
+    assert lists() == [(api, vector, hybrid)] * 3
+    runs.move(session, study, hybrid, "up")
+    runs.move(session, study, api, "up")  # it is the first already
+    assert lists() == [(api, hybrid, vector)] * 3
+    runs.move(session, study, api, "down")
+    runs.move(session, study, vector, "down")  # it is the last already
+    assert lists() == [(hybrid, api, vector)] * 3
+
+    late = stored(session, study, "api_only", query(1, card("d")), hour=4, llm="two")
+    assert lists()[1:] == [(hybrid, api, vector, late)] * 2  # a new run comes last
+    runs.relabel(session, study, late, "bm25", "one", NOW)
+    assert lists() == [(hybrid, api, vector, late)] * 3
+
+
 def test_runs_of_different_questions_are_refused_with_what_differs(
     session: Session, study: Study
 ) -> None:

@@ -39,6 +39,23 @@ def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:
     assert "not counted" in page
 
 
+def test_the_owner_moves_a_run_in_the_list(client: FlaskClient, web_database: Database) -> None:
+    first = stored(web_database, [query(1, card("a"))], method="api")
+    second = stored(web_database, [query(1, card("b"))], method="hybrid")
+
+    def listed(address: str) -> list[str]:
+        return re.findall(r'<h2><a href="/runs/(\w+)"', client.get(address).text)
+
+    assert listed("/runs/") == [first, second]
+    moved = client.post(f"/runs/{second}/move", data={"direction": "up"})
+
+    assert (moved.status_code, moved.location) == (303, f"/runs/#run-{second}")
+    assert listed("/runs/") == listed("/") == [second, first]
+    ticks = re.findall(r'name="runs" value="(\w+)"', client.get("/comparisons/").text)
+    assert ticks == [second, first]
+    assert client.post(f"/runs/{first}/move", data={"direction": "left"}).status_code == 400
+
+
 def test_a_run_is_rated_to_the_end_once_every_answer_has_its_quality(
     client: FlaskClient, web_database: Database
 ) -> None:

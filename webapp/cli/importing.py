@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from webapp import labels as words
 from webapp.cli import database, rating_files
 from webapp.db.engine import Database
 from webapp.exporters.decimals import rounded
@@ -84,7 +85,7 @@ def _tell_found(found: _Found) -> None:
 @click.command("runs")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def runs_command(*, as_json: bool) -> None:
-    """List the runs of the study, the newest first, with how far they are rated.
+    """List the runs of the study, in its order, with how far they are rated.
 
     By the study's rule: the only rater's own verdicts, else the majority.
     """
@@ -116,7 +117,7 @@ def runs_command(*, as_json: bool) -> None:
         totals = standings[run.id].totals
         done, of = totals.n_complete, totals.n_counted
         click.echo(
-            f"{run.id}  {_label(run.search_method)}  {_label(run.llm)}  "
+            f"{run.id}  {_method(run.search_method)}  {_label(run.llm)}  "
             + gettext("%(done)s of %(of)s questions rated", done=done, of=of)
         )
 
@@ -237,11 +238,16 @@ def tell(run: ImportedRun) -> None:
         state = gettext("imported")
     cards = ngettext("%(n)s card", "%(n)s cards", run.counts.cards)
     questions = ngettext("%(n)s question", "%(n)s questions", run.counts.queries)
-    labels = f"{_label(run.search_method)}, {_label(run.llm)}"
-    click.echo(f"{run.id}  {labels}: {state}, {questions}, {cards}")
+    called = f"{_method(run.search_method)}, {_label(run.llm)}"
+    click.echo(f"{run.id}  {called}: {state}, {questions}, {cards}")
     for problem in run.problems:
         mark = "!!" if problem.severity is Severity.ERROR else "! "
         click.echo(f"  {mark} {problems.message(problem)}", err=True)
+
+
+def _method(label: str | None) -> str:
+    """Return a search method in words with its label, as it is typed in commands."""
+    return words.with_label(words.method(label), label) if label else gettext("not stated")
 
 
 def _label(text: str | None) -> str:

@@ -227,6 +227,7 @@ class Run(Base):
 
     The id is short, random and says nothing. ``stated_*`` keep the labels of the file where
     the owner has relabelled the run; ``session_key`` tells two files of one session.
+    ``position`` is its place among the study's runs, where the owner gave them an order.
     """
 
     __tablename__ = "runs"
@@ -240,6 +241,7 @@ class Run(Base):
     stated_llm: Mapped[str | None] = mapped_column(Text)
     timestamp: Mapped[str | None] = mapped_column(Text)
     session_key: Mapped[str] = mapped_column(String(64), index=True)
+    position: Mapped[int | None]
     total_questions: Mapped[int | None] = mapped_column(BigInteger)
     extra: Mapped[dict[str, Any]]
     imported_at: Mapped[datetime]

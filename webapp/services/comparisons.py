@@ -20,7 +20,15 @@ from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import stability
 from webapp.metrics.summaries import summarise
 from webapp.records import QueryState
-from webapp.services import blinding, checked_runs, reports, runs, studies, verdicts
+from webapp.services import (
+    blinding,
+    checked_runs,
+    reports,
+    run_order,
+    runs,
+    studies,
+    verdicts,
+)
 from webapp.services.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.verdicts import AskedQuery, Verdicts
 
@@ -83,7 +91,7 @@ class Candidate:
 
 
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
-    """Return every run of the study, the newest first."""
+    """Return every run of the study in its order."""
     own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     done = (
         select(QuerySummary.run_id, func.count().label("done"))
@@ -98,9 +106,6 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     readable = own & (Query.state != str(QueryState.UNREADABLE))
     counted = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
     asked = dict(session.execute(counted).all())
-    found = session.scalars(
-        select(Run).where(Run.study_id == study.id).order_by(Run.imported_at.desc(), Run.id)
-    )
     return tuple(
         Candidate(
             run=run.id,
@@ -112,7 +117,7 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
             done=furthest.get(run.id, 0),
             of=asked.get(run.id, 0),
         )
-        for run in found
+        for run in run_order.in_order(session, study)
     )
 
 
@@ -120,16 +125,18 @@ def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
     """Return the ids of the runs a phase compares: they differ in its label, share the other.
 
     Of the groups that could be meant, the one with most labels, else the newest; of each
-    label its newest complete run, else its newest; API, Vector and Hybrid come in this order,
-    others as they were imported. Raises ``NothingToCompare``.
+    label its newest complete run, else its newest, in the study's order. Raises
+    ``NothingToCompare``.
     """
     varying, _ = PHASES[phase]
-    groups = _groups(candidates(session, study), phase)
+    everything = candidates(session, study)
+    newest_first = sorted(everything, key=lambda run: run.imported_at, reverse=True)
+    groups = _groups(newest_first, phase)
     best = max(groups, key=lambda group: len({getattr(run, varying) for run in group}), default=[])
     chosen = _newest_of_each(best, varying)
     if len(chosen) < FEWEST:
         raise NothingToCompare(phase)
-    return chosen
+    return tuple(run.run for run in everything if run in chosen)
 
 
 def phases_of(session: Session, study: Study) -> tuple[int, ...]:
@@ -326,18 +333,12 @@ def _groups(everything: Iterable[Candidate], phase: int) -> list[list[Candidate]
     return list(groups.values())
 
 
-def _newest_of_each(group: Iterable[Candidate], varying: str) -> tuple[str, ...]:
+def _newest_of_each(group: Iterable[Candidate], varying: str) -> list[Candidate]:
+    """Return the run of each label from those of a group, the newest first."""
     by_label: dict[str | None, list[Candidate]] = {}
     for run in group:
         by_label.setdefault(getattr(run, varying), []).append(run)
-    newest = [next((r for r in same if r.complete), same[0]) for same in by_label.values()]
-    newest.sort(key=_place)
-    return tuple(run.run for run in newest)
-
-
-def _place(run: Candidate) -> tuple[int, datetime, str]:
-    """Where a run stands among those compared: by its method, then as they were imported."""
-    return labels.place(run.search_method), run.imported_at, run.run
+    return [next((r for r in same if r.complete), same[0]) for same in by_label.values()]
 
 
 def _only(

@@ -23,7 +23,7 @@ from webapp.exporters.proof_pack import Contents, Drawn, InputFile, PackedRun
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.metrics import proof_files
 from webapp.metrics.significance import Resampling
-from webapp.services import blinding, comparisons, exports, reports, runs, studies
+from webapp.services import blinding, comparisons, exports, reports, run_order, runs, studies
 from webapp.services.evidence import Evidence, NoRuns
 from webapp.services.exports import ExportedFile
 from webapp.services.reports import MachineNotPacked, Rule
@@ -58,11 +58,8 @@ def of_study(
 
     Raises ``NoRuns`` and ``MachineNotPacked``. `settings` say how its comparisons are drawn.
     """
-    found = session.scalars(
-        select(Run)
-        .where(Run.study_id == study.id)
-        .order_by(Run.question_set_id, Run.imported_at, Run.id)
-    ).all()
+    found = run_order.in_order(session, study)
+    found.sort(key=lambda run: run.question_set_id)
     if not found:
         raise NoRuns
     data = _pack(session, study, found, rule, settings or Resampling(), whole=True)

@@ -29,7 +29,7 @@ from webapp.db.models import (
 )
 from webapp.metrics.latency import Latency, latency
 from webapp.records import Card, Counts, QueryState, ReadQuery
-from webapp.services import live_metrics, rating_page, studies
+from webapp.services import live_metrics, rating_page, run_order, studies
 from webapp.services.judged_things import Pool
 from webapp.services.judgments import UnknownQuery
 from webapp.services.live_metrics import Standing
@@ -118,11 +118,8 @@ def find(session: Session, study: Study, run_id: str) -> Run:
 
 
 def overviews(session: Session, rater: Rater) -> list[RunOverview]:
-    """Return the study's runs, the newest first, as `rater` stands in them."""
-    runs = session.scalars(
-        select(Run).where(Run.study_id == rater.study_id).order_by(Run.imported_at.desc(), Run.id)
-    )
-    return [_overview(session, rater, run) for run in runs]
+    """Return the study's runs in their order, as `rater` stands in them."""
+    return [_overview(session, rater, run) for run in run_order.in_order(session, rater.study)]
 
 
 def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
@@ -168,6 +165,12 @@ def relabel(
         if new != old:
             studies.log(session, study, action, run.id, old, new, now)
             setattr(run, name, new)
+
+
+def move(session: Session, study: Study, run_id: str, direction: str) -> None:
+    """Put a run one place up or down in the study's order; raises ``UnknownRun``."""
+    run = find(session, study, run_id)
+    run_order.move(run_order.in_order(session, study), run, direction)
 
 
 def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:

@@ -95,6 +95,7 @@ PAGES = {
         get("/", "index"),
         get("/<run_id>", "show"),
         post("/<run_id>/labels", "relabel"),
+        post("/<run_id>/move", "move"),
         get("/<run_id>/delete", "ask_to_delete"),
         post("/<run_id>/delete", "delete"),
         get("/<run_id>/metrics.json", "metrics"),

@@ -14,6 +14,7 @@ from wtforms.validators import AnyOf, Length, ValidationError
 
 from webapp.i18n import gettext, mark
 from webapp.records import EmptyOutcome
+from webapp.services import run_order
 from webapp.services.card_decisions import MOST_REASON
 from webapp.services.judgments import KEEP, MOST_NOTES, Rating
 from webapp.services.studies import Switches
@@ -131,6 +132,12 @@ class LabelsForm(Form):
 
     search_method = StringField(filters=[line], validators=[at_most(LONGEST_LABEL)])
     llm = StringField(filters=[line], validators=[at_most(LONGEST_LABEL)])
+
+
+class MoveForm(Form):
+    """The way a run goes in the study's order."""
+
+    direction = StringField(validators=_one_of([*run_order.STEPS]))
 
 
 class StudyForm(Form):

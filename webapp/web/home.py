@@ -15,7 +15,7 @@ from webapp.web import access, htmx
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The study's runs, the newest first, as the rater stands in them.
+    """The study's runs, in their order, as the rater stands in them.
 
     ``blind`` is how far the rater is in the pooled cards, where the study is rated blind.
     """

@@ -24,7 +24,7 @@ from webapp.services.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.web import access, figures, htmx, rules, run_questions
 from webapp.web.figures import Cell, Reason, Row
 from webapp.web.formatting import seconds
-from webapp.web.forms import LabelsForm, checked
+from webapp.web.forms import LabelsForm, MoveForm, checked
 from webapp.web.rules import RuleChoice
 from webapp.web.run_questions import RunQuestions
 
@@ -43,7 +43,7 @@ FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The study's runs, the newest first; ``blind`` as on the first page."""
+    """The study's runs, in their order; ``blind`` as on the first page."""
 
     runs: tuple[RunOverview, ...]
     blind: Progress | None
@@ -147,6 +147,15 @@ def relabel(run_id: str) -> Response:
         runs.relabel(session, rater.study, run_id, method, llm, access.now())
         session.commit()
     return redirect(url_for("runs.show", run_id=run_id, _anchor="labels"), 303)  # type: ignore[return-value]
+
+
+def move(run_id: str) -> Response:
+    """Put a run one place up or down in the list, and go back to it there."""
+    form = checked(MoveForm)
+    with access.writing() as (session, rater):
+        runs.move(session, rater.study, run_id, form.direction.data or "")
+        session.commit()
+    return redirect(url_for("runs.index", _anchor=f"run-{run_id}"), 303)  # type: ignore[return-value]
 
 
 def ask_to_delete(run_id: str) -> str:
