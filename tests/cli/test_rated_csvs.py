@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.relevansi import document, relevansi
+from tests.cli.relevansi import Stream, document, relevansi
 from webapp.config import resource
 
 HEADER = (
@@ -74,6 +74,31 @@ def test_without_a_file_the_newest_rated_csv_of_the_folder_is_taken_and_named(
     assert "evaluation_rated_20260125.csv is the newest rated CSV here." in done.stderr
 
 
+@pytest.mark.parametrize(("typed", "code"), [("\n", 0), ("y\n", 0), ("n\n", 2)])
+def test_on_a_terminal_the_newest_rated_csv_is_offered_and_not_taken_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+) -> None:
+    rated(tmp_path / "data" / "evaluation", "5,2,1,,,,,4,", name="evaluation_rated_20260125.csv")
+    monkeypatch.chdir(tmp_path)
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+
+    done = relevansi(tmp_path / "i", "metrics", "--format", "json")
+
+    assert done.returncode == code
+    assert "evaluation_rated_20260125.csv is the newest rated CSV here." in done.stderr
+    assert "Compute its figures? [Y/n]" in done.stderr
+    if code == 0:
+        assert document(done)["figures"]["mean_precision_at_5"]["value"] == 0.4
+    else:
+        assert (done.stdout, "--run or --input" in done.stderr) == ("", True)
+
+
 def test_where_there_is_none_the_command_asks_for_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,7 +125,7 @@ def test_rated_files_are_compared_by_question_with_their_folders_names(
     """P@5 .8 .6 .4 against .4 .2 .4: mean difference .8/3, two wins, a tie; p = 2 of 4 signs."""
     said = document(relevansi(tmp_path / "i", "compare", "--input", *two, "--format", "json"))
 
-    assert [run["name"] for run in said["runs"]] == ["hybrid", "api_only"]
+    assert [run["name"] for run in said["runs"]] == ["Hybrid", "API Only"]
     precision = said["differences"][0]
     assert precision["mean"] == pytest.approx(0.8 / 3)
     assert (precision["wins"], precision["ties"], precision["losses"]) == (2, 1, 0)
@@ -154,7 +179,7 @@ def test_rated_files_of_other_questions_are_refused_with_the_questions_that_diff
     done = relevansi(tmp_path / "i", "compare", "--input", two[0], other)
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "asked different questions: hybrid: 2; other: 2" in done.stderr
+    assert "asked different questions: Hybrid: 2; other: 2" in done.stderr
 
 
 def test_a_rated_file_with_fewer_questions_is_said_to_lack_them(

@@ -161,7 +161,7 @@ def test_decisions_by_hand_move_the_figures_and_unknown_ones_are_told(tmp_path: 
 
 
 def test_a_gold_file_that_is_wrong_is_told_whole(tmp_path: Path) -> None:
-    wrong = {"questions": [{"id": 1}, {"id": "x", "question": "?", "expected_result": "?"}]}
+    wrong = {"questions": [{"id": 1}, {"id": "x", "question": "ada?", "expected_result": "?"}]}
     done = relevansi(
         tmp_path, "score", "constraints",
         "--results", file(tmp_path, "r.json", RESULTS),

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
-from webapp.importers import csv_ratings, manual_input, questions
+from webapp.importers import csv_ratings, gold_questions, json_runs, manual_input, questions
 from webapp.importers.blanks import said
 from webapp.importers.card_details import read_details
 from webapp.importers.listed_properties import facts_of
+from webapp.importers.problems import UnusableQuestions
+from webapp.importers.property_filling import fill, read_properties
+from webapp.metrics.constraint_rules import Range
+from webapp.records import Card
 
 NOTHING = ["-", "–", "—", "n/a", "N/A", "null", "none", "nil", "Tidak ada", "kosong", "?"]
 
@@ -54,3 +60,108 @@ def test_areas_that_are_dashes_leave_the_other_facts() -> None:
         "bedrooms": 4,
         "building_area": 150.0,
     }
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_gold_question_asks_nothing_where_a_dash_or_the_like_stands(text: str) -> None:
+    asked = {
+        "id": 1,
+        "question": "rumah di medan",
+        "expected_result": "has_data",
+        "category": text,
+        "evaluation_mode": text,
+        "constraints": {
+            "property_type": text,
+            "listing_type": text,
+            "location": {"keywords": [text, "medan"], "lat": text, "radius_km": text},
+            "price": {"min": text, "max": 5, "tolerance": text},
+            "bedrooms": text,
+            "floors": {"exact": text},
+        },
+    }
+    data = json.dumps({"threshold_t": text, "questions": [asked]}).encode()
+
+    gold = gold_questions.read("gold.json", data)
+
+    (question,) = gold.questions
+    asks = question.constraints
+    assert (gold.threshold, question.category, question.manual) == (None, "", False)
+    assert (asks.property_type, asks.listing_type, asks.bedrooms, asks.floors) == (None,) * 4
+    assert asks.location is not None
+    assert (asks.location.keywords, asks.location.radius_km) == (("medan",), 2)
+    assert asks.price is not None
+    assert asks.price == Range(maximum=Fraction(5))
+
+
+@pytest.mark.parametrize("reader", [questions, gold_questions])
+def test_a_question_that_is_only_a_dash_is_refused_as_empty(reader: Any) -> None:
+    entry = {"id": 1, "question": "-", "expected_result": "has_data"}
+    document = {"questions": [entry]} if reader is gold_questions else [entry]
+
+    with pytest.raises(UnusableQuestions) as refused:
+        reader.read("q.json", json.dumps(document).encode())
+
+    (problem,) = refused.value.problems
+    assert problem.details["found"] == "empty_text"
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_property_that_lists_dashes_fills_nothing_on_its_card(text: str) -> None:
+    listed = dict.fromkeys(("slug", "url", "api_id", "price", "floors", "certificate"), text)
+    properties, problems = read_properties("r.json", "results[0]", [{"name": "Rumah A", **listed}])
+
+    (card,) = fill([Card(title="Rumah A")], properties)
+
+    assert problems == []
+    assert card == Card(title="Rumah A")
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_verified_record_that_says_nothing_stands_as_null_over_the_answer(text: str) -> None:
+    """A field of the record stands over the parsed one, null included."""
+    record = dict.fromkeys(("location", "price", "bedrooms", "listing_type"), text)
+    parsed = {"location": "Cemara", "price": 5, "bedrooms": 3, "listing_type": "sale"}
+
+    (facts,) = facts_of([{**parsed, "name": "A", "verified": True, "api_data": record}])
+
+    assert (facts.name, facts.location, facts.price) == ("A", "", None)
+    assert (facts.bedrooms, facts.listing_type) == (None, None)
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_run_whose_method_is_a_dash_does_not_state_it(text: str) -> None:
+    entry = {"query_id": 1, "question": "rumah?", "category": text, "response": "Tidak ada."}
+    top = {"method": text, "llm": text, "threshold_t": 0.6, "results": [entry]}
+
+    run = json_runs.read("results.json", json.dumps(top).encode())
+
+    assert (run.search_method, run.llm, run.queries[0].category) == (None, None, "")
+
+
+@pytest.mark.parametrize("text", [*NOTHING[:4], "", "null", "kosong"])
+def test_a_decision_that_says_nothing_decides_nothing(text: str) -> None:
+    document = {
+        "manual_evaluations": {"1": {"0": {"result": text}, "1": text}, "2": text},
+        "constraint_overrides": {"1": {"0": {"price": "-", "floors": "N/A", "bedrooms": "na"}}},
+        "override_reasons": {"1": {"0": {"floors": text}}},
+    }
+
+    read = manual_input.read("m.json", json.dumps(document).encode())
+
+    assert read.problems == ()
+    assert [(e.card, e.result.value) for e in read.evaluations] == [(0, "pending")]
+    assert [(o.constraint, o.result.value, o.reason) for o in read.overrides] == [
+        ("floors", "na", ""),
+        ("bedrooms", "na", ""),
+    ]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_note_in_a_rated_csv_that_says_nothing_is_no_note(text: str) -> None:
+    header = "query_id,category,results_count,relevant_count,first_relevant_rank,notes\n"
+    lines = f"1,{text},3,1,1,{text}\n2,a,3,1,1,cannot tell: rank 3; {text}\n"
+
+    found = csv_ratings.read("r.csv", f"{header}{lines}".encode())
+
+    assert [(row.category, row.notes) for row in found.report.rows] == [("", ""), ("a", "")]
+    assert found.report.rows[1].summary.unsure_count == 1

@@ -167,7 +167,7 @@ def test_one_wrong_question_refuses_the_file(change: dict[str, Any], told: str) 
 
 
 def test_every_problem_of_the_file_is_told() -> None:
-    missing = {"id": 4, "question": "?"}
+    missing = {"id": 4, "question": "ada?"}
     with pytest.raises(UnusableQuestions) as refused:
         gold_questions.read("g.json", data({"questions": [missing, GOLD["questions"][0], 5] * 2}))
 

@@ -78,7 +78,7 @@ def test_evaluations_and_overrides_are_read_in_order() -> None:
     assert found.problems == ()
 
 
-@pytest.mark.parametrize("waiting", [{"result": "pending"}, {"result": None}, {}])
+@pytest.mark.parametrize("waiting", [{"result": "pending"}, {"result": None}, {"result": ""}, {}])
 def test_a_card_without_a_decision_is_pending(waiting: dict[str, Any]) -> None:
     found = read(evaluations(q1={"0": waiting}))
 
@@ -96,7 +96,6 @@ def test_one_part_alone_is_enough(part: str) -> None:
     [
         ({"0": {"result": "passed"}}, "manual_evaluations.3.0.result"),
         ({"0": {"result": 1}}, "manual_evaluations.3.0.result"),
-        ({"0": {"result": ""}}, "manual_evaluations.3.0.result"),
         ({"0": "pass"}, "manual_evaluations.3.0"),
         ({"-1": {"result": "pass"}}, "manual_evaluations.3.-1"),
         ({"01": {"result": "pass"}}, "manual_evaluations.3.01"),
@@ -178,7 +177,7 @@ def test_what_is_no_json_is_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize("language", ["id", "en"])
 def test_every_problem_can_be_told(language: str) -> None:
-    found = read(evaluations(q3={"x": {}, "0": 1, "1": {"result": "?", "comment": float("nan")}}))
+    found = read(evaluations(q3={"x": {}, "0": 1, "1": {"result": "!", "comment": float("nan")}}))
 
     with speaking(language):
         assert all(problems.message(problem) for problem in found.problems)

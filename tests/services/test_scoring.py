@@ -80,7 +80,7 @@ def test_the_real_run_with_missing_left_out_is_at_least_as_good(real_run: Path) 
 
 def gold(*questions: dict[str, Any], **top: object) -> File:
     asked = [
-        {"question": "?", "category": "a", "expected_result": "has_data", **question}
+        {"question": "ada?", "category": "a", "expected_result": "has_data", **question}
         for question in questions
     ]
     return File("gold.json", json.dumps({**top, "questions": asked}).encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,7 +59,8 @@ def metrics_command(
 ) -> None:
     """Print the figures of a run, or recompute those of a rated CSV.
 
-    Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is taken.
+    Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is offered,
+    or taken where there is no terminal to ask on.
     """
     if explain:
         write(measures_markdown().encode(), output)
@@ -84,10 +86,11 @@ def metrics_command(
 
 
 def _newest_rated(folder: Path) -> Path | None:
-    """Return the newest rated CSV below `folder` as the original scripts lay it down, and tell it.
+    """Return the newest rated CSV below `folder` as the original scripts lay it down.
 
     The newest is the one with the latest day and time in its name; of those with the same, the
-    one that was changed last.
+    one that was changed last. On a terminal the user is asked whether to take it, else it is
+    named.
     """
     found = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
     newest = max(
@@ -95,11 +98,13 @@ def _newest_rated(folder: Path) -> Path | None:
         key=lambda path: (re.findall(r"\d{4,}", path.stem), path.stat().st_mtime, path),
         default=None,
     )
-    if newest is not None:
-        click.echo(
-            "relevansi: " + gettext("%(file)s is the newest rated CSV here.", file=newest),
-            err=True,
-        )
+    if newest is None:
+        return None
+    told = gettext("%(file)s is the newest rated CSV here.", file=newest)
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        offer = f"{told} {gettext('Compute its figures?')}"
+        return newest if click.confirm(offer, default=True, err=True) else None
+    click.echo(f"relevansi: {told}", err=True)
     return newest
 
 

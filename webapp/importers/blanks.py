@@ -18,3 +18,12 @@ def said(text: str) -> str:
     """
     words = text.strip()
     return "" if " ".join(words.casefold().split()) in _BLANKS else words
+
+
+def says_nothing(value: object) -> bool:
+    """Whether `value` is a text that only says that there is nothing.
+
+    >>> says_nothing("-"), says_nothing(""), says_nothing("0"), says_nothing(None)
+    (True, True, False, False)
+    """
+    return isinstance(value, str) and not said(value)

@@ -156,11 +156,15 @@ def _state(cells: RatedCells) -> QueryState:
 
 
 def _words(cells: RatedCells, state: QueryState) -> str:
-    """The rater's own words: all of the notes, unless their beginning was a mark."""
+    """The rater's own words: all of the notes, unless their beginning was a mark.
+
+    A note that only says that there is nothing, as "-" does, is no note.
+    """
     marked = state is cells.notes.state or (
         state is QueryState.RESULTS and cells.notes.unsure_ranks
     )
-    return cells.notes.words if marked else cells.notes.whole
+    words = cells.notes.words if marked else cells.notes.whole
+    return words if said(words) else ""
 
 
 def _outcome(cells: RatedCells) -> EmptyOutcome | None:

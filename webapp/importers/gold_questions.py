@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from webapp.importers.blanks import said
 from webapp.importers.json_documents import load
-from webapp.importers.json_values import FromFile, Whole, Words, read_object
+from webapp.importers.json_values import FromFile, FromPerson, SaidWords, Whole, read_object
 from webapp.importers.problems import UnusableQuestions, error
 from webapp.importers.questions import looks_like
 from webapp.metrics.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
@@ -41,25 +42,25 @@ class GoldFile:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-class File(FromFile):
+class File(FromPerson):
     """The top of a gold file; its own price_tolerance is carried along, applied nowhere."""
 
     questions: list[Any] = Field(description="list")
     threshold_t: Share = None
 
 
-class Entry(FromFile):
+class Entry(FromPerson):
     """One question."""
 
     id: Whole
-    question: Words
+    question: SaidWords
     expected_result: Literal["has_data", "no_data"] = Field(description="expected_result")
     category: str | None = None
     evaluation_mode: Mode = None
     constraints: dict[str, Any] | None = None
 
 
-class Asked(FromFile):
+class Asked(FromPerson):
     """The constraints of a question; null and an empty object ask nothing."""
 
     property_type: str | None = None
@@ -70,7 +71,7 @@ class Asked(FromFile):
     floors: dict[str, Any] | None = None
 
 
-class AskedPlace(FromFile):
+class AskedPlace(FromPerson):
     """Words of an address, a point, and how far from it is near."""
 
     keywords: list[str] | None = None
@@ -79,7 +80,7 @@ class AskedPlace(FromFile):
     radius_km: Amount = None
 
 
-class AskedRange(FromFile):
+class AskedRange(FromPerson):
     """Bounds of a number."""
 
     min: Amount = None
@@ -176,7 +177,7 @@ def _place(name: str, place: str, raw: Mapping[str, Any], problems: list[Problem
     problems += wrong
     if asked is None:
         return None
-    keywords = tuple(word for word in asked.keywords or () if word.strip())
+    keywords = tuple(word for word in asked.keywords or () if said(word))
     has_point = bool(asked.lat and asked.lng)  # coordinates of 0 are absent
     if not keywords and not has_point:
         return None

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import Field
 
 from webapp.importers import property_cards
+from webapp.importers.blanks import said
 from webapp.importers.json_documents import load
 from webapp.importers.json_values import FromFile, Whole, Words, read_object
 from webapp.importers.problems import NoReadableQuery, UnknownRunFormat, error
@@ -181,7 +182,7 @@ def _query(
     cards = fill(property_cards.parse(entry.response or ""), properties)
     claim = _claim(entry, file_format)
     state = _state(entry, cards, claim, broken=_is_broken(problems))
-    category = (entry.category or "").strip()
+    category = said(entry.category or "")
     return ReadQuery(
         query_id=entry.query_id,
         question=entry.question.strip(),
@@ -230,7 +231,7 @@ def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]
 
 
 def _label(value: str | None) -> str | None:
-    return (value or "").strip() or None
+    return said(value or "") or None
 
 
 def _text(value: object) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+from webapp.importers.blanks import said, says_nothing
 from webapp.importers.problems import error
 from webapp.records import Problem
 
@@ -19,6 +20,17 @@ Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, description="number_in_ra
 
 Words = Annotated[str, Field(pattern=r"\S", description="text")]
 """A text that is not empty."""
+
+
+def _saying(text: str) -> str:
+    """Return `text`; refuse one that only says that there is nothing."""
+    if not said(text):
+        raise ValueError(text)
+    return text
+
+
+SaidWords = Annotated[str, AfterValidator(_saying), Field(description="text")]
+"""A text that says something: neither empty nor a dash or the like."""
 
 _EXPECTED = {
     "int_type": "number_in_range",
@@ -40,6 +52,21 @@ class FromFile(BaseModel):
 
     # Built when a file is read, which a server that starts need not wait for.
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
+
+
+class FromPerson(FromFile):
+    """An object that a person types: an optional value that says nothing (`said`) is null."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, raw: object) -> object:
+        if not isinstance(raw, dict):
+            return raw
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {
+            key: None if key in optional and says_nothing(value) else value
+            for key, value in raw.items()
+        }
 
 
 Model = TypeVar("Model", bound=FromFile)
@@ -97,7 +124,7 @@ def kind_of(value: object) -> str:
         case int() | float():
             return str(value)
         case str():
-            return "text" if value.strip() else "empty_text"
+            return "text" if said(value) else "empty_text"
         case list():
             return "list"
         case _:

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import Field
 
-from webapp.importers.blanks import said
+from webapp.importers.blanks import said, says_nothing
 from webapp.importers.json_documents import load
-from webapp.importers.json_values import FromFile, Whole, kind_of, read_object
+from webapp.importers.json_values import FromFile, FromPerson, Whole, kind_of, read_object
 from webapp.importers.problems import NoReadableQuery, UnknownRunFormat, error, warning
 from webapp.importers.questions import looks_like
 from webapp.importers.written_numbers import exact_number
@@ -38,7 +38,7 @@ class File(FromFile):
     results: list[Any] = Field(description="list")
 
 
-class Entry(FromFile):
+class Entry(FromPerson):
     """One question with the properties that came back for it."""
 
     query_id: Whole
@@ -140,7 +140,7 @@ def _number(
 ) -> Fraction | None:
     """A number, also as a string of digits: the price of a listing is one."""
     value = shown.get(key)
-    if value is None or (isinstance(value, str) and not said(value)):
+    if value is None or says_nothing(value):
         return None
     number = _exact(value)
     if number is None or number < 0:
@@ -153,7 +153,7 @@ def _coordinate(
     shown: Mapping[str, Any], key: str, largest: int, wrong: list[tuple[str, object, str]]
 ) -> float | None:
     value = shown.get(key)
-    if value is None or (isinstance(value, str) and not said(value)):
+    if value is None or says_nothing(value):
         return None
     number = _exact(value)
     if number is None or abs(number) > largest:

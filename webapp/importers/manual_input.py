@@ -1,7 +1,8 @@
 """What a person decided by hand on the cards of a V2 run: ``manual_input.json``.
 
 Cards are counted from 0 in this file, as its writer counts them. A value that cannot be
-used is reported and left out, the others are kept.
+used is reported and left out, the others are kept. One that says nothing ("-") decides
+nothing; a constraint's "n/a" is its decision "na".
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from webapp.importers.blanks import said
+from webapp.importers.blanks import said, says_nothing
 from webapp.importers.json_documents import load
-from webapp.importers.json_values import LARGEST_INTEGER, FromFile, Words, kind_of, read_object
+from webapp.importers.json_values import LARGEST_INTEGER, FromPerson, Words, kind_of, read_object
 from webapp.importers.problems import ImportRefused, error
 from webapp.importers.property_identity import identity
 from webapp.importers.questions import looks_like
@@ -26,6 +27,7 @@ from webapp.records import Problem, ReadRun
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
+_NOT_ASKED = dict.fromkeys(("n/a", "n.a."), "na")
 
 
 class UnknownManualInput(ImportRefused):
@@ -82,7 +84,7 @@ class ManualInput:
     problems: tuple[Problem, ...] = ()
 
 
-class ManualFile(FromFile):
+class ManualFile(FromPerson):
     """The top of the file; other keys (timestamp, summary) are not looked at."""
 
     manual_evaluations: dict[str, Any] | None = None
@@ -90,7 +92,7 @@ class ManualFile(FromFile):
     override_reasons: dict[str, Any] | None = None
 
 
-class Evaluation(FromFile):
+class Evaluation(FromPerson):
     """The decision on one card as the file has it; no result is pending."""
 
     result: Words | None = None
@@ -188,7 +190,9 @@ def _evaluations(
             continue
         result = known.result or ManualResult.PENDING
         if result in list(ManualResult):
-            yield ManualEvaluation(query_id, card, ManualResult(result), said(known.comment or ""))
+            yield ManualEvaluation(
+                query_id, card, ManualResult(result), (known.comment or "").strip()
+            )
         else:
             expected = _named(ManualResult)
             problems.append(_wrong(name, f"{place}.result", f"“{result}”", expected, query_id))
@@ -216,20 +220,21 @@ def _overrides(
     problems: list[Problem],
 ) -> Iterator[ConstraintOverride]:
     for place, query_id, card, raw in _cards(name, "constraint_overrides", questions, problems):
-        for constraint, result in _object(name, place, raw, problems, query_id).items():
+        for constraint, typed in _object(name, place, raw, problems, query_id).items():
             inner = f"{place}.{constraint}"
+            result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
             if constraint not in CONSTRAINTS:
                 expected = _named(CONSTRAINTS)
                 problems.append(_wrong(name, inner, f"“{constraint}”", expected, query_id))
-            elif result not in list(ConstraintResult):
-                found = f"“{result}”" if isinstance(result, str) else kind_of(result)
-                expected = _named(ConstraintResult)
-                problems.append(_wrong(name, inner, found, expected, query_id))
-            else:
+            elif result in list(ConstraintResult):
                 reason = reasons.get((query_id, card, constraint), "")
                 yield ConstraintOverride(
                     query_id, card, constraint, ConstraintResult(result), reason
                 )
+            elif not says_nothing(result):
+                found = f"“{result}”" if isinstance(result, str) else kind_of(result)
+                expected = _named(ConstraintResult)
+                problems.append(_wrong(name, inner, found, expected, query_id))
 
 
 def _cards(
@@ -243,7 +248,7 @@ def _cards(
         for index, raw in _object(name, f"{part}.{key}", inside, problems, query_id).items():
             place = f"{part}.{key}.{index}"
             card = _number(name, place, index, problems)
-            if card is not None:
+            if card is not None and not says_nothing(raw):
                 yield place, query_id, card, raw
 
 
@@ -259,6 +264,8 @@ def _object(
 ) -> dict[str, Any]:
     if isinstance(raw, dict):
         return raw
+    if says_nothing(raw):
+        return {}
     problems.append(_wrong(name, place, kind_of(raw), "object", query_id))
     return {}
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from webapp.importers.blanks import said
 from webapp.importers.card_details import LARGEST_AREA
-from webapp.importers.json_values import FromFile, read_object
+from webapp.importers.json_values import FromPerson, read_object
 from webapp.importers.links import slug_of
 from webapp.importers.prices import HIGHEST_PRICE
 from webapp.records import Card, Problem
@@ -24,7 +23,7 @@ _LISTING_TYPES = {
 Number = int | float | str | None
 
 
-class Property(FromFile):
+class Property(FromPerson):
     """One entry of ``properties``; what a later check found (``api_data``) is not looked at.
 
     ``title`` and ``id`` are what a chatbot itself says for ``name`` and ``api_id``.
@@ -147,13 +146,13 @@ def filled(card: Card, known: Property | None) -> Card:
         "slug": _slug(known),
         "listing_id": str(number) if number not in (None, "") else None,
         "price": _whole(known.price, HIGHEST_PRICE),
-        "location": said(known.location or "") or None,
+        "location": (known.location or "").strip() or None,
         "bedrooms": _whole(known.bedrooms, _MOST_ROOMS),
         "bathrooms": _whole(known.bathrooms, _MOST_ROOMS),
         "land_area": _number(known.land_area, LARGEST_AREA),
         "building_area": _number(known.building_area, LARGEST_AREA),
         "floors": _whole(known.floors, _MOST_ROOMS),
-        "certificate": said(known.certificate or "") or None,
+        "certificate": (known.certificate or "").strip() or None,
         "listing_type": _LISTING_TYPES.get((known.listing_type or "").casefold()),
         "source": _SOURCES.get((known.source or "").casefold()),
         "image_url": _address(known.image_url),

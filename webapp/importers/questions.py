@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from webapp.importers.blanks import said
 from webapp.importers.json_documents import load
-from webapp.importers.json_values import FromFile, Whole, Words, read_object
+from webapp.importers.json_values import FromPerson, SaidWords, Whole, read_object
 from webapp.importers.problems import UnusableQuestions, error
 from webapp.records import Problem
 
@@ -21,11 +20,11 @@ class Question:
     context_dependent: bool | None = None
 
 
-class Entry(FromFile):
+class Entry(FromPerson):
     """One question as the file has it."""
 
     id: Whole
-    question: Words
+    question: SaidWords
     category: str | None = None
     context_dependent: bool | None = None
 
@@ -85,7 +84,7 @@ def _question(name: str, place: str, raw: object) -> tuple[Question | None, tupl
     )
     if entry is None:
         return None, problems
-    category = said(entry.category or "")
+    category = (entry.category or "").strip()
     depends = context_dependent(entry.context_dependent, category)
     return Question(entry.id, entry.question.strip(), category, depends), problems
 

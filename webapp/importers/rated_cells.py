@@ -180,7 +180,7 @@ def _row(cells: Mapping[str, str], numbers: Mapping[str, Number]) -> RatedCells:
     return RatedCells(
         query_id=int(numbers["query_id"].value),
         question=cells.get("question", ""),
-        category=cells.get("category", ""),
+        category=said(cells.get("category", "")),
         results_count=_whole(numbers.get("results_count")),
         relevant_count=_whole(numbers.get("relevant_count")),
         relevant_in_top5=_whole(numbers.get("relevant_in_top5")),

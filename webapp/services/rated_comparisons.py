@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import PurePath
 
+from webapp import labels
 from webapp.importers import csv_ratings
 from webapp.importers.json_runs import question_key
 from webapp.importers.problems import ImportRefused, error
@@ -60,10 +61,13 @@ def compare_files(
     for file, found in zip(files, read, strict=True):
         if not found.report.rows:
             raise ImportRefused(*(found.problems or (error("csv_without_rows", file.name),)))
-    names = _names(files)
-    reports = dict(zip(names, (found.report for found in read), strict=True))
+    reports = dict(zip(names_of(files), (found.report for found in read), strict=True))
     _same_questions(reports)
-    runs = tuple(_run(name, report, phase) for name, report in reports.items())
+    stated = [file.label or method_name(file.name) for file in files]
+    runs = tuple(
+        _run(name, label, report, phase)
+        for (name, report), label in zip(reports.items(), stated, strict=True)
+    )
     return RatedComparison(
         ComparisonReport(
             study="",
@@ -94,9 +98,9 @@ def method_name(path: str) -> str:
     return _KIND.sub("", stem).strip(" _-") or file.parent.name or stem
 
 
-def _names(files: Sequence[RatedCsv]) -> list[str]:
-    """Return a name for each file that no other one has: its label, else what it is of."""
-    names = [file.label or method_name(file.name) for file in files]
+def names_of(files: Sequence[RatedCsv]) -> list[str]:
+    """Return a name for each file that no other one has: its label, else its method in words."""
+    names = [file.label or labels.method(method_name(file.name)) for file in files]
     many = Counter(names)
     wanted = [
         name if many[name] == 1 or file.label else file.name
@@ -109,13 +113,13 @@ def _names(files: Sequence[RatedCsv]) -> list[str]:
     return given
 
 
-def _run(name: str, report: RunReport, phase: int | None) -> ComparedRun:
+def _run(name: str, label: str, report: RunReport, phase: int | None) -> ComparedRun:
     varying = PHASES[phase][0] if phase else None
     return ComparedRun(
         run=name,
         name=name,
-        search_method=name if varying == "search_method" else None,
-        llm=name if varying == "llm" else None,
+        search_method=label if varying == "search_method" else None,
+        llm=label if varying == "llm" else None,
         queries=tuple(map(_query, sorted(report.rows, key=lambda row: row.query_id))),
     )
 
