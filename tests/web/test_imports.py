@@ -146,3 +146,134 @@ def test_the_reports_of_two_files_of_one_name_are_named_apart(client: FlaskClien
     ]
     fields = re.findall(r'<label><span>(.*?)<span class="vh">(.*?)</span></span>', page)
     assert len(set(fields)) == 4  # search method and LLM of each
+
+
+# --- Rated CSVs ------------------------------------------------------------------------
+
+
+HEADER = "query_id,question,category,results_count,relevant_count,response_quality,notes\n"
+
+
+def rated(*, quality: str = "4", notes: str = "bagus", question: str = "Rumah di Cemara?") -> bytes:
+    """A rated CSV of `run_file`, its empty list said to be truly empty."""
+    lines = f"1,{question},location,1,1,{quality},{notes}\n"
+    return f"{HEADER}{lines}2,Ada pilihan lain?,location,0,,0,no data exists\n".encode()
+
+
+def drop_rated(client: FlaskClient, data: bytes, name: str = "rated.csv") -> TestResponse:
+    """Drop a rated CSV and follow to its report."""
+    chosen = [(BytesIO(data), name)]
+    return client.post("/runs/import", data={"files": chosen}, follow_redirects=True)
+
+
+def decide(client: FlaskClient, token: str, rater: str, **form: str) -> TestResponse:
+    """Store a rated CSV as `rater`'s whose report was shown."""
+    named = {f"rater-{token}": rater, f"shown-{token}": rater}
+    other = {key.replace("_", f"-{token}"): value for key, value in form.items()}
+    said = {"token": token, "action": "store", **named, **other}
+    return client.post("/runs/import", data=said, follow_redirects=True)
+
+
+@pytest.fixture(name="owner")
+def _owner(client: FlaskClient) -> str:
+    """The name of the only rater, whose study has the run of `run_file`."""
+    (token,) = tokens(drop(client, run_file()))
+    client.post("/runs/import", data={"token": token, "action": "store"})
+    (name,) = re.findall(r'name="rater-\w+" value="([^"]*)"', drop_rated(client, rated()).text)
+    return str(name)
+
+
+def test_a_rated_csv_of_a_run_here_says_what_it_would_store_and_what_it_cannot(
+    client: FlaskClient, owner: str
+) -> None:
+    report = drop_rated(client, rated())
+
+    assert "It has counts and no verdicts on cards" in report.text
+    assert f"4 values of {owner} are new and would be stored." in report.text
+    assert "Store 1 file" in report.text
+
+
+def test_quality_notes_and_outcomes_of_a_rated_csv_become_the_chosen_raters(
+    client: FlaskClient, owner: str
+) -> None:
+    (token,) = tokens(drop_rated(client, rated()))
+
+    page = decide(client, token, owner)
+
+    run = page.request.path
+    (quality, empty) = client.get(f"{run}/export.json").get_json()["queries"]
+    assert (quality["quality"], quality["notes"]) == (4, "bagus")
+    assert (empty["empty_outcome"], empty["quality"]) == ("correct_empty", 0)
+    assert not empty["notes"]  # "no data exists" is how the file says the outcome
+    assert quality["results"][0]["relevance"] is None
+    assert client.get(f"/runs/import?token={token}").status_code == 404
+    again = drop_rated(client, rated())
+    assert "has said all of it here already. There is nothing to store." in again.text
+    assert 'value="store"' not in again.text
+
+
+def test_values_that_differ_are_listed_and_replaced_only_when_that_is_ticked(
+    client: FlaskClient, owner: str
+) -> None:
+    (token,) = tokens(drop_rated(client, rated()))
+    run = decide(client, token, owner).request.path
+
+    def standing() -> tuple[object, object]:
+        first = client.get(f"{run}/export.json").get_json()["queries"][0]
+        return first["quality"], first["notes"]
+
+    other = drop_rated(client, rated(quality="2", notes="biasa"))
+    assert "2 values differ from what the rater said here" in other.text
+    assert "Quality: here 4, in the file 2" in other.text
+    assert "Notes: here bagus, in the file biasa" in other.text
+
+    decide(client, tokens(other)[0], owner)
+    assert standing() == (4, "bagus")
+    (token,) = tokens(drop_rated(client, rated(quality="2", notes="biasa")))
+    decide(client, token, owner, overwrite_="1")
+    assert standing() == (2, "biasa")
+
+
+def test_another_rater_is_shown_what_would_change_before_anything_is_stored(
+    client: FlaskClient, owner: str
+) -> None:
+    (token,) = tokens(drop_rated(client, rated()))
+    form = {"token": token, f"rater-{token}": "Budi", f"shown-{token}": owner}
+
+    report = client.post("/runs/import", data={**form, "action": "store"}, follow_redirects=True)
+
+    assert "4 values of Budi are new and would be stored." in report.text
+    assert "Nobody is called so yet: storing makes this rater." in report.text
+    assert "Budi" not in client.get("/raters/").text
+    decide(client, token, "Budi")
+    assert "Budi" in client.get("/raters/").text
+    assert 'value=""' in drop_rated(client, rated()).text  # of two raters none is guessed
+
+
+@pytest.mark.usefixtures("owner")
+def test_a_rated_csv_of_no_run_here_cannot_be_imported(client: FlaskClient) -> None:
+    report = drop_rated(client, rated(question="Ruko?"))
+
+    assert "No run here has its questions with its numbers of results." in report.text
+    assert 'value="store"' not in report.text
+
+
+def test_a_csv_without_the_columns_says_which_it_lacks(client: FlaskClient) -> None:
+    report = drop_rated(client, b"a,b\n1,2\n")
+
+    assert "lacks the columns query_id, results_count, relevant_count" in report.text
+    assert "None of its lines can be used." in report.text
+
+
+def test_a_run_and_its_rated_csv_dropped_together_are_stored_one_after_the_other(
+    client: FlaskClient,
+) -> None:
+    files = [(BytesIO(rated()), "rated.csv"), (BytesIO(run_file()), "test_results.json")]
+    both = client.post("/runs/import", data={"files": files}, follow_redirects=True)
+
+    report = client.post(
+        "/runs/import", data={"token": tokens(both), "action": "store"}, follow_redirects=True
+    )
+
+    assert "It has counts and no verdicts on cards" in report.text
+    assert "4 values of" in report.text

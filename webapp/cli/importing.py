@@ -58,17 +58,19 @@ def import_command(
         if taken:
             document["rated_csvs"] = [rating_files.taken_json(report) for report in taken]
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
-        if any(report.run_id is None for report in taken):
-            raise SystemExit(1)
     else:
         _tell_found(found)
         for report_of_csv in taken:
             rating_files.tell_taken(report_of_csv)
     for problem in found.refused:
         click.echo(f"relevansi: {problems.message(problem)}", err=True)
+    untaken = [report for report in taken if not report.storable]
+    for report in untaken:
+        why = rating_files.why_refused(report)
+        click.echo(f"relevansi: {report.name}: {why}", err=True)
     if not (found.runs or found.refused or found.ratings or taken):
         raise click.ClickException(gettext("There is no run file in what was given."))
-    if found.refused or not all(report.storable for report in found.ratings):
+    if found.refused or untaken or not all(report.storable for report in found.ratings):
         raise SystemExit(1)
 
 

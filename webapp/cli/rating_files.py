@@ -107,21 +107,11 @@ def take(opened: Database, path: Path, rater: str, *, overwrite: bool) -> RatedI
 
 
 def tell_taken(report: RatedImport) -> None:
-    """Print what was taken from a rated CSV; what was not goes to stderr."""
+    """Print what was taken from a rated CSV; what is wrong with its lines goes to stderr."""
     for problem in report.problems:
         click.echo(f"  {problems.message(problem)}", err=True)
-    if report.refused:
-        raise click.ClickException(
-            gettext("%(name)s is a machine or was removed.", name=report.rater)
-        )
-    if report.run_id is None:
-        raise click.ClickException(
-            gettext(
-                "%(file)s belongs to no run, or to more than one: none, or several, have its "
-                "questions with its numbers of results.",
-                file=report.name,
-            )
-        )
+    if not report.storable:
+        return
     for other in report.others:
         said = gettext(
             "question %(n)s, %(field)s: here %(here)s, in the file %(file)s",
@@ -135,7 +125,7 @@ def tell_taken(report: RatedImport) -> None:
         click.echo(
             "relevansi: " + gettext("These stay as they are; --overwrite replaces them."), err=True
         )
-    stored = len(report.new) + (len(report.others) if report.replaced else 0)
+    stored = len(report.stored(overwrite=report.replaced))
     click.echo(
         f"{report.run_id}  {report.rater}: "
         + ngettext("%(n)s value stored", "%(n)s values stored", stored)
@@ -144,11 +134,28 @@ def tell_taken(report: RatedImport) -> None:
     )
 
 
+def why_refused(report: RatedImport) -> str:
+    """Return why nothing could be taken from a rated CSV."""
+    if report.refused:
+        return gettext("%(name)s is a machine or was removed.", name=report.rater)
+    if report.fits:
+        return gettext(
+            "Several runs have its questions with its numbers of results: %(runs)s.",
+            runs=", ".join(report.fits),
+        )
+    if not report.lines:
+        return gettext("None of its lines can be used.")
+    return gettext(
+        "No run here has its questions with its numbers of results. Import its run first."
+    )
+
+
 def taken_json(report: RatedImport) -> dict[str, Any]:
     """Return what was taken from a rated CSV, as ``import --json`` prints it."""
     return {
         "file": report.name,
         "run": report.run_id,
+        "fits": list(report.fits),
         "rater": report.rater,
         "refused": report.refused,
         "new": [asdict(value) for value in report.new],

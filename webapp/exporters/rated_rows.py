@@ -34,10 +34,11 @@ _STATE_WORDS = {
     QueryState.FAILED: "call failed",
     QueryState.UNREADABLE: "unreadable answer",
 }
-_OUTCOME_WORDS = {
+OUTCOME_WORDS = {
     EmptyOutcome.CORRECT_EMPTY: "no data exists",
     EmptyOutcome.FALSE_NEGATIVE: "should have results",
 }
+"""The notes of an empty list where the rater wrote none."""
 _OWN_WORDS = "own words: "
 _TAKEN_FOR_OURS = re.compile(
     rf"(?:{_OWN_WORDS})*(?:call failed|unreadable answer|cannot tell: rank )", re.IGNORECASE
@@ -90,7 +91,7 @@ def _notes(row: QueryRow) -> str:
     ours = _STATE_WORDS.get(row.summary.state) or _unsure_words(row)
     theirs = row.notes
     if not theirs and row.summary.empty_outcome:
-        return _OUTCOME_WORDS[row.summary.empty_outcome]
+        return OUTCOME_WORDS[row.summary.empty_outcome]
     if _TAKEN_FOR_OURS.match(theirs):
         theirs = f"{_OWN_WORDS}{theirs}"
     return "; ".join(part for part in (ours, theirs) if part)

@@ -82,6 +82,12 @@ class RatedFile:
     problems: tuple[Problem, ...]
 
 
+def recognises(data: bytes) -> bool:
+    """Whether the first line of a file is that of a rated CSV."""
+    first, _, _ = data[: csv_table.LONGEST_HEADER].partition(b"\n")
+    return not read_table("", first, required=REQUIRED).problems
+
+
 def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
     """The report of the rated CSV `name`, which also becomes the name of the run.
 

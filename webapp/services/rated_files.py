@@ -59,13 +59,19 @@ def compare(
 
 
 def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence[str]) -> list[str]:
-    """Return those of `run_ids` with the questions and numbers of results of `report`."""
+    """Return those of `run_ids` with the questions and numbers of results of `report`.
+
+    Where no run has just these, those that have more: a line of the file may be missing.
+    """
+    wanted = set(_lists(report))
     rule = reports.rule_of(session, study)
-    return [
-        run_id
-        for run_id in run_ids
-        if _lists(reports.report(session, study, run_id, rule)) == _lists(report)
-    ]
+    lists = {
+        run_id: set(_lists(reports.report(session, study, run_id, rule))) for run_id in run_ids
+    }
+    if not wanted:
+        return []
+    whole = [run_id for run_id, found in lists.items() if found == wanted]
+    return whole or [run_id for run_id, found in lists.items() if found > wanted]
 
 
 def _lists(report: RunReport) -> list[tuple[int, str, int]]:

@@ -1,4 +1,8 @@
-"""Files dropped on the page: kept, reported on, and stored only at their owner's word."""
+"""Files dropped on the page: kept, reported on, and stored only at their owner's word.
+
+Of a rated CSV the report is that of one rater. Storing it for another one shows that one's
+report first, so that nothing is replaced which was not shown.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,14 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import Study, Upload
 from webapp.i18n import gettext
+from webapp.importers import csv_ratings
 from webapp.importers.offline_ratings import recognises
 from webapp.importers.problems import message
 from webapp.records import Problem
-from webapp.services import imports, offline_ratings, uploads
+from webapp.services import imports, offline_ratings, rated_imports, studies, uploads
 from webapp.services.imports import ImportReport, Labels
 from webapp.services.offline_ratings import RatingsReport
+from webapp.services.rated_imports import RatedImport
 from webapp.web import access, htmx
 from webapp.web.forms import LONGEST_LABEL
 
@@ -47,19 +53,36 @@ class WaitingRatings:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingRatedCsv:
+    """A rated CSV with what importing it as one rater's would store; ``raters`` can be chosen."""
+
+    token: str
+    report: RatedImport
+    problems: tuple[Told, ...]
+    raters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ImportPage:
     """The drop zone, and below it every file that waits for a word: runs, then ratings."""
 
     files: tuple[Waiting, ...]
     notice: str = ""
     ratings: tuple[WaitingRatings, ...] = ()
+    rated: tuple[WaitingRatedCsv, ...] = ()
+
+    @property
+    def any_waits(self) -> bool:
+        """Whether there is a report to show."""
+        return bool(self.files or self.ratings or self.rated)
 
     @property
     def storable(self) -> int:
         """How many of the files can be stored."""
         runs = [f.report.read and not f.report.already_imported for f in self.files]
         ratings = [f.report.storable and not f.report.already_imported for f in self.ratings]
-        return sum(map(bool, (*runs, *ratings)))
+        rated = [f.report.storable and (f.report.new or f.report.others) for f in self.rated]
+        return sum(map(bool, (*runs, *ratings, *rated)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +98,8 @@ def show() -> Response:
         found = [_waiting(session, rater.study, token) for token in request.args.getlist("token")]
     runs = tuple(file for file in found if isinstance(file, Waiting))
     ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
-    return _answer(ImportPage(runs, ratings=ratings))
+    rated = tuple(file for file in found if isinstance(file, WaitingRatedCsv))
+    return _answer(ImportPage(runs, ratings=ratings, rated=rated))
 
 
 def upload() -> Response:
@@ -97,27 +121,46 @@ def upload() -> Response:
 
 
 def _decide() -> Response:
-    """Store the waiting files, runs before their ratings, or forget them."""
+    """Store the waiting files, runs before their ratings, show them anew, or forget them."""
     tokens = request.form.getlist("token")
+    if request.form.get("action") == "look":
+        return _look_again(tokens)
     wanted = request.form.get("action") == "store"
     stored: list[str] = []
-    refused: dict[str, str] = {}
+    refused: list[str] = []
     with access.writing() as (session, rater):
         files = [uploads.find(session, rater.study, token) for token in tokens]
-        for file in sorted(files, key=lambda file: recognises(file.data)):
+        for file in sorted(files, key=_turn):
             if wanted and not _store(session, rater.study, file, stored):
-                refused[file.id] = _label(f"rater-{file.id}") or ""
+                refused.append(file.id)
                 continue
             uploads.discard(session, file)
         session.commit()
-    if refused:  # its report says why; who was said to have rated is shown again
-        names = {f"rater-{token}": name for token, name in refused.items()}
-        return redirect(url_for("imports.show", token=[*refused], **names), 303)  # type: ignore[return-value,arg-type]
+    if refused:
+        return _look_again(refused)
     return redirect(_after(stored), 303)  # type: ignore[return-value]
+
+
+def _look_again(tokens: list[str]) -> Response:
+    """Show the reports of waiting files again, each for the rater who was named."""
+    named = {f"rater-{token}": _label(f"rater-{token}") for token in tokens}
+    names = {field: name for field, name in named.items() if name}
+    return redirect(url_for("imports.show", token=tokens, **names), 303)  # type: ignore[return-value,arg-type]
+
+
+def _turn(file: Upload) -> int:
+    """When a file is stored: runs, then ratings from pages without a server, then rated CSVs."""
+    return 2 if _is_rated_csv(file) else int(recognises(file.data))
+
+
+def _is_rated_csv(file: Upload) -> bool:
+    return file.name.lower().endswith(".csv") or csv_ratings.recognises(file.data)
 
 
 def _store(session: Session, study: Study, file: Upload, stored: list[str]) -> bool:
     """Store one waiting file and note its run; ratings that cannot be stored yet stay."""
+    if _is_rated_csv(file):
+        return _store_rated(session, study, file, stored)
     brought = offline_ratings.store(
         session, study, file.name, file.data, access.now(), _label(f"rater-{file.id}")
     )
@@ -129,6 +172,19 @@ def _store(session: Session, study: Study, file: Upload, stored: list[str]) -> b
         labels = _labels(file.id, report)
         stored.append(imports.store(session, study, report.read, labels, access.now()).id)
     return True
+
+
+def _store_rated(session: Session, study: Study, file: Upload, stored: list[str]) -> bool:
+    """Store a rated CSV as its report was shown: of this rater, with what it says of others."""
+    rater = _label(f"rater-{file.id}")
+    if rater is None or rater != _label(f"shown-{file.id}"):
+        return False
+    overwrite = bool(request.form.get(f"overwrite-{file.id}"))
+    taken = rated_imports.store(
+        session, study, file.name, file.data, rater, access.now(), overwrite=overwrite
+    )
+    stored += [taken.run_id] if taken.run_id and taken.storable else []
+    return taken.storable
 
 
 def _after(stored: list[str]) -> str:
@@ -153,14 +209,27 @@ def _label(name: str) -> str | None:
     return request.form.get(name, "").replace("\x00", "").strip()[:LONGEST_LABEL] or None
 
 
-def _waiting(session: Session, study: Study, token: str) -> Waiting | WaitingRatings:
+def _waiting(
+    session: Session, study: Study, token: str
+) -> Waiting | WaitingRatings | WaitingRatedCsv:
     file = uploads.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
+    if _is_rated_csv(file):
+        return _rated(session, study, file, rater)
     ratings = offline_ratings.examine(session, study, file.name, file.data, access.now(), rater)
     if ratings is not None:
         return WaitingRatings(token, ratings, _told(ratings.problems))
     report = imports.examine(session, study, file.name, file.data)
     return Waiting(token, report, _told(report.problems))
+
+
+def _rated(session: Session, study: Study, file: Upload, rater: str | None) -> WaitingRatedCsv:
+    """Return the report of a rated CSV; of the only rater, where there is no other."""
+    people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
+    if rater is None and len(people) == 1:
+        rater = people[0]
+    report = rated_imports.examine(session, study, file.name, file.data, rater)
+    return WaitingRatedCsv(file.id, report, _told(report.problems), tuple(people))
 
 
 def _told(problems: tuple[Problem, ...]) -> tuple[Told, ...]:
