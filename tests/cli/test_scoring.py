@@ -362,7 +362,23 @@ def test_chunks_of_two_strategies_stand_side_by_side(tmp_path: Path) -> None:
     }
     table = relevansi(tmp_path, "score", "chunks", path).stdout
     assert "[besar]" in table
-    assert "chunks too large or too many" in table
+    assert "chunks too large or too many" in " ".join(table.split())
+
+
+def test_a_report_of_chunks_has_the_figures_by_their_names(tmp_path: Path) -> None:
+    """One of two words: 1 common of 1 retrieved and 2 expected; omega 1 x (1/2 + 1/2) / 2."""
+    row = {"id": 1, "expected_answer": "a b", "retrieved_chunks": ["a"], "strategy": "kecil"}
+    path = lines(tmp_path, row, {**row, "retrieved_chunks": ["c"], "strategy": "besar"}, "{bad")
+    command: list[str | Path] = ["score", "chunks", path, "--format"]
+    markdown = relevansi(tmp_path, *command, "markdown").stdout
+    latex = relevansi(tmp_path, *command, "latex").stdout
+
+    assert "| Strategy | n | IoU | Recall | Precision | Precision Omega | F1-score |" in markdown
+    assert "| All | 2 | 0.2500 | 0.2500 | 0.5000 | 0.2500 | 0.3333 |" in markdown
+    assert "| kecil | 1 | 0.5000 | 0.5000 | 1.0000 | 0.5000 | 0.6667 |" in markdown
+    assert "| besar | 1 | 0.0000 | 0.0000 | 0.0000 | 0.0000 | 0.0000 |" in markdown
+    assert "- Lines left out: 1." in markdown
+    assert r"kecil & 1 & 0.5000 & 0.5000 & 1.0000 & 0.5000 & 0.6667 \\" in latex
 
 
 def test_without_strategies_there_is_one_mean(tmp_path: Path) -> None:
@@ -393,6 +409,30 @@ def test_json_answers_carry_their_provenance(tmp_path: Path) -> None:
         "id", "schema_ok", "reason", "score", "target_audience", "main_topic", "sub_topic",
         "detailed_description", "original_evidence", "predicted_questions", "grounding",
     }  # fmt: skip
+
+
+def test_a_report_of_json_answers_has_gate_fields_and_provenance(tmp_path: Path) -> None:
+    """70 and 0; the dev set q1 has 70 of at least 60 and decides."""
+    path = json_file(tmp_path, GOOD, "no")
+    dev = file(tmp_path, "dev.json", ["q1"])
+    command = ("score", "json-v2", path, "--subset", dev, "--min-average", "60")
+    reports = [
+        relevansi(tmp_path, *command, "--format", file_format, language=language)
+        for file_format, language in (("markdown", "en"), ("latex", "en"), ("markdown", "id"))
+    ]
+    markdown, latex, indonesian = (" ".join(one.stdout.split()) for one in reports)
+
+    assert "- Gate passed - It asks for a mean score of at least 60" in markdown
+    assert "| Figure | Dev set | All |" in markdown
+    assert "| Mean score | 70.0000 | 35.0000 |" in markdown
+    assert "| Schema pass rate | 1.0000 | 0.5000 |" in markdown
+    assert "| detailed_description | 30 | 1.0000 | 0.5000 |" in markdown
+    assert "| grounding | 10 | 0.0000 | 0.0000 |" in markdown
+    assert "- not_json: 1" in markdown
+    for name, value in PROVENANCE.items():
+        assert f"- {name}: {value}" in markdown
+    assert r"Mean score & 70.0000 & 35.0000 \\" in latex
+    assert " 70,0000 | 35,0000 |" in indonesian
 
 
 def test_a_missing_field_of_the_provenance_is_an_error_that_names_it(tmp_path: Path) -> None:

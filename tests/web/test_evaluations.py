@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+from hashlib import sha256
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
+from tests.cli.relevansi import relevansi
 from tests.services.embeddings import BROKEN, serving
 from tests.services.scored_files import ANSWERS, CHUNKS, EXAMPLE, JSON_SET, document, lines
 from tests.web.conftest import PART
@@ -93,6 +96,7 @@ def test_strategies_stand_side_by_side(client: FlaskClient) -> None:
     page = text(client.get(scored(client, "chunks")).text)
 
     assert "Strategies side by side" in page
+    assert "Strategy n IoU Recall Precision Precision Omega F1-score" in page
     # c1: iou 1/6, recall 1/3, precision 1/4, omega 1/4 x 1/4, f1 2/7
     assert "hybrid 1 0.17 0.33 0.25 0.06 0.29" in page
     assert "vector 1 0.00 0.00 0.00 0.00 0.00" in page
@@ -124,6 +128,13 @@ def test_only_the_first_rows_are_scored_and_the_page_says_of_how_many(client: Fl
     enough = client.get(send(client, "answers", three, first="4").headers["Location"]).text
     assert "Only the first" not in enough
     assert send(client, "answers", three, first="2").headers["Location"] == f"{address}?again=1"
+
+
+def test_a_line_of_settings_is_no_row(client: FlaskClient) -> None:
+    stated = b'{"temperature": 0}\n' + DATA["answers"]
+    page = client.get(send(client, "answers", stated, first="2").headers["Location"])
+
+    assert "Only the first 2 of 3 rows were scored." in text(page.text)
 
 
 def test_a_dev_set_is_scored_first_and_decides(client: FlaskClient) -> None:
@@ -490,6 +501,49 @@ def test_files_have_a_name_and_a_type(client: FlaskClient) -> None:
     assert csv.headers["Content-Disposition"].endswith(".csv")
     assert csv.text.splitlines()[0] == "id,strategy,iou,recall,precision,precision_omega,f1"
     assert client.get(f"{base}/scores.json").get_json()["summary"]["count"] == 2
+
+
+@pytest.mark.parametrize("kind", ["answers", "chunks", "json-v2"])
+def test_reports_equal_those_of_the_command_line(
+    client: FlaskClient, tmp_path: Path, kind: str
+) -> None:
+    """The first 2 of 3 answers, a line left out, all chunks by strategy, a dev set that stops."""
+    (tmp_path / "some.jsonl").write_bytes(DATA[kind] + (b"{bad" if kind == "chunks" else b""))
+    (tmp_path / "dev.json").write_text('["j1"]', "utf-8")
+    more: dict[str, Any] = {}
+    options: list[str | Path] = []
+    if kind == "answers":
+        more, options = {"first": "2"}, ["--n", "2"]
+    if kind == "json-v2":
+        dev = (io.BytesIO(b'["j1"]'), "dev.json")
+        more = {"subset": dev, "stop_at_gate": "1"}
+        options = ["--subset", tmp_path / "dev.json", "--gate"]
+    base = send(client, kind, (tmp_path / "some.jsonl").read_bytes(), **more).headers["Location"]
+    page = client.get(base).text
+
+    for name, file_format in (("report.md", "markdown"), ("report.tex", "latex")):
+        assert f"{base}/{name}" in page
+        command = ("score", kind, tmp_path / "some.jsonl", "--format", file_format)
+        assert client.get(f"{base}/{name}").text == relevansi(tmp_path, *command, *options).stdout
+
+
+def test_the_prompt_that_is_given_must_be_the_one_that_is_stated(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """As with --prompt: another one stores nothing."""
+    prompt = b"Answer as JSON.\n"
+
+    def sent(kind: str, data: bytes) -> TestResponse:
+        return send(client, kind, data, prompt=(io.BytesIO(prompt), "prompt.md"))
+
+    refused = [sent("json-v2", DATA["json-v2"]), sent("chunks", DATA["chunks"])]
+    assert [one.status_code for one in refused] == [422, 422]
+    assert "prompt.md" in refused[0].text
+    assert "Only JSON answers state their prompt." in refused[1].text
+    assert rows(web_database, Evaluation) == 0
+    stated = JSON_SET | {"prompt_sha256": sha256(prompt).hexdigest()}
+    taken = client.get(sent("json-v2", document(stated)).headers["Location"])
+    assert "prompt.md" in text(taken.text)
 
 
 def hostile() -> dict[str, bytes]:

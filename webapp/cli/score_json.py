@@ -10,11 +10,17 @@ from typing import Any
 
 import click
 
-from webapp.cli import score_tables
-from webapp.cli.output import write
-from webapp.cli.score_options import FILE, Share, formats
-from webapp.cli.score_output import failure_of, reading, tell, write_items
+from webapp.cli.score_options import ALL_FORMATS, FILE, Share, formats
+from webapp.cli.score_output import (
+    ITEM_FORMATS,
+    failure_of,
+    reading,
+    tell,
+    write_items,
+    write_report,
+)
 from webapp.exporters import score_documents as documents
+from webapp.exporters import score_reports
 from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers import expected_json
@@ -53,7 +59,7 @@ class _Asked:
 @click.option("--gate", is_flag=True, help="Exit with 1 when the gate is not passed.")
 @click.option("--min-average", type=Share(100), default="95", show_default=True)
 @click.option("--min-pass-rate", type=Share(1), default="0.98", show_default=True)
-@formats("table", "json", "csv")
+@formats(*ALL_FORMATS)
 def json_v2_command(**said: Any) -> None:
     """Score JSON answers, in FILE or as --questions and --outputs joined by id.
 
@@ -64,8 +70,9 @@ def json_v2_command(**said: Any) -> None:
     JSON: {provenance: {prompt_sha256, prompt_version, index_version, model_id,
       adapter_id or registry_model_id, eval_set_version},
       gate: {min_average, min_pass_rate},
-      subset: SUMMARY | null, summary: SUMMARY, reasons: {REASON: n},
-      too_long: {FIELD: n},
+      subset: SUMMARY | null, stopped, summary: SUMMARY,
+      part_means: {subset: {FIELD: mean} | null, all: {FIELD: mean}},
+      reasons: {REASON: n}, too_long: {FIELD: n},
       items: [{id, schema_ok, reason, score, target_audience, main_topic,
                sub_topic, detailed_description, original_evidence,
                predicted_questions, grounding}]}
@@ -82,7 +89,7 @@ def json_v2_command(**said: Any) -> None:
     limits = Gate(asked.min_average, asked.min_pass_rate)
     found = scoring.json_scoring(answered, gate=limits, subset=ids, stop_at_gate=asked.gate)
     for name, n in sorted(found.summary.too_long.items()):
-        click.echo(f"relevansi: {_too_long(name, n)}", err=True)
+        click.echo(f"relevansi: {score_reports.too_long(name, n)}", err=True)
     _write(asked, answered, found)
     deciding = found.subset or found.summary
     if asked.gate and not deciding.gate_passed:
@@ -134,21 +141,19 @@ def _object(path: Path) -> Mapping[str, object]:
 
 
 def _write(asked: _Asked, answered: JsonAnswerSet, found: JsonScoring) -> None:
-    if asked.file_format == "table":
-        notes = [f"{name}: {value}" for name, value in answered.provenance.items()]
-        write(score_tables.json_table(found.summary, found.subset, notes).encode(), asked.output)
+    head = documents.json_head(
+        answered.provenance, found.summary, found.subset, stopped=found.stopped
+    )
+    if asked.file_format not in ITEM_FORMATS:
+        files = (asked.file, asked.questions, asked.outputs, asked.subset, asked.prompt)
+        name = " + ".join(file.name for file in files if file)
+        figures = documents.json_figures(found.summary)
+        write_report("json-v2", name, head, figures, asked.file_format, asked.output)
         return
-    head = documents.json_head(answered.provenance, found.summary, found.subset)
     with WaitingRows() as rows:
         for score in found.scores:
             rows.add(documents.json_item(score))
         write_items(rows, head, documents.JSON_ITEM, asked.file_format, asked.output)
-
-
-def _too_long(name: str, n: int) -> str:
-    return gettext(
-        "%(field)s has more items than it may in this many answers: %(n)s.", field=name, n=n
-    )
 
 
 def _gate_message(summary: JsonSummary) -> str:

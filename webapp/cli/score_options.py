@@ -16,6 +16,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
+ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")
+
+
 class Share(click.ParamType[Fraction]):
     """A number between two ends, kept as the decimal that was written."""
 

@@ -10,12 +10,18 @@ from typing import IO, Any, BinaryIO
 
 import click
 
+from webapp.cli.output import write
+from webapp.cli.score_tables import report_table
+from webapp.exporters import score_reports
 from webapp.exporters.score_files import csv_file, json_file
 from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers import problems
 from webapp.importers.problems import ImportRefused
 from webapp.records import Problem
+
+ITEM_FORMATS = ("json", "csv")
+"""The formats that hold every item; the others hold the summary."""
 
 _SHOWN_FROM_BYTES = 2 * 2**20
 """From this size of a file on, its reading is shown on a terminal."""
@@ -32,6 +38,20 @@ def write_items(
     pieces = csv_file(columns, rows) if file_format == "csv" else json_file(head, rows)
     with _opened(output) as out:
         out.writelines(pieces)
+
+
+def write_report(
+    kind: str,
+    name: str,
+    head: Mapping[str, Any],
+    figures: Sequence[Mapping[str, Any]],
+    file_format: str,
+    output: Path | None,
+) -> None:
+    """Write the summary of a file as a table for the terminal, or as a report."""
+    report = score_reports.report(kind, name, head, figures)
+    writer = score_reports.WRITERS.get(file_format)
+    write(writer(report) if writer else report_table(report).encode(), output)
 
 
 def tell(found: Problem) -> None:

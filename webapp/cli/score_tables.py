@@ -1,26 +1,15 @@
-"""The summaries of ``relevansi score`` as tables for the terminal."""
+"""The results of ``relevansi score`` as tables for the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from webapp.exporters import score_reports
-from webapp.exporters.measures import read_together
+from webapp.exporters.comparison_tables import Document
 from webapp.i18n import gettext, mark
-from webapp.metrics.answer_summary import AnswerSummary
-from webapp.metrics.answers import AnswerScale
-from webapp.metrics.automatic_registry import (
-    CHUNK_MEASURES,
-    CONSTRAINT_LABELS,
-    CONSTRAINT_MEASURES,
-    EVALUATIONS,
-    JSON_MEASURES,
-)
-from webapp.metrics.chunks import FIGURES, ChunkMeans, ChunkSummary
+from webapp.metrics.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.metrics.constraints import ConstraintReport, Missing, Totals
-from webapp.metrics.json_answer_summary import JsonSummary
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -66,64 +55,19 @@ def constraints_table(report: ConstraintReport) -> str:
     return _printed([counts, figures, _matrix(whole), _categories(report.categories), note])
 
 
-def answers_table(summary: AnswerSummary, scale: AnswerScale, notes: Iterable[str]) -> str:
-    """The main table of cited answers, the appendix, and how to read them."""
+def report_table(report: Document) -> str:
+    """A report of scores: its tables, and below them its sentences."""
     parts: list[Table | str] = []
-    for found in (score_reports.main_table(summary), score_reports.appendix(summary)):
-        table = _new(*(column.heading for column in found.columns))
-        table.title = found.title
-        for row in found.rows:
-            table.add_row(*(_plain(cell.text) for cell in row))
-        parts += [table, *found.notes]
-    rules = [f"* {rule}" for rule in score_reports.answers_rules()]
-    settings = score_reports.answer_settings(summary, scale)
-    return _printed(
-        [*parts, *settings, *notes, *_advice("answers"), gettext("Rules of thumb:"), *rules]
-    )
-
-
-def chunks_table(summary: ChunkSummary, notes: Iterable[str]) -> str:
-    """The means over all rows, and beside them those of each strategy."""
-    labels = [gettext(CHUNK_MEASURES[name].label) for name in FIGURES]
-    table = _new(gettext("Strategy"), "n", *labels)
-    table.add_row(gettext("All"), *_chunk_cells(summary.overall))
-    named = {name: part for name, part in summary.strategies.items() if name is not None}
-    if named:
-        table.add_section()
-    for name, part in named.items():
-        table.add_row(_plain(name), *_chunk_cells(part))
-    if named and None in summary.strategies:
-        table.add_row(gettext("None named"), *_chunk_cells(summary.strategies[None]))
-    return _printed([table, *notes, *_advice("chunks")])
-
-
-def json_table(summary: JsonSummary, subset: JsonSummary | None, notes: Iterable[str]) -> str:
-    """The averages, of a dev set too where there is one, and why outputs failed."""
-    columns = {gettext("Dev set"): subset} if subset else {}
-    columns[gettext("All")] = summary
-    table = _new(gettext("Figure"), *columns)
-    average, rate, gate = (
-        gettext(JSON_MEASURES[name].label)
-        for name in ("eval_score_avg", "schema_pass_rate", "gate_passed")
-    )
-    rows: dict[str, Sequence[str]] = {
-        gettext("Answers"): [str(part.count) for part in columns.values()],
-        average: [_number(part.average) for part in columns.values()],
-        rate: [_number(part.schema_pass_rate) for part in columns.values()],
-        gate: [
-            gettext("passed") if part.gate_passed else gettext("not passed")
-            for part in columns.values()
-        ],
-    }
-    for label, cells in rows.items():
-        table.add_row(label, *cells)
-    table.add_section()
-    for name in summary.part_means:
-        cells = [_number(part.part_means[name]) for part in columns.values()]
-        table.add_row(_plain(name), *cells)
-    reasons = [f"{reason}: {n}" for reason, n in summary.reasons.most_common()]
-    failed = [gettext("Failed outputs: %(reasons)s", reasons=", ".join(reasons))] if reasons else []
-    return _printed([table, *failed, *notes, *_advice("json-v2")])
+    for section in report.sections:
+        for found in section.tables:
+            table = _new(*(column.heading for column in found.columns))
+            table.title = found.title
+            for row in found.rows:
+                table.add_row(*(_plain(cell.text) for cell in row))
+            parts += [table, *found.notes]
+        if section.sentences:
+            parts += [f"{section.title}:", *(f"* {said}" for said in section.sentences)]
+    return _printed(parts)
 
 
 def _matrix(whole: Totals) -> Table:
@@ -147,15 +91,6 @@ def _categories(categories: Mapping[str, Totals]) -> Table:
         cpr = _number(part.mean_cpr)
         table.add_row(_plain(name), str(part.n_queries), success, str(part.n_properties), cpr)
     return table
-
-
-def _chunk_cells(means: ChunkMeans) -> list[str]:
-    return [str(means.count), *(_number(value) for value in means.figures().values())]
-
-
-def _advice(name: str) -> list[str]:
-    evaluation = EVALUATIONS[name]
-    return [f"* {read_together(each, evaluation.measures)}" for each in evaluation.advice]
 
 
 def _new(first: str, *others: str) -> Table:

@@ -12,9 +12,15 @@ import click
 from webapp.cli import score_tables
 from webapp.cli.output import write
 from webapp.cli.score_json import json_v2_command
-from webapp.cli.score_options import FILE, Share, first_rows, formats
-from webapp.cli.score_output import failure_of, reading, tell, write_items
-from webapp.exporters import comparison_latex, comparison_markdown, score_reports
+from webapp.cli.score_options import ALL_FORMATS, FILE, Share, first_rows, formats
+from webapp.cli.score_output import (
+    ITEM_FORMATS,
+    failure_of,
+    reading,
+    tell,
+    write_items,
+    write_report,
+)
 from webapp.exporters import score_documents as documents
 from webapp.exporters.waiting_rows import WaitingRows
 from webapp.i18n import gettext
@@ -28,7 +34,6 @@ from webapp.records import Problem
 from webapp.services import embedders, scoring
 from webapp.services.embedders import EmbedderUnusable
 
-REPORTS = {"markdown": comparison_markdown.markdown, "latex": comparison_latex.latex}
 KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
 
 
@@ -114,7 +119,7 @@ def constraints_command(
     is_flag=True,
     help="Let citations count as words in exact match and F1.",
 )
-@formats("table", "json", "csv", *REPORTS)
+@formats(*ALL_FORMATS)
 def answers_command(
     file: Path,
     first: int | None,
@@ -151,26 +156,23 @@ def answers_command(
                         told.add(found)
                         continue
                     summary.add(found)
-                    if file_format in ("json", "csv"):
+                    if file_format in ITEM_FORMATS:
                         rows.add(documents.answer_item(found))
         except EmbedderUnusable as unusable:
             raise click.ClickException(str(unusable)) from unusable
         told.or_nothing(file, summary.count)
-        if file_format == "table":
-            write(score_tables.answers_table(summary, scale, told.notes(first)).encode(), output)
-            return
-        if file_format in REPORTS:
-            report = score_reports.answers_report(file.name, summary, scale, told.notes(first))
-            write(REPORTS[file_format](report), output)
-            return
         head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
+        if file_format not in ITEM_FORMATS:
+            figures = documents.answer_figures(summary)
+            write_report("answers", file.name, head, figures, file_format, output)
+            return
         write_items(rows, head, documents.ANSWER_ITEM, file_format, output)
 
 
 @score_command.command("chunks")
 @click.argument("file", type=FILE)
 @first_rows
-@formats("table", "json", "csv")
+@formats(*ALL_FORMATS)
 def chunks_command(file: Path, first: int | None, file_format: str, output: Path | None) -> None:
     """Score retrieved chunks by the words they share with the expected answer.
 
@@ -188,13 +190,14 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
                     told.add(found)
                     continue
                 summary.add(found)
-                if file_format != "table":
+                if file_format in ITEM_FORMATS:
                     rows.add(documents.chunk_item(found))
         told.or_nothing(file, summary.overall.count)
-        if file_format == "table":
-            write(score_tables.chunks_table(summary, told.notes(first)).encode(), output)
-            return
         head = documents.chunks_head(summary, first=first, left_out=told.n_lines)
+        if file_format not in ITEM_FORMATS:
+            figures = documents.chunk_figures(summary)
+            write_report("chunks", file.name, head, figures, file_format, output)
+            return
         write_items(rows, head, documents.CHUNK_ITEM, file_format, output)
 
 
@@ -217,15 +220,6 @@ class _Told:
             raise click.ClickException(
                 gettext("Not one row of %(file)s could be scored.", file=file.name)
             )
-
-    def notes(self, first: int | None) -> list[str]:
-        """What a reader of the table must know of the rows behind it."""
-        found = []
-        if first is not None:
-            found.append(gettext("Only the first %(n)s rows were scored (--n).", n=first))
-        if self.n_lines:
-            found.append(gettext("Lines left out: %(n)s.", n=self.n_lines))
-        return found
 
 
 def _embedder(chosen: str | None, model: str | None) -> Embedder | None:

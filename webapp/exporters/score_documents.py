@@ -159,6 +159,33 @@ def json_summary(summary: JsonSummary) -> dict[str, Any]:
     }
 
 
+def answer_figures(summary: AnswerSummary) -> list[dict[str, Any]]:
+    """The figures over all answers with their n, a judge's faithfulness beside the fallback."""
+    found = []
+    for name, one in summary.figures().items():
+        found.append(_figure(name, one.value, one.n, one.why_undefined))
+        if name == "avg_faithfulness" and summary.judged.n:
+            judged = summary.judged
+            found.append(_figure("avg_faithfulness_judge", judged.value, judged.n))
+    return found
+
+
+def chunk_figures(summary: ChunkSummary) -> list[dict[str, Any]]:
+    """The means over all rows with their n."""
+    means = summary.overall
+    return [_figure(name, value, means.count) for name, value in means.figures().items()]
+
+
+def json_figures(summary: JsonSummary) -> list[dict[str, Any]]:
+    """The averages over all answers with their n, and the mean of every part."""
+    values: dict[str, Fraction | None] = {
+        "eval_score_avg": summary.average,
+        "schema_pass_rate": summary.schema_pass_rate,
+        **summary.part_means,
+    }
+    return [_figure(name, number(value), summary.count) for name, value in values.items()]
+
+
 def answers_head(
     summary: AnswerSummary, scale: AnswerScale, *, first: int | None, left_out: int
 ) -> dict[str, Any]:
@@ -188,9 +215,16 @@ def chunks_head(summary: ChunkSummary, *, first: int | None, left_out: int) -> d
 
 
 def json_head(
-    provenance: Mapping[str, str], summary: JsonSummary, subset: JsonSummary | None = None
+    provenance: Mapping[str, str],
+    summary: JsonSummary,
+    subset: JsonSummary | None = None,
+    *,
+    stopped: bool = False,
 ) -> dict[str, Any]:
-    """What stands above the items of JSON answers."""
+    """What stands above the items of JSON answers.
+
+    ``stopped`` says that the dev set did not pass the gate and is all that was scored.
+    """
     return {
         "provenance": dict(provenance),
         "gate": {
@@ -198,7 +232,12 @@ def json_head(
             "min_pass_rate": float(summary.gate.min_pass_rate),
         },
         "subset": json_summary(subset) if subset else None,
+        "stopped": stopped,
         "summary": json_summary(summary),
+        "part_means": {
+            "subset": _part_means(subset) if subset else None,
+            "all": _part_means(summary),
+        },
         "reasons": dict(summary.reasons),
         "too_long": dict(summary.too_long),
     }
@@ -207,6 +246,14 @@ def json_head(
 def number(value: Fraction | None) -> float | None:
     """`value` as JSON has it."""
     return None if value is None else float(value)
+
+
+def _figure(name: str, value: float | None, n: int, why: object = None) -> dict[str, Any]:
+    return {"name": name, "value": value, "n": n, "why": str(why) if why else None}
+
+
+def _part_means(summary: JsonSummary) -> dict[str, float | None]:
+    return {name: number(value) for name, value in summary.part_means.items()}
 
 
 def _rounded(value: Fraction | None) -> float | None:

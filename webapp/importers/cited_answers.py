@@ -85,6 +85,17 @@ def read(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]
             yield line.number, row
 
 
+def count(name: str, file: BinaryIO) -> int:
+    r"""How many rows a file has, usable or not; a line of settings is none.
+
+    >>> import io
+    >>> count("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))
+    2
+    """
+    lines = json_lines.read(name, file)
+    return sum(isinstance(line, Problem) or not _is_of_settings(line) for line in lines)
+
+
 def _is_of_settings(line: Line) -> bool:
     keys = line.value.keys()
     return not {"id", "answer"} & keys and bool(set(SETTINGS) & keys)

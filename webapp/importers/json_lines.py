@@ -43,14 +43,14 @@ def read(name: str, file: BinaryIO) -> Iterator[Line | Problem]:
             yield _line(name, number, data.rstrip(b"\r\n"))
 
 
-def count(file: BinaryIO) -> int:
+def count(name: str, file: BinaryIO) -> int:
     r"""How many lines ``read`` would tell of.
 
     >>> import io
-    >>> count(io.BytesIO(b"{}\n\n{bad"))
+    >>> count("a.jsonl", io.BytesIO(b"{}\n\n{bad"))
     2
     """
-    return sum(data is None or bool(data.strip(_BLANKS)) for data in _raw_lines(file))
+    return sum(1 for _ in read(name, file))
 
 
 def read_row(

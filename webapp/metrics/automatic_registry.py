@@ -335,7 +335,7 @@ CHUNK_MEASURES = by_name(
     ),
     explained(
         "recall",
-        mark("Recall (words)"),
+        "Recall",
         mark("How much of the expected answer was retrieved."),
         mark("words in common / words expected"),
         ALL_ROWS,
@@ -345,7 +345,7 @@ CHUNK_MEASURES = by_name(
     ),
     explained(
         "precision",
-        mark("Precision (words)"),
+        "Precision",
         mark("How much of what was retrieved was expected."),
         mark("words in common / words retrieved"),
         ALL_ROWS,
@@ -355,7 +355,7 @@ CHUNK_MEASURES = by_name(
     ),
     explained(
         "precision_omega",
-        mark("Precision omega"),
+        "Precision Omega",
         mark("Precision weighted by how complete and how alike the retrieved words are."),
         mark("precision × (IoU + recall) / 2"),
         ALL_ROWS,
@@ -365,7 +365,7 @@ CHUNK_MEASURES = by_name(
     ),
     explained(
         "f1",
-        mark("F1 (words)"),
+        "F1-score",
         mark("Precision and recall in one number, to compare strategies by."),
         mark("2 × precision × recall / (precision + recall)"),
         ALL_ROWS,

@@ -7,12 +7,11 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from fractions import Fraction
 from typing import Any
 
 from webapp.exporters import score_documents as documents
 from webapp.exporters.waiting_rows import WaitingRows
-from webapp.importers import expected_json, json_lines
+from webapp.importers import cited_answers, expected_json, json_lines
 from webapp.importers.expected_json import JsonAnswerSet
 from webapp.importers.json_documents import load
 from webapp.importers.problems import ImportRefused, UnreadableFile, error
@@ -49,7 +48,8 @@ class Settings:
     """How a file is to be scored; what belongs to another kind is not looked at.
 
     ``first`` is the number of rows after which to stop. ``subset`` is a dev set of JSON
-    answers, scored first; with ``stop_at_gate`` the rest is scored only if it passes.
+    answers, scored first; with ``stop_at_gate`` the rest is scored only if it passes. ``prompt``
+    must be the one that JSON answers state.
     """
 
     kind: Kind
@@ -60,6 +60,7 @@ class Settings:
     first: int | None = None
     subset: File | None = None
     stop_at_gate: bool = False
+    prompt: File | None = None
 
     @property
     def scale(self) -> AnswerScale:
@@ -145,8 +146,8 @@ def score(settings: Settings, files: Sequence[File], rows: WaitingRows) -> Score
     else:
         made = _answers if settings.kind is Kind.ANSWERS else _chunks
         head, figures = made(settings, files[0], rows, told)
-        n_rows = json_lines.count(io.BytesIO(files[0].data))
-    all_files = [*files, settings.subset] if settings.subset else files
+        n_rows = _rows(settings.kind, files[0])
+    all_files = [*files, *(one for one in (settings.subset, settings.prompt) if one)]
     listed = tuple({"name": f.name, "sha256": _sha256(f.data)} for f in all_files)
     stated = json.dumps([settings.kind, settings.stated(), [one["sha256"] for one in listed]])
     return Scored(
@@ -163,6 +164,12 @@ def score(settings: Settings, files: Sequence[File], rows: WaitingRows) -> Score
     )
 
 
+def _rows(kind: Kind, file: File) -> int:
+    """How many rows a file has, usable or not."""
+    count = cited_answers.count if kind is Kind.ANSWERS else json_lines.count
+    return count(file.name, io.BytesIO(file.data))
+
+
 def _answers(
     settings: Settings, file: File, rows: WaitingRows, told: _Told
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -176,14 +183,7 @@ def _answers(
         _take(file, rows, evaluation_rows.of_answer(found))
     _or_refuse(settings.kind, file, rows, told)
     head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
-    figures = [
-        _figure(name, one.value, one.n, one.why_undefined)
-        for name, one in summary.figures().items()
-    ]
-    if summary.judged.n:
-        judged = _figure("avg_faithfulness_judge", summary.judged.value, summary.judged.n)
-        figures.insert(2, judged)
-    return head, figures
+    return head, documents.answer_figures(summary)
 
 
 def _chunks(
@@ -199,8 +199,7 @@ def _chunks(
         _take(file, rows, evaluation_rows.of_chunks(found))
     _or_refuse(settings.kind, file, rows, told)
     head = documents.chunks_head(summary, first=first, left_out=told.n_lines)
-    means = summary.overall
-    return head, [_figure(name, value, means.count) for name, value in means.figures().items()]
+    return head, documents.chunk_figures(summary)
 
 
 def _json(
@@ -215,6 +214,8 @@ def _json(
         )
     for problem in answered.problems:
         told.add(problem)
+    if settings.prompt is not None:
+        scoring.check_prompt(settings.prompt, answered.provenance)
     ids = _dev_set(settings.subset, answered, told)
     found = scoring.json_scoring(
         answered, gate=settings.gate, subset=ids, stop_at_gate=settings.stop_at_gate
@@ -222,14 +223,8 @@ def _json(
     for one in found.scores:
         _take(files[-1], rows, evaluation_rows.of_json(one))
     summary = found.summary
-    values: dict[str, Fraction | None] = {
-        "eval_score_avg": summary.average,
-        "schema_pass_rate": summary.schema_pass_rate,
-        **summary.part_means,
-    }
-    figures = [_figure(n, documents.number(v), summary.count) for n, v in values.items()]
-    head = documents.json_head(answered.provenance, summary, found.subset)
-    return head, figures, answered
+    head = documents.json_head(answered.provenance, summary, found.subset, stopped=found.stopped)
+    return head, documents.json_figures(summary), answered
 
 
 def _dev_set(file: File | None, answered: JsonAnswerSet, told: _Told) -> tuple[str, ...] | None:
@@ -239,10 +234,6 @@ def _dev_set(file: File | None, answered: JsonAnswerSet, told: _Told) -> tuple[s
     for problem in scoring.subset_problems(file.name, ids, answered):
         told.add(problem)
     return ids
-
-
-def _figure(name: str, value: float | None, n: int, why: object = None) -> dict[str, Any]:
-    return {"name": name, "value": value, "n": n, "why": str(why) if why else None}
 
 
 def _take(file: File, rows: WaitingRows, row: Row) -> None:

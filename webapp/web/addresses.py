@@ -225,6 +225,8 @@ PAGES = {
         post("/<evaluation_id>/items/<int:position>/undo", "undo"),
         get("/<evaluation_id>/scores.json", "as_json"),
         get("/<evaluation_id>/scores.csv", "as_csv"),
+        get("/<evaluation_id>/report.md", "as_markdown"),
+        get("/<evaluation_id>/report.tex", "as_latex"),
         get("/<evaluation_id>/delete", "ask_to_delete"),
         post("/<evaluation_id>/delete", "delete"),
     ),

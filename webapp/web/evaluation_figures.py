@@ -111,11 +111,9 @@ def item_cells(kind: Kind, result: Mapping[str, Any]) -> tuple[Cell, ...]:
 
 def item_label(kind: Kind, name: str) -> str:
     """Return what an item's figure is called."""
-    if name in FIELDS or name in ITEM_LABELS:
-        return gettext(FIELDS.get(name) or ITEM_LABELS[name])
     measures = EVALUATIONS[kind].measures
-    found = measures.get(name) if kind is not Kind.ANSWERS else None
-    return gettext((found or measures[OF_ITEMS.get(name, name)]).label)
+    own = FIELDS.get(name) or (measures[name].label if name in measures else ITEM_LABELS[name])
+    return gettext(own)
 
 
 def unit_of(kind: Kind, name: str) -> Unit:

@@ -75,8 +75,9 @@ def settings(asked: Asked) -> Settings:
         keep_citations=asked.keep_citations,
         gate=gate,
         first=_first(asked, kind),
-        subset=_subset(kind),
+        subset=_of_json("subset", kind, gettext("Only JSON answers have a dev set.")),
         stop_at_gate=asked.stop_at_gate,
+        prompt=_of_json("prompt", kind, gettext("Only JSON answers state their prompt.")),
     )
 
 
@@ -136,13 +137,13 @@ def _first(asked: Asked, kind: Kind) -> int | None:
     return int(asked.first)
 
 
-def _subset(kind: Kind) -> File | None:
-    """Return the dev set, if one was chosen."""
-    chosen = request.files.get("subset")
+def _of_json(field: str, kind: Kind, otherwise: str) -> File | None:
+    """Return the file chosen in a field that is for JSON answers, if one was."""
+    chosen = request.files.get(field)
     if chosen is None or not chosen.filename:
         return None
     if kind is not Kind.JSON:
-        raise NotUploaded(gettext("Only JSON answers have a dev set."))
+        raise NotUploaded(otherwise)
     return File(_name(chosen.filename), chosen.read())
 
 

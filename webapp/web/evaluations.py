@@ -263,6 +263,16 @@ def as_csv(evaluation_id: str) -> Response:
     return _file(evaluation_id, "csv", "text/csv; charset=utf-8")
 
 
+def as_markdown(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as Markdown."""
+    return _report(evaluation_id, "markdown", "md", "text/markdown; charset=utf-8")
+
+
+def as_latex(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as LaTeX."""
+    return _report(evaluation_id, "latex", "tex", "text/x-tex; charset=utf-8")
+
+
 def ask_to_delete(evaluation_id: str) -> str:
     """Say what goes with an evaluation and what stays."""
     with access.reading() as (session, rater):
@@ -364,6 +374,17 @@ def _file(evaluation_id: str, ending: str, media_type: str) -> Response:
         else:
             pieces = score_files.csv_file(COLUMNS[Kind(found.kind)], results)
         data = b"".join(pieces)
+    return _attached(found, data, ending, media_type)
+
+
+def _report(evaluation_id: str, file_format: str, ending: str, media_type: str) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        report = score_reports.report(found.kind, found.name, found.head, found.figures)
+    return _attached(found, score_reports.WRITERS[file_format](report), ending, media_type)
+
+
+def _attached(found: Evaluation, data: bytes, ending: str, media_type: str) -> Response:
     response = Response(data, content_type=media_type)
     name = f"{found.kind}-{found.id}.{ending}"
     response.headers.set("Content-Disposition", "attachment", filename=name)
