@@ -72,6 +72,16 @@ def cited(sentence: str) -> tuple[str, list[str]]:
     return text.strip(), ids
 
 
+def uncited(text: str) -> str:
+    """The text with a blank for every citation."""
+    kept, place = "", 0
+    while place < len(text):
+        end = citation_at(text, place)
+        kept += text[place] if end < 0 else " "
+        place = place + 1 if end < 0 else end
+    return kept
+
+
 def does_not_know(sentence: str) -> bool:
     words = " ".join(cited(sentence)[0].replace("\u2019", "'").lower().split())
     while words and words[-1] in ".!? ":
@@ -90,7 +100,7 @@ def answer(row: dict[str, Any], tau_sim: float) -> dict[str, Any]:
         if len(ids) == 1 and ids[0] in there and not cosine < tau_sim:
             supported += 1
     overlap = supported / len(claims) if claims else 0.0
-    em, f1 = agreement(row["answer"], row["gold"])
+    em, f1 = agreement(uncited(row["answer"]), row["gold"])
     tokens = 0
     for call in row["usage"]:
         tokens = tokens + call["prompt_tokens"] + call["completion_tokens"]
