@@ -14,7 +14,18 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from faults import clock, failover, full_disk, killing, locked, network, outbox, power_cut
+from faults import (
+    clock,
+    failover,
+    full_disk,
+    killing,
+    locked,
+    network,
+    outbox,
+    power_cut,
+    replaced,
+    restoring,
+)
 from faults.ending import everything_ended
 from faults.rows import CannotBeMade, Row
 from faults.table import show, written
@@ -45,6 +56,15 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
         "disk": (
             (full_disk.FAULT, SQLITE, lambda at: full_disk.fill_sqlite(at, few)),
             (full_disk.FAULT, POSTGRESQL, lambda at: full_disk.fill_postgres(at, few)),
+        ),
+        "file": (
+            (replaced.REMOVED, SQLITE, lambda at: replaced.remove(at, few)),
+            (replaced.REPLACED, SQLITE, lambda at: replaced.replace(at, few)),
+        ),
+        "restore": (
+            (restoring.RESTORE, SQLITE, lambda at: restoring.kill_restores(at, some, seed)),
+            (restoring.IMPORT, SQLITE, lambda at: restoring.kill_imports(at, some, seed)),
+            (restoring.BACKUP, SQLITE, lambda at: restoring.kill_backups(at, some, seed)),
         ),
         "lock": (
             (locked.FAULT, SQLITE, lambda at: locked.lock_sqlite(at, 2)),

@@ -40,6 +40,11 @@ How the faults are made:
 - **Power cut**: SIGSTOP ends all writes at one instant; the files are copied as they lie there and
   opened. What the operating system had not yet written to the disk is not taken away.
 - **Full disk**: a small file system of its own under the database is filled to the last block.
+- **File removed or replaced**: the file and its journals are moved away under the running server;
+  an older copy takes its place, or nothing does. The right file comes back once the server is
+  killed.
+- **Restore, import, backup killed**: SIGKILL within four seconds of the start of the command. Here
+  "acknowledged" counts the kills, "found" the whole databases (or backups) after them.
 - **Locked**: another connection holds the write lock (SQLite) or the tables (PostgreSQL) for longer
   than a writer waits.
 - **Clock**: a library that is loaded before all others puts the server's time of day back; one
