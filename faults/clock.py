@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 from faults.load import Load
 from faults.postgres import Postgres
 from faults.rows import CannotBeMade, Row
-from webapp.services.sign_in import PASSWORD, TRIES
+from webapp.services.sign_in import TRIES
 
 FAULT = "The clock jumps back"
 HOUR = 3600
@@ -160,10 +160,10 @@ def _signed_in(load: Load) -> str:
 def _try_passwords(load: Load, clock: Clock) -> None:
     """Wrong passwords lock a source out; an hour back on the clock must not prolong that."""
     wrong = {"password": "another password"}
-    tried = [_post(load, "/sign-in", wrong)[0] for _ in range(TRIES[PASSWORD] + 1)]
+    tried = [_post(load, "/sign-in", wrong)[0] for _ in range(TRIES + 1)]
     clock.move_to(clock.seconds - HOUR)
     tried.append(_post(load, "/sign-in", {"password": SECRET})[0])
-    if tried != [422] * TRIES[PASSWORD] + [429, 303]:
+    if tried != [422] * TRIES + [429, 303]:
         load.damage.append(f"tries to sign in were answered {tried}")
 
 

@@ -16,7 +16,7 @@ from webapp.cli.commands import COMMANDS
 from webapp.config import with_driver
 from webapp.db.deadlines import PATIENCE_SECONDS
 from webapp.services import sign_in
-from webapp.web.errors import BY_OUTAGE
+from webapp.web.errors import BY_OUTAGE, known
 
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "docs" / "operations.md").read_text("utf-8")
@@ -72,8 +72,8 @@ def test_the_guide_states_the_numbers_of_the_code() -> None:
     for said in (
         f"{serving.THREADS} threads", f"{serving.CONNECTIONS} open connections",
         f"After {stopping.PATIENCE:.0f} seconds", f"{config.MAX_UPLOAD_MB} MB",
-        f"{sign_in.TRIES[sign_in.PASSWORD]} wrong passwords",
-        f"{sign_in.TRIES[sign_in.INVITATION]}\nunknown links",
+        f"{sign_in.TRIES} wrong passwords in a quarter of an hour",
+        f"come back in {known(sign_in.TooBusy()).retry_after} seconds",  # type: ignore[union-attr]
     ):  # fmt: skip
         assert said in GUIDE, said
 

@@ -53,6 +53,14 @@ def test_reading_is_open_to_links_from_elsewhere(client: FlaskClient) -> None:
     assert client.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
 
 
+def test_a_browser_that_came_by_https_is_told_to_come_by_nothing_else(client: FlaskClient) -> None:
+    by_https = {"X-Forwarded-Proto": "https"}
+    for path in PAGES:
+        assert "Strict-Transport-Security" not in client.get(path).headers
+        answer = client.get(path, headers=by_https)  # the owner is refused by a proxy, told so too
+        assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
 @pytest.mark.parametrize("host", ["localhost", "localhost:8800", "127.0.0.1:1", "[::1]:8800"])
 def test_this_machine_is_answered(client: FlaskClient, host: str) -> None:
     assert client.get("/", headers={"Host": host}).status_code == 200

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pytest
 from flask import Flask
@@ -37,6 +38,7 @@ FOR_RATERS = {
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
 ROLES = ("owner", "rater", "participant", "stranger")
+NOTHING: Mapping[str, str] = MappingProxyType({})
 PLACES = {"run_id": "unknown", "task_id": "unknown", "token": "unknown", "filename": "app.css"}
 
 
@@ -100,14 +102,16 @@ def cookie_of(client: FlaskClient, app: Flask) -> str | None:
     return found.value if found else None
 
 
-def as_seen_by(app: Flask, cookie: str | None, knock: Knock) -> TestResponse:
+def as_seen_by(
+    app: Flask, cookie: str | None, knock: Knock, headers: Mapping[str, str] = NOTHING
+) -> TestResponse:
     """Return the answer to a fresh browser that carries `cookie`."""
     client = visitors.browser(app)
     if cookie is not None:
         client.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # files of /static stay unread
-        answer = client.open(knock.path, method=knock.method)
+        answer = client.open(knock.path, method=knock.method, headers=headers)
         answer.close()
     return answer
 
@@ -147,7 +151,7 @@ def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: F
 @pytest.mark.parametrize("role", ROLES)
 def test_a_door_lets_in_whom_it_names_and_nobody_else(served: Flask, role: str) -> None:
     cookie = cookie_of(enter(served, role), served)
-    own_answer = {"sign_in.choose", "sign_in.set_first"}  # see test_sign_in
+    own_answer = {"sign_in.choose", "sign_in.set_first", "sign_in.leave"}  # see test_sign_in
 
     wrong = [
         (knock.method, knock.path, answer.status)
@@ -175,6 +179,68 @@ def test_a_refused_request_changes_nothing_and_tells_nothing(
             assert secret not in answer.text, knock
 
     assert everything(web_database) == before
+
+
+@pytest.mark.parametrize("role", ["owner", "rater", "participant"])
+def test_a_link_from_elsewhere_stores_nothing(
+    served: Flask, web_database: Database, run_id: str, role: str
+) -> None:
+    """What would store something, a next question or a note in the log, is one button away."""
+    cookie = cookie_of(enter(served, role), served)
+    before, would_store = everything(web_database, with_tries=True), set()
+
+    for knock in knocks(served, run_id):
+        if knock.method == "GET" and knock.endpoint != "static":
+            answer = as_seen_by(served, cookie, knock, {"Sec-Fetch-Site": "cross-site"})
+            would_store |= {knock.endpoint} if b"One more step" in answer.data else set()
+
+    assert everything(web_database, with_tries=True) == before
+    assert (
+        would_store
+        == {
+            "owner": {"rate.next_one", "findings.take_away", "findings.data"},
+            "rater": {"rate.next_one"},
+            "participant": set(),
+        }[role]
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("HEAD", {}),
+        ("GET", {"Sec-Fetch-Site": "same-site"}),
+        ("GET", {"Sec-Fetch-Site": "none", "Sec-Purpose": "prefetch;prerender"}),
+    ],
+)
+def test_a_look_ahead_gives_a_rater_no_question(
+    served: Flask, web_database: Database, method: str, headers: dict[str, str]
+) -> None:
+    ani = visitors.invited(served, "Ani")
+    before = everything(web_database)
+
+    assert ani.open("/rate/", method=method, headers=headers).status_code == 200
+
+    assert everything(web_database) == before
+    assert ani.get("/rate/").status_code == 303
+
+
+@pytest.mark.parametrize(("language", "button"), [("en", "Start rating"), ("id", "Mulai menilai")])
+def test_a_rater_led_here_by_another_site_begins_by_one_button(
+    served: Flask, language: str, button: str
+) -> None:
+    ani = visitors.invited(served, "Ani")
+    ani.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
+    led = {"Sec-Fetch-Site": "cross-site"}
+    assert ani.get("/", headers=led).headers["Location"] == "/rate/"
+
+    page = ani.get("/rate/?category=budget&x=<b>", headers=led)
+
+    found = re.search(rf'class="button" href="([^"]+)">{button}<', page.text)
+    assert page.status_code == 200
+    assert found is not None
+    assert found[1] == "/rate/?category=budget&amp;x=&lt;b&gt;"
+    assert ani.get("/rate/", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
 
 
 def test_what_is_there_and_what_is_not_look_the_same_to_a_rater(served: Flask, run_id: str) -> None:
@@ -260,11 +326,13 @@ def test_a_rater_is_shown_neither_the_database_nor_the_owner_s_pages(served: Fla
         assert f'href="{address}"' not in page
 
 
-def everything(database: Database) -> dict[str, list[tuple[object, ...]]]:
-    """Return every row of every table but the counted tries."""
+def everything(
+    database: Database, *, with_tries: bool = False
+) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of every table, the counted tries where they are asked for."""
     with database.reading() as session:
         return {
             name: sorted(tuple(map(str, row)) for row in session.execute(select(table)))
             for name, table in Base.metadata.tables.items()
-            if name != Attempt.__tablename__
+            if with_tries or name != Attempt.__tablename__
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
@@ -17,7 +18,9 @@ from webapp.config import secret_key
 from webapp.db.engine import Database
 from webapp.db.models import Invitation
 from webapp.services import raters, sign_in, studies
-from webapp.web import access
+from webapp.services.sign_in import WAITING
+from webapp.web import access, badges
+from webapp.web import sign_in as web_sign_in
 
 NEW = {"password": PASSWORD, "again": PASSWORD}
 
@@ -188,19 +191,79 @@ class TestTheOwner:
         assert "This is not the password" in answer.text
         assert "Set-Cookie" not in answer.headers
 
-    def test_waits_after_five_wrong_ones_whatever_comes_then(
+    def test_waits_after_five_wrong_ones_from_one_address(
         self, app: Flask, web_database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         lock(web_database)
-        for _try in range(5):
-            assert browser(app).post("/sign-in", data={"password": "x"}).status_code == 422
+        assert guess(app, 5) == [422] * 5
 
-        assert browser(app).post("/sign-in", data={"password": PASSWORD}).status_code == 429
-        elsewhere = browser(app, elsewhere=True).post("/sign-in", data={"password": PASSWORD})
-        assert elsewhere.status_code == 303
+        assert guess(app, 1, PASSWORD) == [429]
+        assert guess(app, 1, PASSWORD, elsewhere=True) == [303]
         later = access.now() + timedelta(minutes=15)
         monkeypatch.setattr(access, "now", lambda: later)
-        assert browser(app).post("/sign-in", data={"password": PASSWORD}).status_code == 303
+        assert guess(app, 1, PASSWORD) == [303]
+
+    def test_gets_in_by_a_browser_that_is_known_whoever_guesses_beside_it(
+        self, app: Flask, web_database: Database
+    ) -> None:
+        lock(web_database)
+        known = owner(app)
+        known.post("/sign-out")
+        assert guess(app, 60)[-1] == 429
+
+        assert known.post("/sign-in", data={"password": PASSWORD}).status_code == 303
+
+    def test_has_tries_of_its_own_in_a_browser_that_is_known_and_no_more_than_others(
+        self, app: Flask, web_database: Database
+    ) -> None:
+        lock(web_database)
+        known = owner(app)
+        known.post("/sign-out")
+
+        tried = [known.post("/sign-in", data={"password": "x"}).status_code for _ in range(6)]
+
+        assert tried == [422] * 5 + [429]
+        assert guess(app, 1) == [422]
+
+    @pytest.mark.parametrize("made_up", ["", "x", "IngiIg.x"])
+    def test_is_not_known_by_a_cookie_that_somebody_made_up(
+        self, app: Flask, web_database: Database, made_up: str
+    ) -> None:
+        lock(web_database)
+        guess(app, 5)
+        client = browser(app)
+        client.set_cookie(badges.known_name(app), made_up, path="/sign-in")
+
+        assert client.post("/sign-in", data={"password": PASSWORD}).status_code == 429
+
+    def test_changes_the_password_while_others_guess(
+        self, app: Flask, web_database: Database
+    ) -> None:
+        lock(web_database)
+        client = owner(app)
+        client.delete_cookie(badges.known_name(app), path="/sign-in")
+        guess(app, 6)
+
+        answer = client.post("/password", data={**NEW, "old": PASSWORD})
+
+        assert answer.headers["Location"] == "/raters/"
+
+    def test_waits_seconds_for_others_and_not_at_all_in_a_browser_that_is_known(
+        self, app: Flask, web_database: Database
+    ) -> None:
+        lock(web_database)
+        known = owner(app)
+        known.post("/sign-out")
+        strangers = web_sign_in._QUEUES[False]
+        with ExitStack() as full:
+            for _place in range(1 + WAITING):
+                assert strangers._places.acquire(blocking=False)
+                full.callback(strangers._places.release)
+            answer = browser(app).post("/sign-in", data={"password": PASSWORD})
+
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "3")
+            assert known.post("/sign-in", data={"password": PASSWORD}).status_code == 303
+        assert guess(app, 1, PASSWORD) == [303]
 
     def test_signs_out(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
@@ -209,6 +272,20 @@ class TestTheOwner:
         assert client.post("/sign-out").headers["Location"] == "/sign-in"
 
         assert client.get("/runs/").status_code == 303
+
+    def test_signs_out_whoever_copied_the_cookie_and_no_other_browser(
+        self, app: Flask, web_database: Database
+    ) -> None:
+        lock(web_database)
+        client, other, thief = owner(app), owner(app), browser(app)
+        thief.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie(client))
+        assert thief.get("/runs/").status_code == 200
+
+        client.post("/sign-out")
+
+        assert thief.get("/runs/").status_code == 303
+        assert thief.post("/sign-out").status_code == 303  # once more harms nothing
+        assert other.get("/runs/").status_code == 200
 
     def test_changes_the_password_and_every_other_browser_is_out(
         self, app: Flask, web_database: Database
@@ -271,15 +348,25 @@ class TestAnInvitedRater:
         assert len({answer.text for answer in answers}) == 1
         assert "This link lets nobody in" in answers[0].text
 
-    def test_guessing_links_is_limited_and_ends_with_a_right_one(
+    def test_comes_in_by_a_valid_link_however_many_others_were_tried(
         self, app: Flask, web_database: Database
     ) -> None:
         path = invite(web_database, "Ani")
-        for _try in range(20):
-            assert browser(app).get("/join/guess").status_code == 404
+        tried = [browser(app).get("/join/guess"), browser(app).post("/join/guess")] * 150
+        assert {answer.status_code for answer in tried} == {404}
 
-        assert browser(app).get(path).status_code == 429
-        assert browser(app, elsewhere=True).get(path).status_code == 200
+        assert browser(app).get(path).status_code == 200
+        assert browser(app).post(path).status_code == 303
+
+    def test_signs_out_on_this_device_and_not_on_another(self, app: Flask) -> None:
+        client, thief = invited(app, "Ani"), browser(app)
+        other = invited(app, "Ani")
+        thief.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie(client))
+
+        client.post("/sign-out")
+
+        assert thief.get("/history/").status_code == 303
+        assert other.get("/history/").status_code == 200
 
     def test_opening_ones_own_link_again_and_again_is_no_guessing(
         self, app: Flask, web_database: Database
@@ -308,13 +395,15 @@ class TestTheCookie:
             "/sign-in", base_url=base, headers=headers, data={"password": PASSWORD}
         )
 
-        said = answer.headers["Set-Cookie"]
-        assert "HttpOnly" in said
-        assert "SameSite=Lax" in said
-        assert "Path=/" in said
-        assert "Domain" not in said
-        assert "Expires" in said
-        assert ("Secure" in said) == secure
+        signed_in, known = answer.headers.getlist("Set-Cookie")
+        for said in (signed_in, known):
+            assert "HttpOnly" in said
+            assert "SameSite=Lax" in said
+            assert "Domain" not in said
+            assert "Expires" in said
+            assert ("Secure" in said) == secure
+        assert "Path=/;" in f"{signed_in};"
+        assert "Path=/sign-in;" in f"{known};"  # no click carries it
 
     def test_is_set_when_signing_in_and_at_no_other_time(
         self, app: Flask, web_database: Database
@@ -377,6 +466,22 @@ def test_visitors_elsewhere_are_answered_once_there_is_a_way_in(
     assert client.get("/").status_code == 303
     assert client.get("/sign-in").status_code == 200
     assert visitors.ELSEWHERE["HTTP_HOST"] not in client.get("/sign-in").text
+
+
+def guess(app: Flask, times: int, password: str = "wrong", *, elsewhere: bool = False) -> list[int]:
+    """Return how so many browsers that nobody knows are answered to a password."""
+    said = {"password": password}
+    return [
+        browser(app, elsewhere=elsewhere).post("/sign-in", data=said).status_code
+        for _ in range(times)
+    ]
+
+
+def cookie(client: FlaskClient) -> str:
+    """Return the cookie by which a browser is signed in."""
+    found = client.get_cookie(client.application.config["SESSION_COOKIE_NAME"])
+    assert found is not None
+    return found.value
 
 
 def finish(database: Database, end: str, name: str = "Ani") -> None:

@@ -176,7 +176,7 @@ class Invitation(Base):
 
 
 class Attempt(Base):
-    """One failed try at a password or an invitation, to limit how many follow."""
+    """One try that is counted, to limit how many follow."""
 
     __tablename__ = "attempts"
     __table_args__ = (Index(None, "source", "at"),)
@@ -184,6 +184,15 @@ class Attempt(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     source: Mapped[str] = mapped_column(String(128))
     at: Mapped[datetime]
+
+
+class SignedOut(Base):
+    """A time of signing in that was ended; ``id`` is what its badges carry."""
+
+    __tablename__ = "signed_out"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    at: Mapped[datetime] = mapped_column(index=True)
 
 
 class QuestionSet(Base):
@@ -622,9 +631,10 @@ class UserStudy(Base):
 
     ``api`` is "contract", "openai" (then ``model``) or "mapping" (then ``mapping``, a mapping
     file's text). Keys are never here: headers name environment variables. ``at_once`` calls
-    run together, ``pause_seconds`` pass between two questions of one participant. ``declined``
-    and ``withdrawn`` are all that is left of those who did; ``last_number`` is the latest
-    participant's, given once.
+    run together, ``pause_seconds`` pass between two questions of one participant, and
+    ``most_newcomers`` become participants by one link from one address within an hour.
+    ``declined`` and ``withdrawn`` are all that is left of those who did; ``last_number`` is the
+    latest participant's, given once.
     """
 
     __tablename__ = "user_studies"
@@ -642,6 +652,7 @@ class UserStudy(Base):
     tries: Mapped[int] = mapped_column(default=2)
     at_once: Mapped[int] = mapped_column(default=2)
     pause_seconds: Mapped[int] = mapped_column(default=5)
+    most_newcomers: Mapped[int] = mapped_column(default=40, server_default=text("40"))
     declined: Mapped[int] = mapped_column(default=0)
     withdrawn: Mapped[int] = mapped_column(default=0)
     last_number: Mapped[int] = mapped_column(default=0)
@@ -740,9 +751,11 @@ class OwnQuestion(Base):
     and category are the question's, its answer the query's, which a question that was given
     up has too, as a failed call. ``conversation`` counts from 1, ``session_id`` is its name
     at the chatbot. ``attempt`` counts how often it was put; a call that died is known by
-    ``alive_until``. ``error``, ``error_code`` and ``excerpt`` (how an unusable answer began)
-    are of the last attempt that failed. Closed is what the participant was done with: at most
-    one question is not.
+    ``alive_until``. Questions are put in the order of ``turn``: those of one ``origin`` (an
+    address, made unreadable, and only until there is an outcome) have one after another.
+    ``error``, ``error_code`` and ``excerpt`` (how an unusable answer began) are of the last
+    attempt that failed. Closed is what the participant was done with: at most one question
+    is not.
     """
 
     __tablename__ = "own_questions"
@@ -755,6 +768,8 @@ class OwnQuestion(Base):
     session_id: Mapped[str] = mapped_column(Text)
     state: Mapped[str] = mapped_column(String(16))
     attempt: Mapped[int] = mapped_column(default=1)
+    origin: Mapped[str | None] = mapped_column(String(32))
+    turn: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     put_at: Mapped[datetime]
     alive_until: Mapped[datetime | None]
     answered_at: Mapped[datetime | None]

@@ -35,7 +35,7 @@ from webapp.db.models import (
     Run,
     Study,
 )
-from webapp.services import studies, user_studies
+from webapp.services import sign_in, studies, user_studies
 
 TOKEN_BYTES = 24
 DAYS, MOST_DAYS, PERSONAL_DAYS = 30, 365, 90
@@ -98,11 +98,15 @@ class LinkLine:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """What a participant's browser carries; ``seal`` hangs on the link it came by."""
+    """What a participant's browser carries; ``seal`` hangs on the link it came by.
+
+    ``sign_in`` names the one time of coming in, which signing out ends for every copy.
+    """
 
     participant_id: int
     link_id: int
     seal: str
+    sign_in: str = ""
 
 
 def make_link(session: Session, study: Study, now: datetime, *, days: int = DAYS) -> NewLink:
@@ -259,7 +263,7 @@ def recognise(session: Session, study: Study, carried: Badge, now: datetime) -> 
         return None
     if link.participant.agreed_at is None or not hmac.compare_digest(carried.seal, _seal(link)):
         return None
-    return link.participant
+    return None if sign_in.is_signed_out(session, carried.sign_in) else link.participant
 
 
 def find(session: Session, study: Study, participant_id: int) -> Participant:

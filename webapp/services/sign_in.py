@@ -1,7 +1,7 @@
 """Who is who: the owner by a password, a rater by an invitation, and how often one may try.
 
 A browser carries a badge. It is compared with the database at every request, so that a
-removed rater, a withdrawn invitation and a changed password take effect at once.
+removed rater, a withdrawn invitation, a changed password and signing out take effect at once.
 """
 
 from __future__ import annotations
@@ -11,38 +11,29 @@ import hmac
 import secrets
 import unicodedata
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Row,
-    Select,
-    and_,
-    bindparam,
-    case,
-    delete,
-    exists,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import Row, Select, and_, bindparam, case, delete, exists, func, select
 from sqlalchemy.orm import Session, aliased
 
 from webapp.db.drivers import Asking, driver
-from webapp.db.models import Attempt, Invitation, ParticipantLink, Rater, Study
+from webapp.db.models import Invitation, ParticipantLink, Rater, SignedOut, Study
 from webapp.db.prepared import prepared
-from webapp.services import raters, studies
+from webapp.services import raters, studies, tries
 
 SHORTEST, LONGEST = 10, 200
-WINDOW = timedelta(minutes=15)
-PASSWORD, INVITATION = "password", "invitation"
-TRIES = {PASSWORD: 5, INVITATION: 20}
-"""Failures within the window after which one source has to wait."""
-STUDY_TRIES = {PASSWORD: 50, INVITATION: 200}
-"""The same for all sources together: many machines guess no faster."""
+TRIES, WINDOW = 5, timedelta(minutes=15)
+"""Wrong passwords within the window, after which one address or one known browser waits."""
+WAITING = 2
+"""How many passwords may wait until the one before them is compared."""
+REMEMBERED = timedelta(days=60)
+"""How long a sign-out is kept: twice as long as any browser carries a badge."""
 COST, BLOCK, LANES = 2**14, 8, 5
 MEMORY = 64 * 2**20
 SALT_BYTES = 16
@@ -57,8 +48,8 @@ class UnfitPassword(ValueError):
     """A password is 10 to 200 characters long."""
 
 
-class TooManyTries(Exception):
-    """Too many failures of late; the same source, or anybody, has to wait."""
+class TooBusy(Exception):
+    """More passwords wait to be compared than may; in a few seconds there is room again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +58,13 @@ class Badge:
 
     ``seal`` changes with the password or the invitation that let the browser in. Where nobody
     signs in it is empty and the badge says only who of this machine's raters is at work.
+    ``sign_in`` names the one time of signing in, which signing out ends for every copy.
     """
 
     rater_id: int
     invitation_id: int | None = None
     seal: str = ""
+    sign_in: str = ""
 
 
 class Asker(NamedTuple):
@@ -96,7 +89,11 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
     is gone.
     """
     named = badge or Badge(rater_id=0)
-    values = {"rater_id": named.rater_id, "invitation_id": named.invitation_id}
+    values = {
+        "rater_id": named.rater_id,
+        "invitation_id": named.invitation_id,
+        "sign_in": named.sign_in,
+    }
     found = _asker().first(driver(asking), values)
     is_open = found.owner_id is not None
     study = found.id, found.created_at, is_open
@@ -124,17 +121,21 @@ def _asker() -> Select[Any]:
             *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
             Invitation.rater_id.label("invited_id"),
             *(Invitation.withdrawn_at, Invitation.expires_at, Invitation.token_hash),
+            SignedOut.id.label("signed_out"),
         )
         .select_from(Study)
         .outerjoin(Rater, and_(Rater.id == bindparam("rater_id"), Rater.study_id == Study.id))
         .outerjoin(Invitation, Invitation.id == bindparam("invitation_id"))
+        .outerjoin(SignedOut, SignedOut.id == bindparam("sign_in"))
         .where(Study.id == select(func.min(aliased(Study).id)).scalar_subquery())
     )
 
 
 def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
     """Whether what let a badge's browser in is still there: an invitation, or the password."""
-    if badge.invitation_id is None:
+    if found.signed_out is not None:
+        by = None
+    elif badge.invitation_id is None:
         by = found.password if found.is_owner else None
     elif found.invited_id != badge.rater_id or found.withdrawn_at or found.expires_at <= now:
         by = None
@@ -152,6 +153,39 @@ def owner_badge(session: Session, study: Study) -> Badge:
 def rater_badge(invitation: Invitation) -> Badge:
     """Return the badge of whoever came in by an invitation."""
     return Badge(invitation.rater_id, invitation.id, _seal(invitation.token_hash))
+
+
+def sign_out(session: Session, sign_in: str, now: datetime) -> None:
+    """End one time of signing in, for the browser and whoever copied its cookie."""
+    session.execute(delete(SignedOut).where(SignedOut.at <= now - REMEMBERED))
+    session.merge(SignedOut(id=sign_in, at=now))
+
+
+def is_signed_out(session: Session, sign_in: str) -> bool:
+    """Whether that time of signing in was ended."""
+    return session.get(SignedOut, sign_in) is not None
+
+
+class PasswordQueue:
+    """Passwords are compared one after another, and few wait: each takes a third of a second.
+
+    So no number of tries takes more than one processor from those who rate.
+    """
+
+    def __init__(self) -> None:
+        self._places = BoundedSemaphore(1 + WAITING)
+        self._turn = Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait until it is one's turn; raises ``TooBusy`` where too many wait already."""
+        if not self._places.acquire(blocking=False):
+            raise TooBusy
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._places.release()
 
 
 def check_password(stored: str | None, password: str) -> None:
@@ -205,26 +239,18 @@ def is_setup_key(study: Study, secret: str, key: str) -> bool:
     return study.password is None and hmac.compare_digest(wanted, key.encode(errors="replace"))
 
 
-def knock(session: Session, study: Study, kind: str, source: str, now: datetime) -> None:
-    """Count a try before it is made; raises ``TooManyTries``.
+def knock(session: Session, study: Study, source: str, now: datetime) -> None:
+    """Count a try at the password before it is made; raises ``TooManyTries``.
 
-    Counting first, one at a time, lets no number of tries at once exceed the limit. `kind`
-    is "password" or "invitation", `source` names the machine that asks.
+    `source` names the address that asks, or a browser in which the owner signed in before:
+    wrong passwords from elsewhere never count against it.
     """
-    session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
-    # What lies far ahead was counted before the clock was put back: nobody waits for that.
-    over = or_(Attempt.at <= now - WINDOW, Attempt.at > now + WINDOW)
-    session.execute(delete(Attempt).where(over))
-    from_here = _count(session, Attempt.source == _source(study, kind, source))
-    anywhere = Attempt.source.startswith(_source(study, kind, ""), autoescape=True)
-    if from_here >= TRIES[kind] or _count(session, anywhere) >= STUDY_TRIES[kind]:
-        raise TooManyTries
-    session.add(Attempt(source=_source(study, kind, source), at=now))
+    tries.knock(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
 
 
-def forgive(session: Session, study: Study, kind: str, source: str) -> None:
-    """Forget the tries of a source that has shown who it is."""
-    session.execute(delete(Attempt).where(Attempt.source == _source(study, kind, source)))
+def forgive(session: Session, study: Study, source: str) -> None:
+    """Forget the tries of a source that knew the password."""
+    tries.forgive(session, study, f"password/{source}")
 
 
 def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
@@ -236,11 +262,3 @@ def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> by
 @lru_cache(maxsize=1024)
 def _seal(secret: str) -> str:
     return hashlib.sha256(f"seal/{secret}".encode()).hexdigest()[:SEAL_LENGTH]
-
-
-def _source(study: Study, kind: str, source: str) -> str:
-    return f"{study.id}/{kind}/{source}"[:128]
-
-
-def _count(session: Session, where: ColumnElement[bool]) -> int:
-    return session.scalar(select(func.count()).select_from(Attempt).where(where)) or 0

@@ -3,7 +3,7 @@
 While no password was set and no invitation made, everybody at this very machine is the owner
 or whom the owner chose, and no other machine is answered. From then on everybody signs in
 (see docs/decisions/0008). Of the requests that change anything only those count that our own
-pages made (``Sec-Fetch-Site``, else ``Origin``).
+pages made (``Sec-Fetch-Site``, else ``Origin``), of links those that our pages or nobody's led to.
 """
 
 from __future__ import annotations
@@ -68,6 +68,10 @@ OF_PAGES = (
 
 class FromElsewhere(Exception):
     """Another site's page made this request."""
+
+
+class OpenedElsewhere(Exception):
+    """A page that would store something was opened by another site's link, or only to look."""
 
 
 class NotFromHere(Exception):
@@ -139,6 +143,7 @@ def reading() -> Iterator[tuple[Session, Rater]]:
 @contextmanager
 def writing() -> Iterator[tuple[Session, Rater]]:
     """Yield a session whose user commits, and the rater who asks."""
+    _need_our_page()
     with database().writing() as session:
         yield session, rater(session)
 
@@ -187,6 +192,7 @@ def reading_participant() -> Iterator[tuple[Session, Participant]]:
 @contextmanager
 def writing_participant() -> Iterator[tuple[Session, Participant]]:
     """Yield a session whose user commits, and the participant who asks."""
+    _need_our_page()
     with database().writing() as session:
         yield session, participant(session)
 
@@ -272,6 +278,8 @@ def _set_headers(response: Response) -> Response:
     headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
     if asking.key:
         headers.add(RATER, asking.key)
+    if badges.scheme() == "https":
+        headers["Strict-Transport-Security"] = f"max-age={YEAR}"
     return response
 
 
@@ -373,6 +381,20 @@ def _is_from_our_pages(asked: Request) -> bool:
         return site in {"same-origin", "none"}
     origin = asked.headers.get("Origin")
     return origin is None or origin == f"{badges.scheme()}://{asked.host}"
+
+
+def _need_our_page() -> None:
+    """Raise ``OpenedElsewhere`` for a link that stores something unless our page led to it.
+
+    A person who types the address or opens a bookmark counts too; a browser that only looks
+    ahead, or asks for the headers alone, does not.
+    """
+    asked = _asked()
+    if asked.method not in SAFE_METHODS:  # held against the same rule already
+        return
+    looks_ahead = "prefetch" in asked.headers.get("Sec-Purpose", "")
+    if looks_ahead or asked.method != "GET" or not _is_from_our_pages(asked):
+        raise OpenedElsewhere
 
 
 def _caching() -> str:

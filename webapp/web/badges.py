@@ -2,25 +2,31 @@
 
 Scripts cannot read it, other sites cannot use it to change anything, and over https it
 travels over https only. It is worth nothing once the database no longer agrees.
+
+A browser in which the owner signed in carries another one for the page of signing in: it opens
+nothing, but the wrong passwords of others do not count against it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import secrets
 import time
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from flask import Flask, Request, Response, request, session
+from flask import Flask, Request, Response, current_app, g, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
-from itsdangerous import BadSignature, URLSafeTimedSerializer
+from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 
 from webapp.services import participants
 from webapp.services.sign_in import Badge
 
 LIFETIME = timedelta(days=30)
+KNOWN_FOR = timedelta(days=400)
+"""How long a browser is known in which the owner signed in: as long as browsers keep a cookie."""
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -61,8 +67,21 @@ class _Sessions(SecureCookieSessionInterface):
         """Let the browser carry what is new; an answer that rests on the old says so."""
         if session.modified:
             super().save_session(app, session, response)
+            if g.get("is_to_be_known"):
+                self._make_known(app, response)
         elif session.accessed:
             response.headers.add("Vary", "Cookie")
+
+    def _make_known(self, app: Flask, response: Response) -> None:
+        response.set_cookie(
+            known_name(app),
+            _knowing(app).dumps(_name()),
+            expires=datetime.now(UTC) + KNOWN_FOR,
+            path=url_for("sign_in.show"),
+            secure=self.get_cookie_secure(app),
+            httponly=True,
+            samesite="Lax",
+        )
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         return scheme() == "https"
@@ -102,22 +121,20 @@ def scheme() -> str:
 def carried() -> Badge | None:
     """Return the badge that came with the request; ``None`` without a genuine one."""
     try:
-        return Badge(**session["badge"])
+        return Badge(**session["badge"], sign_in=sign_in())
     except (KeyError, TypeError):  # none, or one of another version
         return None
 
 
 def give(badge: Badge) -> None:
     """Let the browser carry `badge`, and nothing that it carried before."""
-    session.clear()
-    session["badge"] = asdict(badge)
-    session.permanent = True
+    _give("badge", asdict(badge))
 
 
 def of_participant() -> participants.Badge | None:
     """Return the badge of somebody who takes part in phase 3; ``None`` without one."""
     try:
-        return participants.Badge(**session["participant"])
+        return participants.Badge(**session["participant"], sign_in=sign_in())
     except (KeyError, TypeError):
         return None
 
@@ -127,11 +144,50 @@ def give_participant(badge: participants.Badge) -> None:
 
     Else whoever is handed the owner's telephone to take part would be the owner too.
     """
-    session.clear()
-    session["participant"] = asdict(badge)
-    session.permanent = True
+    _give("participant", asdict(badge))
+
+
+def sign_in() -> str:
+    """Return the name of the time of signing in that came with the request, empty without one."""
+    named = session.get("sign_in")
+    return named if isinstance(named, str) else ""
+
+
+def make_known() -> None:
+    """Know this browser again when the owner signs in next, beside the badge it is given."""
+    g.is_to_be_known = True
+
+
+def known_browser() -> str | None:
+    """Return the name of the browser if the owner signed in there before, else ``None``."""
+    try:
+        return str(_knowing(current_app).loads(request.cookies[known_name(current_app)]))
+    except (KeyError, BadSignature):
+        return None
+
+
+def known_name(app: Flask) -> str:
+    """Return the name of the cookie by which a browser is known again."""
+    return f"{app.config['SESSION_COOKIE_NAME']}-known"
 
 
 def take_back() -> None:
     """Let the browser carry nothing any more."""
     session.clear()
+
+
+def _give(name: str, badge: dict[str, Any]) -> None:
+    session.clear()
+    # Apart from the badge: a server of the version before takes none with a word it lacks.
+    del badge["sign_in"]
+    session[name], session["sign_in"] = badge, _name()
+    session.permanent = True
+
+
+def _name() -> str:
+    return secrets.token_urlsafe(12)
+
+
+def _knowing(app: Flask) -> URLSafeSerializer:
+    assert app.secret_key is not None
+    return URLSafeSerializer(app.secret_key, salt="known-browser")

@@ -11,14 +11,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Flask, Response, current_app, redirect, request, url_for
+from flask import (
+    Flask,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from werkzeug.exceptions import HTTPException
 
 from webapp.db import outages
 from webapp.db.outages import Outage
 from webapp.i18n import gettext, mark
 from webapp.web import htmx
-from webapp.web.access import NotSignedIn
+from webapp.web.access import NotSignedIn, OpenedElsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,16 @@ class ErrorPage:
     details: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OneMoreStep:
+    """The page before one that stores something, for whoever came by another site's link."""
+
+    address: str
+    button: str
+
+
+BUTTONS = {"rate.next_one": mark("Start rating")}
+"""What the button of that page says, by where it leads; else "Go on"."""
 GONE = mark("Go back to the first page: every run of this study is listed there.")
 CHOOSE = mark("Choose two runs or more of one question set on the page of the comparison.")
 REPEAT = mark("Reload the page and try again.")
@@ -245,10 +264,19 @@ BY_KIND = {
     "services.invitations.UnknownInvitation": NO_WAY_IN,
     "services.invitations.InviteExpired": NO_WAY_IN,
     "services.invitations.InviteWithdrawn": NO_WAY_IN,
-    "services.sign_in.TooManyTries": Said(
+    "services.tries.TooManyTries": Said(
         429,
         mark("Too many tries"),
-        mark("Wait a quarter of an hour, then try again."),
+        mark(
+            "Wait a quarter of an hour, then try again. A browser in which you signed in before "
+            "does not wait for the tries of others."
+        ),
+    ),
+    "services.sign_in.TooBusy": Said(
+        503,
+        mark("Many are signing in at this moment"),
+        mark("Try again in a few seconds."),
+        3,
     ),
     "web.raters.NoPasswordYet": Said(
         409,
@@ -318,6 +346,8 @@ def known(error: Exception) -> Said | None:
 
 
 def _any(error: Exception) -> Response:
+    if isinstance(error, OpenedElsewhere):
+        return _one_more_step()
     said = known(error)
     if said is None:
         return _fault(error)
@@ -325,6 +355,13 @@ def _any(error: Exception) -> Response:
         wanted = request.full_path.rstrip("?")
         return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
     return _answer(said, _details(error))
+
+
+def _one_more_step() -> Response:
+    button = BUTTONS.get(request.endpoint or "", mark("Go on"))
+    context = OneMoreStep(request.full_path.rstrip("?"), gettext(button))
+    page = render_template("errors/one_more_step.html", **htmx.names(context))
+    return make_response(page)
 
 
 def _details(error: Exception) -> tuple[str, ...]:

@@ -20,16 +20,8 @@ from wtforms.validators import Length
 
 from webapp.db.models import ConsentText, Study
 from webapp.i18n import gettext, language
-from webapp.services import participants, sign_in, user_studies
-from webapp.services.participants import (
-    LONGEST_PSEUDONYM,
-    LinkExpired,
-    LinkWithdrawn,
-    PhaseClosed,
-    PseudonymTaken,
-    UnknownLink,
-)
-from webapp.services.sign_in import INVITATION
+from webapp.services import participants, user_studies
+from webapp.services.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
 from webapp.web import access, badges, forms, htmx
 from webapp.web.forms import REQUIRED, TOO_LONG
 from webapp.web.raters import qr_code
@@ -100,13 +92,11 @@ class PseudonymForm(Form):
 
 def consent(token: str) -> str:
     """Show what taking part means; opening a link makes nobody a participant."""
-    _check(token)
     return _page(token)
 
 
 def decide(token: str) -> Response:
     """Let in whoever agrees, to what they read; let go whoever does not."""
-    _check(token)
     if request.form.get("decision") == "no":
         return _decline(token)
     form = PseudonymForm(request.form)
@@ -242,16 +232,3 @@ def _text(session: Session, study: Study) -> ConsentText:
     if not found:
         raise PhaseClosed
     return found[language()]
-
-
-def _check(token: str) -> None:
-    """Count a try with a link that lets nobody in, and raise what is wrong with it."""
-    try:
-        with access.database().reading() as session:
-            participants.accept(session, access.study(session), token, access.now())
-    except (UnknownLink, LinkExpired, LinkWithdrawn):
-        with access.database().writing() as session:
-            study = access.study(session)
-            sign_in.knock(session, study, INVITATION, access.source(), access.now())
-            session.commit()
-        raise

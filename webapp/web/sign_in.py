@@ -13,21 +13,21 @@ from flask import (
     request,
     url_for,
 )
-from sqlalchemy.orm import Session
 from wtforms import Form, PasswordField
 from wtforms.validators import EqualTo, Length
 
-from webapp.db.models import Study
 from webapp.i18n import gettext, mark
 from webapp.services import invitations, raters, sign_in
 from webapp.services.raters import RaterLine
-from webapp.services.sign_in import INVITATION, LONGEST, PASSWORD, SHORTEST, Badge, WrongPassword
+from webapp.services.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
 from webapp.web import access, badges, htmx
 from webapp.web.access import NotFromHere, NotYours
 
 UNFIT = mark("A password has 10 to 200 characters.")
 DIFFERENT = mark("The two are not the same.")
 WRONG = mark("This is not the password.")
+_QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
+"""Known browsers wait for one another alone, not for those who guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def enter() -> Response:
         badge = _checked(request.form.get("password", ""))
     except WrongPassword:
         return make_response(_page({"password": gettext(WRONG)}), 422)
-    badges.give(badge)
+    _let_in(badge)
     return _onward()
 
 
@@ -108,7 +108,7 @@ def set_first() -> Response:
         sign_in.set_password(session, study, stored, access.now())
         badge = sign_in.owner_badge(session, study)
         session.commit()
-    badges.give(badge)
+    _let_in(badge)
     return _onward()
 
 
@@ -123,29 +123,29 @@ def choose() -> Response:
 
 
 def leave() -> Response:
-    """Let the browser carry no badge any more."""
+    """Let the browser carry no badge any more, and a copy of its badge be worth nothing."""
+    if named := badges.sign_in():
+        with access.database().writing() as session:
+            sign_in.sign_out(session, named, access.now())
+            session.commit()
     badges.take_back()
     return redirect(url_for("sign_in.show"), 303)  # type: ignore[return-value]
 
 
 def greet(token: str) -> str:
     """Say who is invited to what; opening a link signs nobody in, pressing the button does."""
-    _knock(INVITATION)
-    with access.database().writing() as session:
+    with access.database().reading() as session:
         study = access.study(session)
         invitation = invitations.accept(session, study, token, access.now())
         context = Greeting(study.name, invitation.rater.name, token)
-        _forgive(session, study, INVITATION)
     return render_template("sign_in/join.html", **htmx.names(context))
 
 
 def join(token: str) -> Response:
     """Let the rater of a link in."""
-    _knock(INVITATION)
-    with access.database().writing() as session:
+    with access.database().reading() as session:
         study = access.study(session)
         badge = sign_in.rater_badge(invitations.accept(session, study, token, access.now()))
-        _forgive(session, study, INVITATION)
     badges.give(badge)
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
@@ -173,7 +173,7 @@ def change() -> Response:
         sign_in.set_password(session, rater.study, stored, access.now())
         badge = sign_in.owner_badge(session, rater.study)
         session.commit()
-    badges.give(badge)
+    _let_in(badge)
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
@@ -217,28 +217,43 @@ def _has_setup_key() -> bool:
 
 
 def _checked(password: str) -> Badge:
-    """Return the owner's badge for the right password; raises ``WrongPassword``."""
-    _knock(PASSWORD)  # counted before it is made, so that tries at once count too
-    with access.database().reading() as session:
-        study = access.study(session)
-        stored = study.password
-        badge = sign_in.owner_badge(session, study) if stored else None
-    sign_in.check_password(stored, password)
+    """Return the owner's badge for the right password.
+
+    Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. A browser in which the owner is,
+    or was, signed in waits for nobody's tries but its own.
+    """
+    source, queue = _source(), _QUEUES[_is_known()]
+    with queue.turn():
+        with access.database().writing() as session:  # counted before it is made
+            sign_in.knock(session, access.study(session), source, access.now())
+            session.commit()
+        with access.database().reading() as session:
+            study = access.study(session)
+            stored = study.password
+            badge = sign_in.owner_badge(session, study) if stored else None
+        sign_in.check_password(stored, password)
     assert badge is not None
     with access.database().writing() as session:
-        _forgive(session, access.study(session), PASSWORD)
+        sign_in.forgive(session, access.study(session), source)
+        session.commit()
     return badge
 
 
-def _knock(kind: str) -> None:
-    with access.database().writing() as session:
-        sign_in.knock(session, access.study(session), kind, access.source(), access.now())
-        session.commit()
+def _is_known() -> bool:
+    return access.visitor().is_owner or badges.known_browser() is not None
 
 
-def _forgive(session: Session, study: Study, kind: str) -> None:
-    sign_in.forgive(session, study, kind, access.source())
-    session.commit()
+def _source() -> str:
+    """Return under which name the wrong passwords of this browser are counted."""
+    if access.visitor().is_owner:
+        return "signed in"
+    known = badges.known_browser()
+    return f"browser {known}" if known else access.source()
+
+
+def _let_in(owner: Badge) -> None:
+    badges.give(owner)
+    badges.make_known()
 
 
 def _messages(form: Form) -> dict[str, str]:
