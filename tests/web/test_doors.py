@@ -39,7 +39,13 @@ FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "p
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
 ROLES = ("owner", "rater", "participant", "stranger")
 NOTHING: Mapping[str, str] = MappingProxyType({})
-PLACES = {"run_id": "unknown", "task_id": "unknown", "token": "unknown", "filename": "app.css"}
+PLACES = {
+    "name": "answers.csv",
+    "run_id": "unknown",
+    "task_id": "unknown",
+    "token": "unknown",
+    "filename": "app.css",
+}
 
 
 @dataclass(frozen=True, slots=True)
