@@ -112,12 +112,6 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
     return Background(found.note, named)
 
 
-def of_question(session: Session, study: Study, question_id: int) -> dict[int, CardParticulars]:
-    """Return what is known of the judged things of a question, as a blind rater sees it."""
-    found = _asked(session, study, Query.question_id == question_id)
-    return _of_things(found, with_record=study.show_record)
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """Some answers, all of one question set, and what their gold file says of the questions."""
