@@ -19,9 +19,13 @@ DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": documen
 
 
 def upload(page: Page, server: Server, kind: str) -> str:
-    """Return the address of the evaluation that the form leads to."""
+    """Return the address of the evaluation that the form leads to.
+
+    The form has the fields of the chosen kind alone.
+    """
     page.goto(f"{server.url}/evaluations/")
     page.locator(f"input[value={kind}]").check()
+    expect(page.locator("#outputs")).to_be_visible(visible=kind == "json-v2")
     name = f"a_rather_long_name_of_a_file_of_{kind}.jsonl"
     file: FilePayload = {"name": name, "mimeType": "application/json", "buffer": DATA[kind]}
     page.locator("#file").set_input_files([file])

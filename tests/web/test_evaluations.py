@@ -102,6 +102,13 @@ def test_strategies_stand_side_by_side(client: FlaskClient) -> None:
     assert "vector 1 0.00 0.00 0.00 0.00 0.00" in page
 
 
+def test_rows_that_name_no_strategy_stand_below_those_that_do(client: FlaskClient) -> None:
+    unnamed, named = {**CHUNKS[0], "strategy": None}, CHUNKS[1]
+    page = text(client.get(scored(client, "chunks", lines(unnamed, named))).text)
+
+    assert re.search("vector 1 0.00.* None named 1 0.17", page)
+
+
 def test_the_gate_the_provenance_and_why_outputs_failed_are_shown(client: FlaskClient) -> None:
     page = text(client.get(scored(client, "json-v2")).text)
     limits = {"min_average": "40", "min_pass_rate": "0,5"}

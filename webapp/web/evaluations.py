@@ -338,8 +338,8 @@ def _page(
 
 
 def _strategies(kind: Kind, head: Mapping[str, Any]) -> Iterable[Strategy]:
-    """The means of every strategy side by side."""
-    for name, means in head.get("strategies", {}).items():
+    """The means of every strategy side by side, those of rows that name none last."""
+    for name, means in sorted(head.get("strategies", {}).items(), key=lambda one: not one[0]):
         yield Strategy(name, means["count"], evaluation_figures.item_cells(kind, means))
 
 
