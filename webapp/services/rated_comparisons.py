@@ -57,10 +57,11 @@ def compare_files(
     """
     if len(files) < FEWEST:
         raise NothingToCompare
-    read = [csv_ratings.read(file.name, file.data) for file in files]
-    for file, found in zip(files, read, strict=True):
+    called = _apart([file.name for file in files])
+    read = [csv_ratings.read(name, file.data) for name, file in zip(called, files, strict=True)]
+    for name, found in zip(called, read, strict=True):
         if not found.report.rows:
-            raise ImportRefused(*(found.problems or (error("csv_without_rows", file.name),)))
+            raise ImportRefused(*(found.problems or (error("csv_without_rows", name),)))
     reports = dict(zip(names_of(files), (found.report for found in read), strict=True))
     _same_questions(reports)
     stated = [file.label or method_name(file.name) for file in files]
@@ -79,7 +80,7 @@ def compare_files(
             blind=False,
             unblinded=(),
             version=version("relevansi"),
-            files=tuple(file.name for file in files),
+            files=tuple(called),
         ),
         tuple(problem for found in read for problem in found.problems),
     )
@@ -106,9 +107,18 @@ def names_of(files: Sequence[RatedCsv]) -> list[str]:
         name if many[name] == 1 or file.label else file.name
         for name, file in zip(names, files, strict=True)
     ]
+    return _apart(wanted)
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Return `names` with a number behind each that an earlier one has.
+
+    >>> _apart(["a.csv", "b.csv", "a.csv"])
+    ['a.csv', 'b.csv', 'a.csv (2)']
+    """
     given: list[str] = []
-    for name in wanted:
-        number = wanted[: len(given)].count(name)
+    for place, name in enumerate(names):
+        number = names[:place].count(name)
         given.append(f"{name} ({number + 1})" if number else name)
     return given
 

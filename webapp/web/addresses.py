@@ -213,6 +213,14 @@ PAGES = {
         get(f"/report.<{REPORT}:file_format>", "take_away"),
         get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>", "picture"),
     ),
+    "rated_comparisons": page(
+        "/comparisons/files",
+        get("/", "show"),
+        post("/", "upload"),
+        post("/forget", "forget"),
+        get(f"/report.<{REPORT}:file_format>", "take_away"),
+        get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>", "picture"),
+    ),
     "evaluations": page(
         "/evaluations",
         get("/", "index"),

@@ -50,24 +50,31 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What every link of a comparison carries: runs and rule, and how its parts are shown.
+    """What every link of a comparison carries: what is compared, and how its parts are shown.
 
-    ``figure`` is the one by category, ``pair`` the two runs of the questions' picture.
-    ``in_order`` lists the questions as they stand in the set, not those that moved first.
+    ``page`` is the one whose addresses these are, ``compared`` the arguments that say which runs
+    and rule, or which files. ``figure`` is the one by category, ``pair`` the two runs of the
+    questions' picture. ``in_order`` lists the questions as they stand in the set, not those that
+    moved first.
     """
 
+    page: str
     runs: tuple[str, ...]
-    rule: str
+    compared: Mapping[str, object]
     figure: str
     pair: tuple[str, ...]
     in_order: bool
 
-    def arguments(self, **other: str) -> dict[str, object]:
+    @property
+    def has_answers(self) -> bool:
+        """Whether each question leads to its answers: files have none."""
+        return self.page == "comparisons"
+
+    def arguments(self, **other: object) -> dict[str, object]:
         """Return the arguments of an address like this one, with `other` ones in their place."""
-        stated: dict[str, object] = {"runs": list(self.runs), "rule": self.rule}
-        stated |= {"figure": self.figure, "pair": ".".join(self.pair)}
+        shown: dict[str, object] = {"figure": self.figure, "pair": list(self.pair)}
         order = {"order": "set"} if self.in_order else {}
-        return {**stated, **order, **other}
+        return {**self.compared, **shown, **order, **other}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +97,9 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs whose questions can be drawn: ``name`` in addresses, ``label`` for people."""
+    """Two runs whose questions can be drawn: ``runs`` in addresses, ``label`` for people."""
 
-    name: str
+    runs: tuple[str, str]
     label: str
     chosen: bool
 
@@ -123,12 +130,14 @@ class ComparedConstraints:
 class Compared:
     """A comparison in the words and tables of its reports.
 
-    ``constraints`` is ``None`` where the question set has no gold questions.
+    ``constraints`` is ``None`` where the question set has no gold questions. ``unsaid`` is what
+    rated files cannot say, empty for runs.
     """
 
     report: ComparisonReport
     title: str
     blindness: str
+    unsaid: tuple[str, ...]
     lacks: tuple[str, ...]
     summary: Table
     main_conclusions: tuple[str, ...]
@@ -158,6 +167,7 @@ class ComparisonPage:
     ticks: tuple[Tick, ...]
     phases: tuple[int, ...]
     rules: tuple[RuleChoice, ...]
+    rule: str
     address: Address
     compared: Compared | None
     different: dict[str, tuple[tuple[int, str], ...]]
@@ -193,12 +203,17 @@ def question(position: int) -> str:
 
 def take_away(file_format: str) -> Response:
     """Return the comparison as a file to take away."""
-    from webapp.exporters.comparison_files import FORMATS, file_name
-
-    today = access.now().astimezone().date()
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         report = comparisons.report(session, rater.study, request.args.getlist("runs"), rule)
+    return as_file(report, file_format)
+
+
+def as_file(report: ComparisonReport, file_format: str) -> Response:
+    """Return a comparison in one of its formats, to take away."""
+    from webapp.exporters.comparison_files import FORMATS, file_name
+
+    today = access.now().astimezone().date()
     made = FORMATS[file_format]
     response = Response(made.render(report, today), content_type=made.media_type)
     name = file_name(report, file_format, today)
@@ -208,13 +223,18 @@ def take_away(file_format: str) -> Response:
 
 def picture(kind: str, end: str) -> Response:
     """Return one picture as a file to take away."""
-    from webapp.exporters.charts.pictures import FORMATS, file_name
-
-    today = access.now().astimezone().date()
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         address = _address(request.args.getlist("runs"), rule)
         report = comparisons.report(session, rater.study, address.runs, rule)
+    return as_picture(report, address, kind, end)
+
+
+def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) -> Response:
+    """Return a picture of a comparison in one of its formats, to take away."""
+    from webapp.exporters.charts.pictures import FORMATS, file_name
+
+    today = access.now().astimezone().date()
     choice = _choice(kind, address)
     response = Response(FORMATS[end].render(report, choice), content_type=FORMATS[end].media_type)
     name = file_name(report, choice, end, today)
@@ -228,7 +248,7 @@ def _page(session: Session, study: Study) -> ComparisonPage:
     address = _address(_chosen(session, study, phases), rule)
     compared, different = None, {}
     try:
-        compared = _compared(comparisons.report(session, study, address.runs, rule), address)
+        compared = in_words(comparisons.report(session, study, address.runs, rule), address)
     except NothingToCompare:
         pass  # the page says how to choose
     except DifferentQuestions as refused:
@@ -238,6 +258,7 @@ def _page(session: Session, study: Study) -> ComparisonPage:
         ticks=tuple(Tick(one, one.run in address.runs) for one in candidates),
         phases=phases,
         rules=rules.choices(session, study),
+        rule=rule.name,
         address=address,
         compared=compared,
         different=different,
@@ -256,18 +277,25 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
 
 def _address(run_ids: Sequence[str], rule: Rule) -> Address:
     chosen = tuple(dict.fromkeys(run_ids))
+    return address_of("comparisons", chosen, {"runs": list(chosen), "rule": rule.name})
+
+
+def address_of(page: str, chosen: tuple[str, ...], compared: Mapping[str, object]) -> Address:
+    """Return the address of a comparison of `chosen` runs, shown as the request asks."""
     wanted = request.args.get("figure", "")
-    pair = tuple(dict.fromkeys(request.args.get("pair", "").split(".")))
+    pair = tuple(dict.fromkeys(request.args.getlist("pair")))
     return Address(
+        page=page,
         runs=chosen,
-        rule=rule.name,
+        compared=compared,
         figure=wanted if wanted in BY_CATEGORY else BY_CATEGORY[0],
         pair=pair if len(pair) == 2 and set(pair) <= set(chosen) else chosen[:2],
         in_order=request.args.get("order") == "set",
     )
 
 
-def _compared(report: ComparisonReport, address: Address) -> Compared:
+def in_words(report: ComparisonReport, address: Address) -> Compared:
+    """Return a comparison as its page shows it."""
     from webapp.exporters.comparison_files import FORMATS
 
     comparison = report.comparison
@@ -276,7 +304,8 @@ def _compared(report: ComparisonReport, address: Address) -> Compared:
     return Compared(
         report=report,
         title=words.title(report),
-        blindness=words.blindness(report),
+        blindness=words.provenance(report) if report.files else words.blindness(report),
+        unsaid=tuple(words.unsaid(report)),
         lacks=tuple(said for one in comparison.contenders for said in words.lacks(one)),
         summary=tables.summary(report),
         main_conclusions=tables.conclusions(comparison, MAIN),
@@ -327,7 +356,7 @@ def _drawing(report: ComparisonReport, kind: str, address: Address) -> Drawing:
 def _pairs(report: ComparisonReport, address: Address) -> Iterator[Pair]:
     for one, other in combinations(report.comparison.contenders, 2):
         ids = (one.run.run, other.run.run)
-        yield Pair(".".join(ids), f"{one.run.name} – {other.run.name}", ids == address.pair)
+        yield Pair(ids, f"{one.run.name} – {other.run.name}", ids == address.pair)
 
 
 def _least_moved(row: QuestionRow) -> tuple[float, int]:

@@ -46,6 +46,7 @@ DOORS = {
     "constraint_agreement": Door.OWNER,
     "gold": Door.OWNER,
     "comparisons": Door.OWNER,
+    "rated_comparisons": Door.OWNER,
     "evaluations": Door.OWNER,
     "machine_agreement": Door.OWNER,
     "machine_judges": Door.OWNER,
