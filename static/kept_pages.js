@@ -10,15 +10,18 @@ const PAGES = "relevansi pages ";
 const AHEAD = 3; // questions
 const QUIET = 1_500; // after the last click
 const LONGEST = 20_000; // for somebody who clicks on and on
+const FIRST_PAUSE = 2_000; // after an attempt that failed
+const LONGEST_PAUSE = 60_000;
 const isCopy = "offline" in document.documentElement.dataset;
 const canKeep = Boolean(navigator.serviceWorker && globalThis.caches);
 let shown = null; // the question on the page
 let planned = null; // the one whose followers are kept
 let timer = 0;
 let since = 0; // when something was first to be kept
+let pause = FIRST_PAUSE;
 let isLeft = false; // for a question that its reader has chosen
 
-if (canKeep && rater !== undefined) begin();
+const begun = canKeep && rater !== undefined && begin();
 if (canKeep) document.addEventListener("question", ({ detail }) => later(detail));
 if (document.querySelector("#kept")) list(document.querySelector("#kept"));
 
@@ -29,11 +32,21 @@ async function begin() {
   await say({ rater, language: document.documentElement.lang, ahead });
   const others = (await caches.keys()).filter((name) => name.startsWith(PAGES) && name !== PAGES + rater);
   await Promise.all(others.map((name) => caches.delete(name)));
-  if (!isCopy) setTimeout(install, QUIET); // first what the reader waits for
+  // First what the reader waits for; without a worker all goes on as it did.
+  if (!isCopy) setTimeout(() => install().catch(() => {}), QUIET);
 }
 
-function install() {
-  navigator.serviceWorker.register(worker).catch(() => {}); // without one all goes on as it did
+/** Return the registration of the worker, once that is in place. */
+async function install() {
+  const registration = await navigator.serviceWorker.register(worker);
+  const coming = registration.installing;
+  if (coming && !registration.active) await new Promise((resolve, reject) => {
+    coming.addEventListener("statechange", () => {
+      if (coming.state === "activated") resolve();
+      if (coming.state === "redundant") reject(new Error("a file of the app was not to be had"));
+    });
+  });
+  return registration;
 }
 
 async function here() {
@@ -54,6 +67,7 @@ function later({ page, ahead }) {
 }
 
 watch(wait);
+addEventListener("online", wait);
 
 function wait() {
   if (!shown || !canKeep) return;
@@ -65,13 +79,18 @@ function wait() {
 /** Keep anew what was changed since it was kept, the question that is shown and the next ones. */
 async function keep() {
   since = 0;
-  if (!(await isMine()) || !navigator.onLine) return;
-  if (!navigator.serviceWorker.controller) await controlled();
+  if (!navigator.onLine) return; // the event "online" asks again
   try {
+    await begun;
+    if (!(await isMine())) return;
+    await controlled();
     await renew();
     if (planned !== shown.page) await plan(shown.page);
+    pause = FIRST_PAUSE;
   } catch {
-    // the server is away: what is kept by now is what there is
+    // The server is away: what is kept by now is what there is, until it is back.
+    if (!since) timer = setTimeout(keep, pause);
+    pause = Math.min(pause * 2, LONGEST_PAUSE);
   }
 }
 
@@ -79,10 +98,16 @@ async function isMine() {
   return (await here()).rater === rater;
 }
 
-function controlled() {
-  return new Promise((resolve) => {
-    navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true });
+/** Resolve once the worker is between this page and the network. */
+async function controlled() {
+  const { serviceWorker } = navigator;
+  if (serviceWorker.controller) return;
+  const taken = new Promise((resolve) => {
+    serviceWorker.addEventListener("controllerchange", resolve, { once: true });
   });
+  const { active } = await install();
+  active?.postMessage("claim"); // it takes no page that was on its way when it came to be
+  await taken;
 }
 
 /** Ask again for the questions on which something was saved since they were kept. */
@@ -115,7 +140,8 @@ async function givenAhead() {
   const address = document.querySelector("#rating").dataset.give;
   if (!address) return [];
   const response = await fetch(address, { method: "POST", headers: { "Relevansi-Rater": rater } });
-  return response.ok ? (await response.json()).addresses : [];
+  if (!response.ok) throw new Error(address);
+  return (await response.json()).addresses;
 }
 
 /** Return the text of a page that is kept from now on, if it was not already. */
@@ -127,8 +153,15 @@ async function textOf(address) {
 
 async function copy(address) {
   const response = await fetch(address, { headers: { "Relevansi-Keep": "1" } });
+  if (response.status === 404) return forget(address);
   if (!response.ok) throw new Error(address);
   return response.text();
+}
+
+/** Keep no copy of a question that is no more; returns the text of nothing. */
+async function forget(address) {
+  await (await caches.open(PAGES + rater)).delete(address, { ignoreVary: true });
+  return "";
 }
 
 // ---- the page that stands for one that is not kept --------------------------------------

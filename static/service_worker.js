@@ -39,6 +39,11 @@ addEventListener("activate", (event) => {
   event.waitUntil(Promise.all([forget(), registration.navigationPreload?.enable(), clients.claim()]));
 });
 
+// A page that was being loaded when the worker came to be is one that `claim` left out.
+addEventListener("message", (event) => {
+  if (event.data === "claim") event.waitUntil(clients.claim());
+});
+
 async function forget() {
   const old = (await caches.keys()).filter((name) => name.startsWith("relevansi files ") && name !== FILES);
   await Promise.all(old.map((name) => caches.delete(name)));

@@ -28,6 +28,25 @@ COPIES = """async () => {
   const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
   return found.flat().map(({ url }) => new URL(url).pathname);
 }"""
+UNKEPT = """async () => {
+  const names = (await caches.keys()).filter((name) => name.startsWith("relevansi pages "));
+  await Promise.all(names.map((name) => caches.delete(name)));
+}"""
+FAILING_ONCE = """
+let registrations = 0;
+const { serviceWorker } = navigator;
+const register = serviceWorker.register.bind(serviceWorker);
+serviceWorker.register = async (...which) => {
+  if (!registrations++) throw new TypeError("no worker yet");
+  return register(...which);
+};
+let copies = 0;
+const ask = fetch;
+globalThis.fetch = async (address, options) => {
+  if (options?.headers?.["Relevansi-Keep"] && copies++ === 1) throw new TypeError("no copy yet");
+  return ask(address, options);
+};
+"""
 SAVED_AND_KEPT = """() => new Promise((resolve) => {
   indexedDB.open("relevansi").onsuccess = ({ target: { result } }) => {
     const all = result.transaction("events").objectStore("events").count();
@@ -123,12 +142,27 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     expect(page.locator("#kept li")).to_have_count(0)
 
 
+def test_the_next_questions_are_kept_after_attempts_that_failed(
+    server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """The worker or a copy fails at first; the page is there before the worker or without it."""
+    context = context_of()
+    page = context.new_page()
+    page.add_init_script(FAILING_ONCE)
+    RatingPage(page, server.url, run_id).open(1)
+    wait_for(page, COPIES, lambda found: len(found) == 4)
+    page.evaluate(UNKEPT)
+    context.new_cdp_session(page).send("Page.reload", {"ignoreCache": True})
+    page.wait_for_function("navigator.serviceWorker.controller === null")
+    wait_for(page, COPIES, lambda found: len(found) == 4)
+
+
 def test_pages_of_the_owner_are_not_kept(
-    own_server: Server, run_id: str, context_of: NewContext
+    server: Server, run_id: str, context_of: NewContext
 ) -> None:
     """Figures, studies and the history are there with the server, and only with it."""
     page = context_of().new_page()
     for path in ("/", f"/runs/{run_id}", "/study/", "/history/", f"/runs/{run_id}/queries/1"):
-        page.goto(own_server.url + path)
+        page.goto(server.url + path)
     found = wait_for(page, COPIES, lambda copies: len(copies) == 4)
     assert {path.rpartition("/")[0] for path in found} == {f"/runs/{run_id}/queries"}
