@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
-from sqlalchemy import text
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.orm import Session
 
 from webapp.config import sqlite_url, with_driver
@@ -41,6 +43,28 @@ settings.register_profile(
     "explore", settings.get_profile("repeated"), derandomize=False, max_examples=1_000
 )
 settings.load_profile("repeated")  # --hypothesis-profile=explore overrides it
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _tables_again() -> Iterator[None]:
+    """Let the migrations make SQLite's tables once; every later file gets the same at once."""
+    migrate = Database.make_tables
+    known: list[str] = []
+
+    def make_tables(database: Database, connection: Connection, version: str = "head") -> None:
+        if not database.is_sqlite or version != "head" or inspect(connection).get_table_names():
+            migrate(database, connection, version)
+        elif known:
+            for statement in known:
+                connection.exec_driver_sql(statement)
+        else:
+            migrate(database, connection)
+            driver: Any = connection.connection.driver_connection
+            known.extend(driver.iterdump())
+            known[:] = [line for line in known if line not in {"BEGIN TRANSACTION;", "COMMIT;"}]
+
+    with mock.patch.object(Database, "make_tables", make_tables):
+        yield
 
 
 @pytest.fixture(name="sqlite_template", scope="session")

@@ -4,50 +4,54 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
+from jinja2 import Environment
+from jinja2.ext import InternationalizationExtension, extract_from_ast
 
 import webapp
 from webapp.config import resource
 from webapp.i18n import gettext, ngettext, speaking
 
 PACKAGE = Path(webapp.__file__).parent
+KEYWORDS = ("_", "gettext", "ngettext", "mark")
 PLACE = re.compile(r"%\((\w+)\)s")
 
 
+@cache
 def used() -> set[str]:
     """Return the message ids of the code and the pages, by their singular."""
-    keywords = {"_": None, "gettext": None, "ngettext": (1, 2), "mark": None}
-    found = set()
-    for folder, method in (
-        (PACKAGE, "python"),
-        (resource("templates"), "jinja2.ext:babel_extract"),
-    ):
-        ending = "**.py" if method == "python" else "**.html"
-        for _, _, message, _, _ in extract_from_dir(
-            folder, [(ending, method)], keywords=keywords, options_map={}
-        ):
-            found.add(message[0] if isinstance(message, tuple) else message)
-    return found | within_f_strings()
+    return set(in_the_code()) | set(in_the_pages())
 
 
-def within_f_strings() -> set[str]:
-    """Return the message ids that stand inside f-strings, which Babel does not read."""
-    return {
-        call.args[0].value
-        for path in PACKAGE.rglob("*.py")
-        for string in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(string, ast.JoinedStr)
-        for call in ast.walk(string)
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id in {"gettext", "ngettext", "mark"}
-        and isinstance(call.args[0], ast.Constant)
-        and isinstance(call.args[0].value, str)
-    }
+def in_the_code() -> Iterator[str]:
+    """Yield the message ids of the code, those inside f-strings included."""
+    for path in PACKAGE.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Name)
+                and call.func.id in KEYWORDS
+                and call.args
+                and isinstance(call.args[0], ast.Constant)
+                and isinstance(call.args[0].value, str)
+            ):
+                yield call.args[0].value
+
+
+def in_the_pages() -> Iterator[str]:
+    """Yield the message ids of the templates."""
+    environment = Environment(extensions=[InternationalizationExtension])
+    for path in resource("templates").rglob("*.html"):
+        tree = environment.parse(path.read_text("utf-8"))
+        for _line, _keyword, said in extract_from_ast(tree, KEYWORDS):
+            message = said[0] if isinstance(said, tuple) else said
+            if message is not None:
+                yield message
 
 
 def catalogue() -> Catalog:
@@ -55,6 +59,7 @@ def catalogue() -> Catalog:
         return read_po(file, locale="id")
 
 
+@cache
 def pairs() -> dict[str, str]:
     texts = {}
     for message in catalogue():

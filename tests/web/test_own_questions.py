@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from threading import Barrier, Lock, Thread
+from threading import Barrier, Event, Lock, Thread
 from typing import Any
 
 import pytest
@@ -329,14 +329,17 @@ def test_one_participant_s_questions_are_nobody_else_s(app: Flask, web_database:
 def test_five_people_at_once_are_all_answered_and_the_chatbot_gets_two_questions_at_a_time(
     app: Flask, web_database: Database
 ) -> None:
-    lock, now_asked, most = Lock(), 0, 0
+    lock, now_asked, most, two = Lock(), 0, 0, Event()
 
     def counting(handler: bots.Handler, asked: Any) -> None:
         nonlocal now_asked, most
         with lock:
             now_asked += 1
             most = max(most, now_asked)
-        handler.server.released.wait(0.1)
+            if most == 2:
+                two.set()
+        two.wait(WAIT)  # the first waits for the second
+        handler.server.released.wait(0.1)  # for a third, which must not come
         with lock:
             now_asked -= 1
         bots.good(handler, asked)
