@@ -99,23 +99,25 @@ def _load_sample(demo: Database) -> None:
 
 
 def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
-    from waitress.server import create_server
+    from webapp.cli.connections import Seldom, Server, places
 
     # "Task queue depth": that requests wait a moment is what the queue is for.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    logging.getLogger("waitress").addFilter(Seldom())
     listener = listen(host, port)
     sockets: dict[int, Any] = {}
-    server = create_server(
+    server = Server(
         app,
-        map=sockets,
-        sockets=[listener],
+        listener,
+        sockets,
+        places=places(CONNECTIONS),
+        largest_body=app.extensions["largest body"],
         threads=THREADS,
-        connection_limit=CONNECTIONS,
         channel_timeout=IDLE_SECONDS,
         ident="relevansi",
         max_request_header_size=MOST_HEADER_BYTES,
-        max_request_body_size=settings.max_upload_bytes,
         clear_untrusted_proxy_headers=False,  # they tell that a request is not from here
+        log_socket_errors=False,  # that somebody hangs up is no fault
     )
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"

@@ -9,8 +9,9 @@ pages made (``Sec-Fetch-Site``, else ``Origin``), of links those that our pages 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -113,8 +114,18 @@ class Visitor(NamedTuple):
 STRANGER = Visitor()
 
 
+@dataclass(slots=True)
+class OpenHouse:
+    """Whether nobody signs in, as the last request found it: read where no database is asked."""
+
+    is_open: bool = False
+
+
 def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
+    with app.extensions["database"].asking() as driver:
+        is_open = sign_in.asker(driver, None, now()).is_open_house
+    app.extensions["open house"] = OpenHouse(is_open)
     app.before_request(_check)
     app.after_request(_set_headers)
     answer = _with_headers(hosts.refuse_others(app.wsgi_app))
@@ -231,10 +242,15 @@ def is_loopback(host: str | None) -> bool:
 
 def is_from_here() -> bool:
     """Whether the request came straight from this machine, by its name, through no proxy."""
-    address = request.remote_addr
+    return is_straight(request.environ, request.host)
+
+
+def is_straight(environ: Mapping[str, str], host: str) -> bool:
+    """Whether a request for `host` came straight from this machine, by the server's `environ`."""
+    address = environ.get("REMOTE_ADDR")
     straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
-    is_forwarded = any(map(request.environ.__contains__, FORWARDING))
-    return straight and is_loopback(request.host) and not is_forwarded
+    is_forwarded = any(map(environ.__contains__, FORWARDING))
+    return straight and is_loopback(host) and not is_forwarded
 
 
 def source() -> str:
@@ -354,6 +370,7 @@ def _visitor(driver: Driver) -> Visitor:
             key = _key(current.id, current.created_at, "participant", known.id)
             return Visitor(participant_id=known.id, key=key)
     asker = sign_in.asker(driver, badge, now())
+    current_app.extensions["open house"].is_open = asker.is_open_house
     if asker.is_open_house and not is_from_here():
         return Visitor(is_shut_out=True, key="")
     if asker.rater_id is None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -20,6 +21,7 @@ from typing import Any
 from flask import Flask, Request, Response, current_app, g, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
+from werkzeug.http import parse_cookie
 
 from webapp.services import participants
 from webapp.services.sign_in import Badge
@@ -52,16 +54,20 @@ class _Sessions(SecureCookieSessionInterface):
         A signature may be of a later time than now: the clock was put back since. Flask's own
         way takes such a one for outdated, and would sign everybody out.
         """
-        value = request.cookies.get(self.get_cookie_name(app))
+        return self.session_class(self.signed(app, request.cookies))
+
+    def signed(self, app: Flask, cookies: Mapping[str, str]) -> dict[str, Any] | None:
+        """Return what our cookie among `cookies` says, if we signed it and not too long ago."""
+        value = cookies.get(self.get_cookie_name(app))
         signing = self.get_signing_serializer(app)
         if value is None or signing is None:
-            return self.session_class()
+            return None
         try:
             said, signed_at = _opened(signing, value)
         except BadSignature:
-            return self.session_class()
+            return None
         is_fresh = time.time() - signed_at <= app.permanent_session_lifetime.total_seconds()
-        return self.session_class(said if is_fresh else None)
+        return said if is_fresh else None
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         """Let the browser carry what is new; an answer that rests on the old says so."""
@@ -124,6 +130,27 @@ def carried() -> Badge | None:
         return Badge(**session["badge"], sign_in=sign_in())
     except (KeyError, TypeError):  # none, or one of another version
         return None
+
+
+def is_owner(app: Flask, environ: Mapping[str, str]) -> bool:
+    """Whether a request brings a badge that was once given for the owner's password.
+
+    Only its signature is checked: the password may have changed since.
+    """
+    badge = _signed(app, environ).get("badge", {})
+    return bool(badge.get("seal")) and badge.get("invitation_id") is None
+
+
+def is_signed_in(app: Flask, environ: Mapping[str, str]) -> bool:
+    """Whether a request brings any badge of ours; only its signature is checked."""
+    return not _signed(app, environ).keys().isdisjoint(("badge", "participant"))
+
+
+def _signed(app: Flask, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the browser carries, from the headers of a request alone."""
+    sessions = app.session_interface
+    assert isinstance(sessions, _Sessions)
+    return sessions.signed(app, parse_cookie(environ.get("HTTP_COOKIE", ""))) or {}
 
 
 def give(badge: Badge) -> None:

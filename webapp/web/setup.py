@@ -19,6 +19,7 @@ from webapp.web import (
     addresses,
     background,
     badges,
+    body_limits,
     compression,
     errors,
     formatting,
@@ -54,6 +55,7 @@ def join(app: Flask, database_url: str) -> None:
     language.speak(app)
     badges.set_up(app, database_url)
     access.guard(app)
+    app.extensions["largest body"] = lambda environ: body_limits.limits(app, environ).body
     app.after_request(compression.compress)
     errors.explain(app)
     _set_up_templates(app)
