@@ -110,7 +110,7 @@ def faults(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Put in what nobody meant: files, answers, requests and command lines, from a seed."""
+    """Put in what nobody meant: files, answers, requests, commands, connections, from a seed."""
     install(session)
     session.run("python", "-m", "fuzzing", *session.posargs)
 

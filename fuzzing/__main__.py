@@ -20,11 +20,20 @@ from fuzzing.commands import Commands
 from fuzzing.files import FORMATS_READ, Files
 from fuzzing.kinds import Found
 from fuzzing.requests import Requests
+from fuzzing.strangers import Strangers
 from fuzzing.watching import Make, Told, watch
 
 SECONDS = 300
 LEAST_SECONDS = 1.0
-WEIGHTS = {"requests": 12, "commands": 4, "runs": 3, "packs": 3, "cards": 3, "linear": 3}
+WEIGHTS = {
+    "requests": 12,
+    "commands": 4,
+    "runs": 3,
+    "packs": 3,
+    "cards": 3,
+    "linear": 3,
+    "strangers": 6,
+}
 """The shares of the time; 1 for the others."""
 KINDS: Mapping[str, Make] = {
     **{name: partial(Files, name) for name in FORMATS_READ},
@@ -32,6 +41,7 @@ KINDS: Mapping[str, Make] = {
     "linear": Slowness,
     "requests": Requests,
     "commands": Commands,
+    "strangers": Strangers,
 }
 
 

@@ -32,6 +32,9 @@ class Kind(ABC, Generic[InputT]):
     def open(self, folder: Path) -> None:
         """Prepare in an empty folder what all inputs are put into."""
 
+    def close(self) -> None:
+        """Let go of what was prepared; nothing more is put in."""
+
     def begin(self) -> None:
         """Prepare for the first input of a batch."""
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -134,16 +134,17 @@ def _work(
     """Put inputs in, and tell the number of each before it is made."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         kind = make(seed)
-        kind.open(Path(folder))
-        _limit_memory(limits.memory)
-        until = time.monotonic() + limits.seconds
+        with closing(kind):
+            kind.open(Path(folder))
+            _limit_memory(limits.memory)
+            until = time.monotonic() + limits.seconds
 
-        def going_on(number: int) -> bool:
-            sending.send(("number", number))
-            return number < limits.last and time.monotonic() < until
+            def going_on(number: int) -> bool:
+                sending.send(("number", number))
+                return number < limits.last and time.monotonic() < until
 
-        for one in explore(kind, first, going_on=going_on, known=known):
-            sending.send(("found", one))
+            for one in explore(kind, first, going_on=going_on, known=known):
+                sending.send(("found", one))
         sending.send(("done", _peak_mb()))
 
 

@@ -11,11 +11,12 @@ import pytest
 from sqlalchemy import make_url
 
 from webapp import config
-from webapp.cli import serving, stopping
+from webapp.cli import connections, serving, stopping
 from webapp.cli.commands import COMMANDS
 from webapp.config import with_driver
 from webapp.db.deadlines import PATIENCE_SECONDS
 from webapp.services import sign_in
+from webapp.web.body_limits import OF_KNOWN, OF_STRANGERS
 from webapp.web.errors import BY_OUTAGE, known
 
 ROOT = Path(__file__).parents[1]
@@ -71,6 +72,13 @@ def test_the_guide_names_commands_and_variables_that_exist() -> None:
 def test_the_guide_states_the_numbers_of_the_code() -> None:
     for said in (
         f"{serving.THREADS} threads", f"{serving.CONNECTIONS} open connections",
+        f"| {serving.MOST_HEADER_BYTES // 2**10} KB, {connections.HEADER_SECONDS} seconds",
+        f"| {OF_STRANGERS.body // 2**10} KB, {OF_STRANGERS.fields} fields |",
+        f"| {OF_KNOWN.body // 2**10} KB, {OF_KNOWN.fields:,} fields |",
+        f"| {connections.BODY_SECONDS} seconds, and a second more",
+        f"each {connections.BODY_RATE // 2**10} KB that are here",
+        f"| {serving.CONNECTIONS}, and fewer than",
+        f"{connections.HANDLES_BESIDE} of which",
         f"After {stopping.PATIENCE:.0f} seconds", f"{config.MAX_UPLOAD_MB} MB",
         f"{sign_in.TRIES} wrong passwords in a quarter of an hour",
         f"come back in {known(sign_in.TooBusy()).retry_after} seconds",  # type: ignore[union-attr]
@@ -88,7 +96,7 @@ def test_the_guide_s_links_lead_somewhere() -> None:
     headings = {
         re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
         for line in GUIDE.splitlines()
-        if line.startswith("## ")
+        if line.startswith(("## ", "### "))
     }
     for target in re.findall(r"\]\(([^)]+)\)", GUIDE):
         if target.startswith("#"):

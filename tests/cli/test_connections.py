@@ -7,7 +7,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from waitress import wasyncore
@@ -31,7 +31,8 @@ class Serving:
     def __init__(self, listener: socket.socket) -> None:
         listener.bind(("127.0.0.1", 0))
         self.now = 1_000.0
-        self.sockets: dict[int, object] = {}
+        self.sockets: dict[int, Any] = {}
+        self.address = listener.getsockname()
         self.asked: list[str] = []
         self._opened: list[socket.socket] = []
         self.server = Server(
@@ -47,7 +48,7 @@ class Serving:
     def connect(self) -> tuple[socket.socket, Connection]:
         """Return a new connection from both ends."""
         known = set(self.server.connections.values())
-        ours = socket.create_connection(self.server.socket.getsockname(), timeout=60)
+        ours = socket.create_connection(self.address, timeout=60)
         self._opened.append(ours)
         self.until(lambda: bool(set(self.server.connections.values()) - known))
         (theirs,) = set(self.server.connections.values()) - known

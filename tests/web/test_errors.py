@@ -86,7 +86,7 @@ def test_a_file_too_large_is_said(app: Flask, client: FlaskClient) -> None:
     answer = client.post("/runs/import", data={"notes": "x" * 20_000})
 
     assert answer.status_code == 413
-    assert "The file is too large" in answer.text
+    assert "The file or the text is too large" in answer.text
 
 
 @pytest.mark.parametrize("headers", WAYS)

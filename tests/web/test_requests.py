@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,7 @@ def test_files_are_taken_from_the_owner_alone(
     forging = other.session_interface.get_signing_serializer(other)  # type: ignore[attr-defined]
     name, most = app.config["SESSION_COOKIE_NAME"], app.config["MAX_CONTENT_LENGTH"]
 
-    def largest(badge: dict[str, object], key: str = "badge", by: Any = signing) -> int:
+    def largest(badge: Mapping[str, object], key: str = "badge", by: Any = signing) -> int:
         cookie = {"HTTP_COOKIE": f"{name}={by.dumps({key: badge})}"}
         return limits(app, {**FROM_AFAR, **UPLOAD, **cookie}).body
 

@@ -42,7 +42,7 @@ BODY_RATE = 2 * 2**10
 SMALL_BODY = 64 * 2**10
 """Bytes that anybody may send: who sends them is not asked."""
 LINGER_SECONDS = 30
-"""While a body is refused it is still taken from the network, so that the answer is read."""
+"""The rest of a refused request is thrown away for so long, so that the answer is read."""
 REST_SECONDS = 0.5
 SELDOM_SECONDS = 60
 HANDLES_BESIDE = 200
@@ -59,7 +59,7 @@ class ArrivingRequest(HTTPRequestParser):
     """A request that is arriving, with its deadline and the limit of its body."""
 
     is_refused = False
-    """Whether the body is too large: it is not read, and the application says so."""
+    """Whether it is malformed or too large, so that the rest of it is not read."""
 
     def __init__(self, adj: Adjustments, server: Server, address: str) -> None:
         super().__init__(adj)
@@ -76,12 +76,14 @@ class ArrivingRequest(HTTPRequestParser):
         return self._headed + BODY_SECONDS + self.body_bytes_received / BODY_RATE
 
     def received(self, data: bytes) -> int:
-        """Take `data` in and return how much of it is this request's; all of a refused one."""
+        """Take `data` in and return how much of it is this request's; all if it is refused."""
         consumed = super().received(data)
+        if self.error is None:
+            return consumed
+        self.is_refused = True
         if isinstance(self.error, RequestEntityTooLarge):
-            self._refuse()
-            return len(data)
-        return consumed
+            self._leave_refusal()
+        return len(data)
 
     def parse_header(self, header_plus: bytes) -> None:
         """Read the headers, and what the body's limit is if it may be a large one."""
@@ -98,12 +100,12 @@ class ArrivingRequest(HTTPRequestParser):
         said["CONTENT_TYPE"] = self.headers.get("CONTENT_TYPE", "")
         return {**said, "REMOTE_ADDR": self._address}
 
-    def _refuse(self) -> None:
-        """Leave the refusal to the application, which knows the sender and their language.
+    def _leave_refusal(self) -> None:
+        """Leave the refusal of a body to the application, which knows the sender's language.
 
-        It is told the length and given nothing to read, and is not sent a second request.
+        It is told the length and given nothing to read.
         """
-        self.is_refused, self.error, self.expect_continue = True, None, False
+        self.error, self.expect_continue = None, False
         self.close()
         self.body_rcv = None
         length = str(max(self.content_length, self.body_bytes_received))
@@ -167,7 +169,7 @@ class Connection(HTTPChannel):
         return super().readable()
 
     def handle_read(self) -> None:
-        """Take in what came, or throw the rest of a refused body away."""
+        """Take in what came, or throw the rest of a refused request away."""
         if self._lingers_until is None:
             super().handle_read()
             return
@@ -177,7 +179,7 @@ class Connection(HTTPChannel):
             self.handle_close()
 
     def handle_close(self) -> None:
-        """Close; after a refused body only when its sender has closed, who else reads no answer."""
+        """Close; after a refused request only once its sender has, who else reads no answer."""
         is_refused = self.latest is not None and self.latest.is_refused
         if self.will_close and is_refused and self._lingers_until is None and self._ends_answer():
             self.will_close = False
@@ -186,6 +188,7 @@ class Connection(HTTPChannel):
         super().handle_close()
 
     def _ends_answer(self) -> bool:
+        assert self.socket is not None
         try:
             self.socket.shutdown(socket.SHUT_WR)
         except OSError:
@@ -199,7 +202,7 @@ class Server(TcpWSGIServer):
     ``largest_body`` tells by a request's headers how large a body is read.
     """
 
-    channel_class = Connection  # type: ignore[assignment]
+    channel_class = Connection
 
     def __init__(
         self,
@@ -223,7 +226,7 @@ class Server(TcpWSGIServer):
             bind_socket=False,
             sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
             connection_limit=places + SPARE_PLACES,
-            max_request_body_size=SMALL_BODY + 1,  # type: ignore[arg-type]
+            max_request_body_size=SMALL_BODY + 1,
             **adjustments,
         )
 
@@ -237,30 +240,31 @@ class Server(TcpWSGIServer):
         return super().readable() and self.clock() >= self._rests_until
 
     def accept(self) -> tuple[socket.socket, Any] | None:
-        """Return who comes in; without a file handle for them nobody, and not at once again."""
+        """Return who comes in; without a file handle for them somebody else makes room first."""
         try:
             return super().accept()
         except OSError as failure:
             if failure.errno not in OUT_OF_HANDLES:
                 raise
             self.logger.warning("No connection can be accepted: %s", failure.strerror)
-            self.make_room()
-            self._rests_until = self.clock() + REST_SECONDS
+            if not self.make_room():
+                self._rests_until = self.clock() + REST_SECONDS
             return None
 
-    def make_room(self) -> None:
+    def make_room(self) -> bool:
         """Close the connection that has waited longest, of the network that has the most.
 
         Nobody loses a place to somebody who holds more, and none whose request is at work.
+        Returns whether there was one.
         """
         waiting = [one for one in self.connections.values() if not one.requests]
         held = Counter(one.network for one in waiting)
         most = max(held.values(), default=0)
         theirs = [one for one in waiting if held[one.network] == most]
-        if theirs:
-            min(
-                theirs, key=lambda one: (bool(one.total_outbufs_len), one.waits_since)
-            ).handle_close()
+        if not theirs:
+            return False
+        min(theirs, key=lambda one: (bool(one.total_outbufs_len), one.waits_since)).handle_close()
+        return True
 
 
 class Seldom(logging.Filter):

@@ -124,8 +124,11 @@ BY_STATUS = {
     405: Said(405, mark("This address does not take that kind of request"), GONE),
     413: Said(
         413,
-        mark("The file is too large"),
-        mark("Choose a smaller file, or import it on the command line: relevansi import FILE."),
+        mark("The file or the text is too large"),
+        mark(
+            "Choose a smaller file or shorten the text. A file can also be imported on the command "
+            "line: relevansi import FILE."
+        ),
     ),
     400: OTHER,
     500: FAULT,
