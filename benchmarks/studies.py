@@ -82,7 +82,7 @@ def made_up(folder: Path, size: Size, *, blind: bool = False) -> Database:
     database.prepare()
     with database.writing() as session:
         study = studies.open_or_make(session, now())
-        study.blind, study.order_seed = blind, 7
+        study.blind, study.order_secret = blind, f"{7:064x}"
         session.flush()
         _ask(session, study, size)
         _show(session, size)

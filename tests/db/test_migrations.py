@@ -70,6 +70,43 @@ def test_tables_of_the_first_version_are_brought_to_this_one_and_keep_their_rows
     older.close()
 
 
+def test_tasks_given_before_studies_had_a_secret_keep_the_order_of_the_seed(
+    database: Database, tmp_path: Path
+) -> None:
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        command.upgrade(_alembic(connection), "0015")
+        for row in OLDER_ROWS:
+            connection.execute(text(row))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        studies = connection.execute(text("SELECT order_seed, order_secret FROM studies")).all()
+        kept = connection.scalars(text("SELECT keeps_seed_order FROM tasks")).all()
+    assert [seed for seed, _ in studies] == [7, 7]
+    assert len({bytes.fromhex(secret) for _, secret in studies}) == 2
+    assert {len(secret) for _, secret in studies} == {64}
+    assert kept == [True]
+    older.close()
+
+
+OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
+ shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
+ VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""
+OLDER_ROWS = (
+    OLDER_STUDY.format(id=1),
+    OLDER_STUDY.format(id=2),
+    """INSERT INTO raters (id, study_id, name, is_owner, is_machine, created_at)
+     VALUES (1, 1, 'Ani', true, false, '2026-03-01 09:00:00')""",
+    "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 09:00:00')",
+    """INSERT INTO questions (id, question_set_id, position, text, key, category,
+     context_dependent) VALUES (1, 1, 1, 'rumah', 'rumah', 'x', false)""",
+    """INSERT INTO tasks (id, rater_id, question_id, kind, claimed_at)
+     VALUES ('abc', 1, 1, 'pool', '2026-03-01 09:00:00')""",
+)
+
+
 def _another(database: Database, tmp_path: Path) -> Database:
     """Return a new, empty database of the same kind."""
     if database.is_sqlite:

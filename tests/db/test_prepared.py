@@ -21,7 +21,7 @@ from webapp.db.upserts import added, upsert
 JAKARTA = timezone(timedelta(hours=7))
 NEW_STUDY = Prepared(
     lambda: insert(Study.__table__).inline(),  # type: ignore[arg-type]
-    columns=["id", "name", "order_seed", "password", "created_at"],
+    columns=["id", "name", "order_seed", "order_secret", "password", "created_at"],
 )
 NEW_RATER = Prepared(
     lambda: insert(Rater.__table__).inline(),  # type: ignore[arg-type]
@@ -46,6 +46,7 @@ def study(number: int, **said: Any) -> dict[str, Any]:
         "id": number,
         "name": f"Study {number}",
         "order_seed": 2**40,
+        "order_secret": "5" * 64,
         "password": None,
         "created_at": NOW,
     } | said
@@ -134,8 +135,9 @@ def test_a_connection_whose_server_cut_it_is_not_used_again(database: Database) 
 def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
     with database.judging() as driver:
         for name in ("First", "Second"):
-            upsert(Study, driver, ("name", "order_seed", "created_at")).run(
-                driver, {"id": 1, "name": name, "order_seed": 7, "created_at": NOW}
+            given = ("name", "order_secret", "created_at")
+            upsert(Study, driver, given).run(
+                driver, {"id": 1, "name": name, "order_secret": "5" * 64, "created_at": NOW}
             )
         driver.commit()
         (row,) = STUDIES.all(driver, {"from_id": 1})

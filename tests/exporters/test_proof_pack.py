@@ -18,7 +18,8 @@ from webapp.metrics.proof_files import EVENT_KEYS
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CONTENTS = Contents(
     scope="run", study="S", rule="majority", version="1", database="0001", made_at=AT,
-    raters=("Ani",), runs=(), drawn=(), blind=True, unblinded=((AT, None),), badged=((AT, AT),),
+    raters=("Ani",), runs=(), drawn=(), secret_commitment="c", blind=True,
+    unblinded=((AT, None),), badged=((AT, AT),),
 )  # fmt: skip
 
 

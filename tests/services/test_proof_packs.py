@@ -6,12 +6,13 @@ import csv
 import io
 import json
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.packs import members, rated_study, verified
+from tests.services.packs import members, rated_study, verified, zipped
 from tests.services.runs import click
 from webapp.db.models import Rater, Study
 from webapp.exporters.metrics_tables import metrics_json
@@ -99,7 +100,37 @@ def test_the_manifest_says_what_when_and_by_which_words(
     stated = next(run for run in manifest["runs"] if run["run"] == run_ids[0])
     assert stated["input_files"][0]["sha256"] == source.sha256
     assert {one["name"] for one in manifest["definitions"]} == set(MEASURES)
-    assert study.order_seed in [one["seed"] for one in manifest["seeds"]]
+
+
+def test_a_pack_commits_to_the_secret_of_the_orders_and_does_not_show_it(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    """With the secret, or a seed that can be guessed, every blind answer would name its run."""
+    assert run_ids
+    study.order_seed = 1_234_567_891
+    packed = members(proof_packs.of_study(session, study, MAJORITY).data)
+    manifest = json.loads(packed["manifest.json"])
+
+    (stated,) = manifest["commitments"]
+    assert stated["sha256"] == sha256(study.order_secret.encode()).hexdigest()
+    assert stated["what"] == "what blind raters see, in which order"
+    for data in packed.values():
+        assert study.order_secret.encode() not in data
+        assert b"1234567891" not in data
+
+
+def test_a_pack_that_states_the_seed_of_the_orders_still_verifies(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    """Packs made before studies had a secret."""
+    assert run_ids
+    data = proof_packs.of_study(session, study, MAJORITY).data
+    manifest = json.loads(members(data)["manifest.json"])
+    del manifest["commitments"]
+    manifest["seeds"].insert(0, {"what": "what blind raters see, in which order", "seed": 7})
+    older = {**members(data), "manifest.json": json.dumps(manifest).encode()}
+
+    assert verified(zipped(older)).differences == ()
 
 
 def test_the_readme_says_whom_it_names(

@@ -262,7 +262,7 @@ def share(given: list[Unit], free: list[Unit], again: list[Unit]) -> Share:
 def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: int) -> None:
     """Walked through for many seeds: as planned at first, never too soon, all of it at the end."""
     for seed in range(20):
-        rater = Rater(id=7, study=Study(order_seed=seed, repeat_percent=percent))
+        rater = Rater(id=7, study=Study(order_secret=f"{seed:064x}", repeat_percent=percent))
         free = [Unit(number) for number in range(size)]
         given: list[Unit] = []
         again: list[Unit] = []
@@ -286,7 +286,7 @@ def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: 
 
 
 def test_the_share_of_another_rater_draws_other_questions() -> None:
-    study = Study(order_seed=1, repeat_percent=10)
+    study = Study(order_secret=f"{1:064x}", repeat_percent=10)
     free = [Unit(number) for number in range(60)]
     plans = [
         {one.unit for one in repeats.planned(Rater(id=number, study=study), share([], free, []))}

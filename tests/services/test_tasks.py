@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import replace
+from hashlib import sha256
 from threading import Thread
 
 import pytest
@@ -16,10 +18,10 @@ from webapp.db.engine import Database
 from webapp.db.models import Judgment, Query, QueryRating, Rater, Study, Task
 from webapp.records import EmptyOutcome, QueryState
 from webapp.services import blind_page, live_metrics, progress, studies, tasks
-from webapp.services.blind_page import Stage
+from webapp.services.blind_page import BlindPage, Stage
 from webapp.services.judgments import NotToJudge, Rating
 from webapp.services.progress import Progress
-from webapp.services.tasks import UnknownTask
+from webapp.services.tasks import Judged, UnknownTask
 
 METHODS = ("hybrid", "api_only", "vector_only")
 
@@ -57,6 +59,53 @@ def test_the_verdicts_asked_are_the_distinct_judged_things(
         assert all(standing.open_queries == 0 for standing in standings.values())
     assert live_metrics.check(session) == []
     assert tasks.next_task(session, rater, NOW) is None
+
+
+@pytest.mark.usefixtures("runs")
+def test_names_and_order_of_blind_cards_follow_from_the_secret_alone(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """A seed of 31 bits was found from one page's names, and named the run of every answer."""
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    shown = [(card.key, card.position) for card in page_of(session, rater, task).cards]
+
+    study.order_seed += 1
+    assert [(card.key, card.position) for card in page_of(session, rater, task).cards] == shown
+    assert len(bytes.fromhex(study.order_secret)) * 8 >= 128
+    study.order_secret = "5" * 64
+    other = {card.key for card in page_of(session, rater, task).cards}
+    assert other.isdisjoint(key for key, _ in shown)
+    thing = tasks.things(session, task)[0]
+    message = f"cards/{rater.id}/pool/{thing.id}".encode()
+    assert tasks.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_question_given_before_studies_had_a_secret_keeps_its_cards_where_they_are(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    study.order_seed = 7
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    task.keeps_seed_order = True
+    page = page_of(session, rater, task)
+    by_seed = sorted(
+        sha256(f"7/{rater.id}/{thing.id}".encode()).hexdigest()[:16]
+        for thing in tasks.things(session, task)
+    )
+
+    assert [card.key for card in page.cards] == by_seed
+    judged = tasks.judge(session, rater, task.id, by_seed[1], YES, click("first"))
+    assert judged == Judged(2, YES)
+    Robot(session, rater).rate_all()
+    kept = session.scalars(select(Task.id).where(Task.keeps_seed_order)).all()
+    assert kept == [task.id]
+
+
+def page_of(session: Session, rater: Rater, task: Task) -> BlindPage:
+    session.flush()
+    return blind_page.blind_page(session, rater, task.id)
 
 
 def test_a_page_names_no_run_no_method_and_no_rank(

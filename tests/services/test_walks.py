@@ -179,7 +179,7 @@ def test_hidden_repeats_hold_whatever_is_put_off(
     for method in ("hybrid", "api_only"):
         stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
     set_study(session, study, repeat_percent=33)
-    study.order_seed = seed
+    study.order_secret = f"{seed:064x}"
     robot, told, late = Robot(session, rater), set(), 0
     rated: list[tuple[int, str]] = []
     while (page := robot.next_page()) is not None:

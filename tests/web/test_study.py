@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
 from flask.testing import FlaskClient
@@ -51,7 +52,7 @@ def add(database: Database, name: str, *verdicts: Relevance) -> None:
         session.commit()
 
 
-def test_a_new_study_shows_what_is_in_force(client: FlaskClient) -> None:
+def test_a_new_study_shows_what_is_in_force(client: FlaskClient, web_database: Database) -> None:
     page = client.get("/study/").text
 
     assert re.search(r'name="blind" value="auto" checked', page)
@@ -59,7 +60,12 @@ def test_a_new_study_shows_what_is_in_force(client: FlaskClient) -> None:
     assert re.search(r'name="repeat_percent" value="5"', page)
     assert re.search(r'name="overlap" value=""', page)
     assert "At present raters are not blind." in page
-    assert re.search(r"stored seed \d+", page)
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        secret = study.order_secret
+    assert f"same: {sha256(secret.encode()).hexdigest()}<" in page
+    assert secret not in page
     assert "Work already done" in page
 
 

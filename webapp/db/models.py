@@ -101,21 +101,23 @@ def _index_of(first: str, *others: str) -> Index:
     return Index(None, first, *others, sqlite_where=hangs, postgresql_where=hangs)
 
 
-def _seed() -> int:
-    """Return a seed for a new study; it is stored, so that every order can be made again."""
-    return secrets.randbelow(2**31)
+def _secret() -> str:
+    """Return the secret of a new study; it is stored, so that every order can be made again."""
+    return secrets.token_hex(32)
 
 
 class Study(Base):
     """The runs, raters and switches that belong together.
 
     ``blind`` is the owner's word; null means blind as soon as two runs share a question set.
-    ``order_seed`` shuffles what blind raters see. ``pool_depth`` limits the ranks that are
-    pooled, ``overlap`` how many raters judge one question; null means all. ``figures`` says
-    what invited raters see while rating: "progress" or "all". ``badges_while_blind`` shows
-    them what the constraints came to on each card, ``show_record`` shows every rater what only
-    the record of a listing knows of it. ``repeat_percent`` of a blind rater's
-    questions are asked again, unannounced. ``password`` is the owner's, hashed.
+    ``order_secret`` shuffles what blind raters see; no page and no export shows it.
+    ``order_seed`` does so for tasks that were given before studies had a secret. ``pool_depth``
+    limits the ranks that are pooled, ``overlap`` how many raters judge one question; null means
+    all. ``figures`` says what invited raters see while rating: "progress" or "all".
+    ``badges_while_blind`` shows them what the constraints came to on each card,
+    ``show_record`` shows every rater what only the record of a listing knows of it.
+    ``repeat_percent`` of a blind rater's questions are asked again, unannounced. ``password`` is
+    the owner's, hashed.
     """
 
     __tablename__ = "studies"
@@ -125,7 +127,8 @@ class Study(Base):
     allow_bulk: Mapped[bool] = mapped_column(default=False)
     show_pictures: Mapped[bool] = mapped_column(default=False)
     blind: Mapped[bool | None]
-    order_seed: Mapped[int] = mapped_column(BigInteger, default=_seed)
+    order_seed: Mapped[int] = mapped_column(BigInteger, default=0)
+    order_secret: Mapped[str] = mapped_column(String(64), default=_secret, server_default="")
     shuffle_questions: Mapped[bool] = mapped_column(default=False)
     pool_depth: Mapped[int | None]
     overlap: Mapped[int | None]
@@ -370,6 +373,7 @@ class Task(Base):
     The id is random and says nothing. ``run_id`` is set where the question depends on its
     conversation. A task of kind "repeat" asks once more what the rater said of a question.
     ``postponed_at`` is when its rater last put it off, to come back to it after the others.
+    ``keeps_seed_order`` is true of tasks that were given before studies had a secret.
     """
 
     __tablename__ = "tasks"
@@ -383,6 +387,7 @@ class Task(Base):
     kind: Mapped[str] = mapped_column(String(8), default="pool")
     claimed_at: Mapped[datetime]
     postponed_at: Mapped[datetime | None]
+    keeps_seed_order: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     rater: Mapped[Rater] = relationship()
     question: Mapped[Question] = relationship()

@@ -91,7 +91,8 @@ class Contents:
     stand in the order in which the rules go through them. ``unblinded`` are the times from
     when until when the study was not blind, the end ``None`` while it is not, ``badged``
     those in which blind raters saw constraint badges, ``record_shown`` those in which raters
-    saw what only a listing's record knows.
+    saw what only a listing's record knows. ``secret_commitment`` is the SHA-256 of
+    the secret that shuffled what they saw; the secret itself would name every answer's run.
     """
 
     scope: str
@@ -103,6 +104,7 @@ class Contents:
     raters: tuple[str, ...]
     runs: tuple[PackedRun, ...]
     drawn: tuple[Drawn, ...]
+    secret_commitment: str
     blind: bool
     unblinded: tuple[tuple[datetime, datetime | None], ...] = ()
     badged: tuple[tuple[datetime, datetime | None], ...] = ()
@@ -138,6 +140,13 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonVa
         "badged": _periods(contents.badged),
         "record_shown": _periods(contents.record_shown),
         "seeds": [_drawn(one) for one in contents.drawn],
+        "commitments": [
+            {
+                "what": "what blind raters see, in which order",
+                "sha256": contents.secret_commitment,
+                "of": "the study's secret, which its database alone holds",
+            }
+        ],
         "runs": [_run(run) for run in contents.runs],
         "definitions": [_definition(measure) for measure in MEASURES.values()],
         "files": [

@@ -53,6 +53,13 @@ needs no database. It replays the events, recomputes every figure from the verdi
 of `manifest.json`: a hash can only prove what was written down elsewhere, for example in the
 report that rests on this pack.
 
+## The orders in which raters saw cards and answers
+
+They are drawn from a secret of the study, which stays in its database: with it, each blind
+answer could be traced to its run. `commitments` in `manifest.json` is its SHA-256. Once the
+rating is over, its owner can show the secret (`order_secret` in the table `studies` of a
+backup), and `printf %s SECRET | sha256sum` shows that it was this one.
+
 ## Recompute with somebody else's program
 
 Python 3.9 or newer and [ir-measures](https://ir-measur.es) suffice. Unpack the zip, then, in

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
-from hashlib import sha256
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -29,8 +28,9 @@ from webapp.db.models import (
     Study,
 )
 from webapp.records import Card, EmptyOutcome, Relevance
-from webapp.services import provenance, rating_page, studies
+from webapp.services import orders, provenance, rating_page, studies
 from webapp.services.judged_things import from_row
+from webapp.services.orders import Purpose
 from webapp.services.provenance import LabelCounts, Votes, in_study
 from webapp.services.rating_page import Turn
 
@@ -242,7 +242,7 @@ def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
 class _Witnesses:
     """The study's raters as the adjudicator may know them, with their notes."""
 
-    seed: int
+    secret: str
     names: Mapping[int, str]
     shown: bool
     notes: Mapping[tuple[int, int], Collection[tuple[str, str]]]
@@ -250,7 +250,7 @@ class _Witnesses:
     @classmethod
     def of(cls, session: Session, study: Study) -> _Witnesses:
         names = {rater.id: rater.name for rater in studies.raters(session, study)}
-        return cls(study.order_seed, names, names_shown(session, study), _notes(session, study))
+        return cls(study.order_secret, names, names_shown(session, study), _notes(session, study))
 
     def votes(self, thing: JudgedThing, cast: Votes) -> tuple[Vote, ...]:
         """Return the votes in an order that says nothing, unless names are shown."""
@@ -266,7 +266,7 @@ class _Witnesses:
         )
 
     def _key(self, thing: JudgedThing, rater_id: int) -> bytes:
-        return sha256(f"{self.seed}/{thing.id}/{rater_id}".encode()).digest()
+        return orders.draw(self.secret, Purpose.VOTES, thing.id, rater_id)
 
     def _notes(self, thing: JudgedThing, rater_id: int) -> tuple[str, ...]:
         """Return the rater's notes on the answers in which the thing may have stood."""

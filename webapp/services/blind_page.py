@@ -208,7 +208,7 @@ def _task(session: Session, rater: Rater, task_id: str) -> Row[Any]:
 def _own_task() -> Select[*tuple[Any, ...]]:
     question = (Question.text, Question.category, Question.context_dependent)
     return (
-        select(*Task.__table__.columns, *question, Study.order_seed)
+        select(*Task.__table__.columns, *question, Study.order_seed, Study.order_secret)
         .join_from(Task, Question, Question.id == Task.question_id)
         .join(Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from math import ceil
 
 from sqlalchemy import ColumnElement, func, select
@@ -19,8 +18,9 @@ from webapp.db.models import (
     Question,
     Rater,
 )
-from webapp.services import machine_prompts, pool, rating_page
+from webapp.services import machine_prompts, orders, pool, rating_page
 from webapp.services.judged_things import PORTION, from_row
+from webapp.services.orders import Purpose
 from webapp.services.rating_page import Turn
 
 CHARACTERS_PER_TOKEN = 4
@@ -100,7 +100,7 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     """Return the cards that the judge has no verdict on, those that people judged first.
 
     So a small budget shows how far it agrees with them. Within both parts the order is
-    shuffled by the study's stored seed: what a budget reaches is a sample of all questions.
+    shuffled by the study's secret: what a budget reaches is a sample of all questions.
     """
     study = judge.rater.study
     own = select(Judgment.judged_thing_id).where(
@@ -125,8 +125,8 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     )
 
     def place(row: tuple[int, bool]) -> tuple[bool, bytes]:
-        seed = f"{study.order_seed}/{judge.rater_id}/{row[0]}"
-        return not row[1], sha256(seed.encode()).digest()
+        drawn = orders.draw(study.order_secret, Purpose.MACHINE, judge.rater_id, row[0])
+        return not row[1], drawn
 
     return [thing for thing, _ in sorted(((thing, known) for thing, known in rows), key=place)]
 

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from hashlib import sha256
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -49,7 +48,8 @@ from webapp.db.models import (
 from webapp.db.prepared import prepared
 from webapp.db.tables import tables
 from webapp.records import QueryState
-from webapp.services import assignments, live_metrics
+from webapp.services import assignments, live_metrics, orders
+from webapp.services.orders import Purpose
 
 POOL, REPEAT = "pool", "repeat"
 """The kinds of tasks: a unit for the first time, and the same once more."""
@@ -384,5 +384,5 @@ def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -
 def _ordered(found: Iterable[Unit], rater: Rater) -> list[Unit]:
     if not rater.study.shuffle_questions:
         return list(found)
-    seed = f"{rater.study.order_seed}/{rater.id}"
-    return sorted(found, key=lambda unit: sha256(f"{seed}/{unit}".encode()).digest())
+    secret = rater.study.order_secret
+    return sorted(found, key=lambda unit: orders.draw(secret, Purpose.QUESTIONS, rater.id, *unit))

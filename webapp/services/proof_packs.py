@@ -23,7 +23,16 @@ from webapp.exporters.proof_pack import Contents, Drawn, InputFile, PackedRun
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.metrics import proof_files
 from webapp.metrics.significance import Resampling
-from webapp.services import blinding, comparisons, exports, reports, run_order, runs, studies
+from webapp.services import (
+    blinding,
+    comparisons,
+    exports,
+    orders,
+    reports,
+    run_order,
+    runs,
+    studies,
+)
 from webapp.services.evidence import Evidence, NoRuns
 from webapp.services.exports import ExportedFile
 from webapp.services.reports import MachineNotPacked, Rule
@@ -156,7 +165,6 @@ def _contents(
         raters=tuple(rater.name for rater in studies.raters(session, study)),
         runs=tuple(_packed(run) for run in found),
         drawn=(
-            Drawn("what blind raters see, in which order", study.order_seed),
             Drawn(
                 "intervals and tests of comparisons",
                 settings.seed,
@@ -164,6 +172,7 @@ def _contents(
                 settings.confidence,
             ),
         ),
+        secret_commitment=orders.commitment(study.order_secret),
         blind=studies.is_blind(session, study),
         unblinded=tuple((t.since, t.until) for t in blinding.unblinded(session, study)),
         badged=tuple((t.since, t.until) for t in blinding.badged(session, study)),

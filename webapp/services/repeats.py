@@ -1,6 +1,6 @@
 """Hidden repeats: some questions are asked a second time, whole, and nothing tells which.
 
-How many, which ones and when follows from the study's seed and share before the first is
+How many, which ones and when follows from the study's secret and share before the first is
 given, so that the number of questions a rater is told never changes with one. What is said
 the second time measures how far a rater agrees with themselves; it is never the verdict.
 """
@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select
@@ -34,7 +33,8 @@ from webapp.db.models import (
 from webapp.db.prepared import Prepared
 from webapp.metrics.ranking import suggested_quality
 from webapp.records import QueryState, Relevance
-from webapp.services import pool
+from webapp.services import orders, pool
+from webapp.services.orders import Purpose
 from webapp.services.pool import REPEAT, Share, Unit
 
 TASKS_BETWEEN = 2
@@ -76,8 +76,10 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
         for unit in everything[: last - TASKS_BETWEEN]
         if unit in share.units and unit not in again
     ]
-    seed = f"{rater.study.order_seed}/{rater.id}/again"
-    drawn = sorted((_draw(seed, unit), unit) for unit in candidates)[:left]
+    secret = rater.study.order_secret
+    drawn = sorted(
+        (orders.draw(secret, Purpose.AGAIN, rater.id, *unit), unit) for unit in candidates
+    )[:left]
     plan = [
         Planned(unit, first + int.from_bytes(number) % (last - first + 1))
         for number, unit in drawn
@@ -200,11 +202,6 @@ def suggested(
     for key, verdict in rows:
         said[key].append(Relevance(verdict) if verdict else None)
     return {key: suggested_quality(state, said[key]) for key, state in answers.items()}
-
-
-def _draw(seed: str, unit: Unit) -> bytes:
-    """Return the number that a seed draws for a unit, as its bytes: they sort alike."""
-    return sha256(f"{seed}/{unit}".encode()).digest()
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:

@@ -44,9 +44,10 @@ from webapp.db.models import (
 )
 from webapp.db.prepared import joined, prepared
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who
-from webapp.services import events, pool, repeats
+from webapp.services import events, orders, pool, repeats
 from webapp.services.events import AGAIN, Target
 from webapp.services.judgments import MOST_NOTES, Keep, NotToJudge, Rating, quality_text
+from webapp.services.orders import Purpose
 from webapp.services.pool import POOL, REPEAT, Unit
 
 KEY_LENGTH = 16
@@ -178,15 +179,34 @@ def answers(session: Session, task: Task) -> list[Query]:
 def key(task: Task | Row[Any], number: int) -> str:
     """Return the name of a card or answer within a task: it says nothing and stays the same.
 
-    It orders them too: shuffled by the study's stored seed, for each rater and time anew.
+    It orders them too: shuffled by the study's secret, for each rater and time anew.
     """
-    seed = task.rater.study.order_seed if isinstance(task, Task) else task.order_seed
-    return _key(seed, task.rater_id, task.kind, number)
+    return _key(_Naming.of(task), number)
 
 
-def _key(seed: int, rater_id: int, kind: str, number: int) -> str:
-    again = "/again" if kind == REPEAT else ""
-    return sha256(f"{seed}/{rater_id}/{number}{again}".encode()).hexdigest()[:KEY_LENGTH]
+class _Naming(NamedTuple):
+    """Everything that the names in a task follow from; ``seed`` is only in an old task."""
+
+    secret: str
+    seed: int | None
+    rater_id: int
+    kind: str
+
+    @classmethod
+    def of(cls, task: Task | Row[Any]) -> _Naming:
+        study = task.rater.study if isinstance(task, Task) else task
+        seed = study.order_seed if task.keeps_seed_order else None
+        return cls(study.order_secret, seed, task.rater_id, task.kind)
+
+
+def _key(naming: _Naming, number: int) -> str:
+    secret, seed, rater_id, kind = naming
+    if seed is None:
+        drawn = orders.draw(secret, Purpose.CARDS, rater_id, kind, number)
+    else:  # begun before studies had a secret: its cards stay where they are
+        again = "/again" if kind == REPEAT else ""
+        drawn = sha256(f"{seed}/{rater_id}/{number}{again}".encode()).digest()
+    return drawn.hex()[:KEY_LENGTH]
 
 
 def letter(number: int) -> str:
@@ -219,7 +239,7 @@ def judge(
         things = repeats.thing_ids(asking, task_id)
     else:
         things = tuple(map(int, task.things.split(","))) if task.things else ()
-    found = _cards(task.order_seed, rater.id, task.kind, things).get(card)
+    found = _cards(_Naming.of(task), things).get(card)
     if found is None:
         raise UnknownTask(task_id, card)
     position, thing_id = found
@@ -238,7 +258,11 @@ def _asked() -> Select[*tuple[Any, ...]]:
         .correlate(Task, Study)
     )
     return (
-        select(Task.id, Task.kind, Study.order_seed, listed.scalar_subquery().label("things"))
+        select(
+            *(Task.id, Task.kind, Task.rater_id, Task.keeps_seed_order),
+            *(Study.order_seed, Study.order_secret),
+            listed.scalar_subquery().label("things"),
+        )
         .join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
         .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
@@ -246,11 +270,9 @@ def _asked() -> Select[*tuple[Any, ...]]:
 
 
 @lru_cache(maxsize=512)
-def _cards(
-    seed: int, rater_id: int, kind: str, things: tuple[int, ...]
-) -> Mapping[str, tuple[int, int]]:
+def _cards(naming: _Naming, things: tuple[int, ...]) -> Mapping[str, tuple[int, int]]:
     """Return the place and the thing of each card in a task by its name: clicks ask again."""
-    named = sorted((_key(seed, rater_id, kind, thing), thing) for thing in things)
+    named = sorted((_key(naming, thing), thing) for thing in things)
     return {name: (place, thing) for place, (name, thing) in enumerate(named, start=1)}
 
 

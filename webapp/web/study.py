@@ -13,7 +13,7 @@ from werkzeug.exceptions import BadRequest
 
 from webapp.db.models import Study
 from webapp.i18n import LANGUAGES
-from webapp.services import assignments, machine_judges, studies
+from webapp.services import assignments, machine_judges, orders, studies
 from webapp.services.assignments import Numbered
 from webapp.services.study_standing import (
     QuestionStanding,
@@ -30,14 +30,15 @@ from webapp.web.forms import StudyForm
 class StudyPage:
     """How the study is set, what is wrong with what was typed, and whether it was stored.
 
-    ``is_blind`` says what raters see by what is stored; ``seed`` shuffles their orders.
+    ``is_blind`` says what raters see by what is stored; ``commitment`` is the
+    SHA-256 of the secret that shuffles their orders.
     """
 
     form: StudyForm
     errors: dict[str, str]
     saved: bool
     is_blind: bool
-    seed: int
+    commitment: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ def _page(
     saved: bool = False,
 ) -> StudyPage:
     blind = studies.is_blind(session, study)
-    return StudyPage(form, errors or {}, saved, blind, study.order_seed)
+    return StudyPage(form, errors or {}, saved, blind, orders.commitment(study.order_secret))
 
 
 def _starter(language: str) -> str:
