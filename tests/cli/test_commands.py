@@ -103,8 +103,8 @@ def test_a_folder_is_searched_for_run_files(tmp_path: Path) -> None:
 def test_a_wrong_file_is_refused_in_one_line_in_the_user_s_language(tmp_path: Path) -> None:
     wrong = tmp_path / "catatan.json"
     wrong.write_text('{"a": 1}', "utf-8")
-    for language in ("id", "en"):
-        done = process(tmp_path, "import", wrong, language=language)
+    for run, language in ((process, "id"), (relevansi, "en")):
+        done = run(tmp_path, "import", wrong, language=language)
 
         assert done.returncode == 1
         assert len(done.stderr.splitlines()) == 1
@@ -212,7 +212,7 @@ def test_check_says_equal(tmp_path: Path, run_id: str) -> None:  # noqa: ARG001 
 def test_failures_take_one_line_and_their_exit_code(
     tmp_path: Path, arguments: list[str], code: int
 ) -> None:
-    done = process(tmp_path, *arguments)
+    done = relevansi(tmp_path, *arguments)
 
     assert done.returncode == code
     assert len(done.stderr.splitlines()) == 1

@@ -90,7 +90,7 @@ def test_every_command_says_what_it_said_before(tmp_path: Path) -> None:
         ("export", first, "--format", "json"),
         ("export", first, "--format", "csv"),
         ("export", first, "--format", "qrels"),
-        ("compare", "--phase", "1", "--format", "json"),
+        ("compare", "--phase", "1", "--resamples", "100", "--format", "json"),
         ("agreement", "--format", "json"),
         ("raters",),
         ("check",),

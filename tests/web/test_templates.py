@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
 from flask import Flask
-from jinja2 import meta
+from jinja2 import Environment, meta
 
 from webapp.config import resource
 from webapp.web import (
@@ -178,13 +179,21 @@ def test_only_one_module_knows_the_headers_of_htmx() -> None:
 def used(app: Flask, name: str, seen: set[str]) -> set[str]:
     """Return the names that a template and those it includes take from their context."""
     seen.add(name)
-    source = (FOLDER / name).read_text("utf-8")
-    tree = app.jinja_env.parse(source)
-    found = meta.find_undeclared_variables(tree)
-    for other in meta.find_referenced_templates(tree):
-        if other and other not in seen:
+    taken, others, own = read(app.jinja_env, name)
+    found = set(taken)
+    for other in others:
+        if other not in seen:
             found |= used(app, other, seen)
-    return found - given(source)
+    return found - own
+
+
+@cache
+def read(environment: Environment, name: str) -> tuple[set[str], set[str], set[str]]:
+    """Return what one template takes from its context, includes, and gives itself."""
+    source = (FOLDER / name).read_text("utf-8")
+    tree = environment.parse(source)
+    others = {other for other in meta.find_referenced_templates(tree) if other}
+    return meta.find_undeclared_variables(tree), others, given(source)
 
 
 def given(source: str) -> set[str]:
