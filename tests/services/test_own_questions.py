@@ -13,7 +13,7 @@ from tests.services.participants import SETTINGS, TWO_CARDS, asked, opened, taki
 from tests.services.runs import click
 from webapp.chatbot.answers import Answer
 from webapp.db.engine import Database
-from webapp.db.models import Participant, Study
+from webapp.db.models import OwnQuestion, Participant, Study
 from webapp.metrics.totals import Totals
 from webapp.records import QueryState, Relevance
 from webapp.services import (
@@ -303,7 +303,7 @@ def test_withdrawal_deletes_every_row_and_leaves_a_count(session: Session, study
 
     after = _rows(session)
     before["participant_links"] += links
-    for kept in ("log_entries",):
+    for kept in ("log_entries", "attempts"):  # newcomers of an hour are counted, and not named
         before.pop(kept)
         after.pop(kept)
     assert after == before
@@ -331,3 +331,68 @@ def _rows(session: Session) -> dict[str, int]:
         name: session.scalar(select(func.count()).select_from(table)) or 0
         for name, table in Base.metadata.tables.items()
     }
+
+
+def order(session: Session) -> list[str]:
+    """Return what is put to the chatbot next, until nothing waits, each answered at once."""
+    put: list[str] = []
+    while call := own_questions.claim(session, NOW):
+        put.append(call.asked.message)
+        own_questions.answered(session, call, Answer("Tidak ada."), NOW)
+        session.flush()
+    return put
+
+
+def test_addresses_take_turns_however_many_ask_from_one_of_them(
+    session: Session, study: Study
+) -> None:
+    """Five from one address come first, then two from a second and one from a third."""
+    asked = [("a1", "a"), ("a2", "a"), ("a3", "a"), ("a4", "a"), ("a5", "a")]
+    asked += [("b1", "b"), ("b2", "b"), ("c1", "c")]
+    for number, (text, origin) in enumerate(asked):
+        person = taking_part(session, study, text)
+        own_questions.ask(session, person, text, NOW + timedelta(seconds=number), origin=origin)
+        session.flush()
+    (line,) = own_questions.lines(session, person, NOW)
+    assert line.before == 2  # a1 and b1
+
+    assert order(session) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5"]
+
+
+def test_who_comes_late_does_not_overtake_those_who_wait_again_and_again(
+    session: Session, study: Study
+) -> None:
+    for number in range(4):
+        person = taking_part(session, study, f"a{number}")
+        own_questions.ask(session, person, f"a{number}", NOW, origin="a")
+    put = []
+    for late in range(3):
+        person = taking_part(session, study, f"late {late}")
+        when = NOW + timedelta(seconds=1 + late)
+        own_questions.ask(session, person, f"late {late}", when, origin=f"other {late}")
+        session.flush()
+        for _ in range(2):
+            call = own_questions.claim(session, NOW)
+            assert call is not None
+            put.append(call.asked.message)
+            own_questions.answered(session, call, Answer("Tidak ada."), NOW)
+            session.flush()
+
+    assert put == ["a0", "late 0", "a1", "late 1", "a2", "late 2"]
+
+
+def test_where_a_question_came_from_is_kept_until_there_is_an_outcome(
+    session: Session, melati: Participant
+) -> None:
+    own_questions.ask(session, melati, "Rumah?", NOW, origin="a")
+    call = own_questions.claim(session, NOW)
+    assert call is not None
+    stored = session.get_one(OwnQuestion, call.id)
+    assert stored.origin == "a"
+
+    own_questions.failed(session, call, Failed("server_failed", "500"))
+    assert stored.origin is None
+    own_questions.ask_again(session, melati, 1, NOW, origin="b")
+    assert stored.origin == "b"
+    assert order(session) == ["Rumah?"]
+    assert stored.origin is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from flask import Flask
@@ -12,8 +13,9 @@ from sqlalchemy import select
 from tests.web import visitors
 from tests.web.participants import consent_form, opened, taking_part
 from webapp.db.engine import Database
-from webapp.db.models import Participant, ParticipantLink
+from webapp.db.models import Base, Participant, ParticipantLink
 from webapp.services import studies, user_studies
+from webapp.web import access
 from webapp.web.access import now
 
 NOBODY = "http://127.0.0.1:9"
@@ -94,6 +96,73 @@ def test_declining_ends_kindly_and_leaves_a_count(
         assert phase is not None
         assert phase.declined == 1
     assert stranger.get("/ask/").status_code == 401
+
+
+def declined(database: Database) -> int:
+    with database.reading() as session:
+        phase = user_studies.find(session, studies.open_or_make(session, now()))
+        assert phase is not None
+        return phase.declined
+
+
+def test_those_who_decline_are_counted_once_however_often_they_say_so(
+    app: Flask, stranger: FlaskClient, web_database: Database, link: str
+) -> None:
+    form = consent_form(stranger.get(link).text) | {"decision": "no"}
+    for _click in range(3):
+        assert stranger.post(link, data=form).status_code == 303
+    again = consent_form(stranger.get(link).text) | {"decision": "no"}
+    stranger.post(link, data=again)
+    visitors.browser(app).post(link, data=form)  # the same page, before the cookie came
+    assert declined(web_database) == 1
+
+    visitors.browser(app).post(link, data={"decision": "no"})
+    assert declined(web_database) == 2
+    agreed = consent_form(stranger.get(link).text) | {"decision": "yes"}
+    stranger.post(link, data=agreed)  # who takes part after all did not decline
+    stranger.post(link, data=again)
+    assert declined(web_database) == 1
+
+
+def test_a_script_with_everybodys_link_ends_at_the_cap_of_its_address(
+    app: Flask, web_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = opened(web_database, NOBODY, most_newcomers=3)
+    for _ in range(3):
+        back = taking_part(app, link)
+    client = visitors.browser(app)
+    form = consent_form(client.get(link).text) | {"decision": "yes"}
+
+    refused = client.post(link, data=form)
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "3600")
+    assert "Many people have just begun from this network" in refused.text
+    indonesian = {"Accept-Language": "id"}
+    theirs = consent_form(client.get(link, headers=indonesian).text) | {"decision": "yes"}
+    in_indonesian = client.post(link, data=theirs, headers=indonesian).text
+    assert "Banyak orang baru saja mulai dari jaringan ini" in in_indonesian
+    assert count(web_database, Participant) == 3
+    for _ in range(5):
+        visitors.browser(app).post(link, data={"decision": "no"})
+    assert declined(web_database) == 3
+    assert back.get("/ask/").status_code == 200
+    assert taking_part(app, link, elsewhere=True).get("/ask/").status_code == 200
+    later = now() + timedelta(hours=1)
+    monkeypatch.setattr(access, "now", lambda: later)
+    assert client.post(link, data=form).status_code == 303
+
+
+def test_nothing_that_is_stored_names_the_address_a_participant_came_from(
+    app: Flask, web_database: Database, link: str
+) -> None:
+    client = taking_part(app, link, elsewhere=True)
+    client.post("/ask/", data={"question": "Rumah?"})
+
+    with web_database.reading() as session:
+        stored = [str(tuple(row)) for table in Base.metadata.tables.values()
+                  for row in session.execute(select(table))]  # fmt: skip
+    assert stored
+    assert [row for row in stored if "192.0.2.7" in row] == []
 
 
 def test_nobody_agrees_to_a_text_they_have_not_read(

@@ -152,11 +152,14 @@ def ask(
     now: datetime,
     *,
     new_conversation: bool = False,
+    origin: str = "",
 ) -> int:
     """Return the position (from 1) of a new question, which now waits to be asked.
 
-    The text of the open question once more is that question. Raises ``UnfitQuestion``,
-    ``QuestionStillOpen``, ``TooSoon``, ``NoQuestionLeft`` and ``PhaseClosed``.
+    Of those with one `origin` (what stands for an address; without one the participant) one
+    after another has its turn, beside those of the others. The text of the open question once
+    more is that question. Raises ``UnfitQuestion``, ``QuestionStillOpen``, ``TooSoon``,
+    ``NoQuestionLeft`` and ``PhaseClosed``.
     """
     text = text.strip()
     if not 1 <= len(text) <= LONGEST:
@@ -180,6 +183,8 @@ def ask(
             conversation=conversation,
             session_id=session_id,
             state=str(State.WAITING),
+            origin=_origin(participant, origin),
+            turn=_turn(session, _origin(participant, origin), now),
             put_at=now,
         )
     )
@@ -188,7 +193,9 @@ def ask(
     return question.position
 
 
-def ask_again(session: Session, participant: Participant, position: int, now: datetime) -> None:
+def ask_again(
+    session: Session, participant: Participant, position: int, now: datetime, *, origin: str = ""
+) -> None:
     """Let a question that failed or was interrupted wait to be asked once more.
 
     One that is waiting, being asked or answered stays as it is. Raises ``UnknownQuestion``,
@@ -202,6 +209,8 @@ def ask_again(session: Session, participant: Participant, position: int, now: da
     if sum(known.attempt for known in asked) >= TRIES_PER_QUESTION * phase.most_questions:
         raise NoQuestionLeft
     _spare(phase, asked, now)
+    found.turn = _turn(session, _origin(participant, origin), now)
+    found.origin = _origin(participant, origin)
     found.state, found.put_at = str(State.WAITING), now
     found.attempt += 1
     found.alive_until = found.error = found.error_code = found.excerpt = None
@@ -228,7 +237,7 @@ def give_up(session: Session, participant: Participant, position: int, now: date
         extra={"error_code": found.error_code, "answer_excerpt": found.excerpt},
     )
     _keep(session, found, entry)
-    found.state, found.closed_at = str(State.GIVEN_UP), now
+    found.state, found.closed_at, found.origin = str(State.GIVEN_UP), now, None
 
 
 def done(session: Session, participant: Participant, position: int, now: datetime) -> None:
@@ -327,7 +336,8 @@ def answered(session: Session, call: Call, answer: Answer, now: datetime) -> boo
     if call.assigns_sessions and answer.session_id:
         own.session_id = answer.session_id
     _keep(session, own, entry)
-    own.state, own.answered_at, own.alive_until = str(State.ANSWERED), now, None
+    own.state, own.answered_at = str(State.ANSWERED), now
+    own.alive_until = own.origin = None
     return True
 
 
@@ -336,7 +346,8 @@ def failed(session: Session, call: Call, why: Failed) -> bool:
     own = _called(session, call)
     if own is None:
         return False
-    own.state, own.alive_until = str(State.FAILED), None
+    own.state = str(State.FAILED)
+    own.alive_until = own.origin = None
     own.error, own.error_code, own.excerpt = why.error, why.code, why.excerpt or None
     return True
 
@@ -510,10 +521,29 @@ def _next(session: Session) -> OwnQuestion | None:
     return session.scalar(
         select(OwnQuestion)
         .where(OwnQuestion.state == str(State.WAITING))
-        .order_by(OwnQuestion.put_at, OwnQuestion.id)
+        .order_by(OwnQuestion.turn, OwnQuestion.put_at, OwnQuestion.id)
         .limit(1)
         .execution_options(populate_existing=True)
     )
+
+
+def _origin(participant: Participant, origin: str) -> str:
+    return origin or f"participant {participant.id}"
+
+
+def _turn(session: Session, origin: str, now: datetime) -> int:
+    """Return the round in which a question is put: each origin has one in every round.
+
+    A newcomer begins in the round that is next, so nobody waits for all that another origin
+    put before, and those who come later never overtake again and again.
+    """
+    is_waiting = OwnQuestion.state == str(State.WAITING)
+    begin = session.scalar(select(func.min(OwnQuestion.turn)).where(is_waiting))
+    if begin is None:
+        begin = session.scalar(select(func.max(OwnQuestion.turn))) or 0
+    theirs = (OwnQuestion.origin == origin) & (is_waiting | _alive(now))
+    last = session.scalar(select(func.max(OwnQuestion.turn)).where(theirs))
+    return begin if last is None else max(begin, last + 1)
 
 
 def _alive(now: datetime) -> ColumnElement[bool]:
@@ -531,8 +561,10 @@ def _on_their_way(session: Session, phase: UserStudy, now: datetime) -> int:
 
 
 def _before(session: Session, own: OwnQuestion, now: datetime) -> int:
-    """Return how many questions are on their way or wait longer than `own`."""
-    earlier = (OwnQuestion.state == str(State.WAITING)) & (OwnQuestion.put_at < own.put_at)
+    """Return how many questions are on their way or have their turn before `own`."""
+    sooner = (OwnQuestion.turn == own.turn) & (OwnQuestion.put_at < own.put_at)
+    waiting = OwnQuestion.state == str(State.WAITING)
+    earlier = waiting & ((OwnQuestion.turn < own.turn) | sooner)
     wanted = select(func.count()).select_from(OwnQuestion).where(or_(_alive(now), earlier))
     return session.scalar(wanted) or 0
 

@@ -34,14 +34,17 @@ from webapp.db.models import (
     Result,
     Run,
     Study,
+    UserStudy,
 )
-from webapp.services import sign_in, studies, user_studies
+from webapp.services import sign_in, studies, tries, user_studies
+from webapp.services.tries import TooManyTries
 
 TOKEN_BYTES = 24
 DAYS, MOST_DAYS, PERSONAL_DAYS = 30, 365, 90
 OPEN, EXPIRED, WITHDRAWN = "open", "expired", "withdrawn"
 LONGEST_PSEUDONYM = 40
 SEAL_LENGTH = 16
+HOUR = timedelta(hours=1)
 PSEUDONYMS = (
     *("Melati", "Kenanga", "Cempaka", "Anggrek", "Teratai", "Dahlia", "Seruni", "Kamboja"),
     *("Merpati", "Kenari", "Cendrawasih", "Kutilang", "Merak", "Jalak", "Gelatik", "Camar"),
@@ -65,6 +68,10 @@ class LinkWithdrawn(Exception):
 
 class PhaseClosed(Exception):
     """Phase 3 is not open: nobody new may take part and nothing may be asked."""
+
+
+class TooManyNewcomers(Exception):
+    """As many as may have begun by this link from one address within the hour."""
 
 
 class PseudonymTaken(Exception):
@@ -206,12 +213,14 @@ def agree(
     now: datetime,
     *,
     was_offered: bool = False,
+    source: str = "",
 ) -> Badge:
     """Return the badge of whoever agrees to `consent`, a new participant by everybody's link.
 
     The same `token` (see ``new_token``) again is the same participant. A pseudonym that we
     offered, and somebody else was given meanwhile, is replaced by another one: two people
-    who open the link at once are asked nothing twice. Raises ``PhaseClosed``,
+    who open the link at once are asked nothing twice. `source` stands for the address that
+    asks, by which newcomers are counted. Raises ``PhaseClosed``, ``TooManyNewcomers``,
     ``PseudonymTaken``, and ``UnknownLink`` for a token that is none.
     """
     study = session.get_one(Study, link.study_id)
@@ -222,6 +231,8 @@ def agree(
     if own is None:
         if not _TOKEN.fullmatch(token):
             raise UnknownLink
+        if not _has_room(session, phase, f"phase 3/{link.id}/{source}", now):
+            raise TooManyNewcomers
         if was_offered and not _is_free(session, study, pseudonym):
             pseudonym = offered_pseudonym(session, study)
         participant = _add(session, study, pseudonym, now)
@@ -233,19 +244,35 @@ def agree(
     return badge(own)
 
 
-def decline(session: Session, link: ParticipantLink, now: datetime) -> None:
+def decline(
+    session: Session, link: ParticipantLink, now: datetime, *, page: str = "", source: str = ""
+) -> None:
     """Count somebody who does not want to take part; nothing else is kept of them.
 
-    Whoever agreed before does not decline any more, but withdraws.
+    People are counted, not clicks: one for each page that was shown (it carries the token
+    `page`), and of those by everybody's link as many from one `source` as may begin. Whoever
+    agreed before does not decline any more, but withdraws.
     """
     if link.participant is not None and link.participant.agreed_at is not None:
         return
     study = session.get_one(Study, link.study_id)
-    user_studies.lock(session, study).declined += 1
+    phase = user_studies.lock(session, study)
+    if link.participant is None:
+        if page and not _is_first(session, study, f"declined/{_hash(page)}", now):
+            return
+        if not _has_room(session, phase, f"declined/{link.id}/{source}", now):
+            return
+    phase.declined += 1
     if link.participant is not None:
         studies.log(session, study, "phase 3 declined", subject(link.participant), None, None, now)
         _delete_links(session, link.participant)
         session.delete(link.participant)
+
+
+def take_back_decline(session: Session, study: Study) -> None:
+    """Count somebody who takes part after all no more among those who declined."""
+    phase = user_studies.lock(session, study)
+    phase.declined = max(0, phase.declined - 1)
 
 
 def badge(link: ParticipantLink) -> Badge:
@@ -320,6 +347,23 @@ def subject(participant: Participant) -> str:
     'participant 3'
     """
     return f"participant {participant.number}"
+
+
+def _has_room(session: Session, phase: UserStudy, name: str, now: datetime) -> bool:
+    """Whether one more counts under `name` within the hour, which is then counted."""
+    return _is_counted(session, phase.study, name, now, phase.most_newcomers)
+
+
+def _is_first(session: Session, study: Study, name: str, now: datetime) -> bool:
+    return _is_counted(session, study, name, now, 1)
+
+
+def _is_counted(session: Session, study: Study, name: str, now: datetime, most: int) -> bool:
+    try:
+        tries.knock(session, study, name, now, most=most, window=HOUR)
+    except TooManyTries:
+        return False
+    return True
 
 
 def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Participant:

@@ -54,6 +54,7 @@ class Settings:
     tries: int = 2
     at_once: int = 2
     pause_seconds: int = 5
+    most_newcomers: int = 40
 
 
 def find(session: Session, study: Study) -> UserStudy | None:

@@ -9,6 +9,7 @@ pages made (``Sec-Fetch-Site``, else ``Origin``), of links those that our pages 
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -270,6 +271,15 @@ def source() -> str:
     if isinstance(found, IPv6Address):
         return str(ip_network((found, 64), strict=False))
     return str(found)
+
+
+def origin() -> str:
+    """Return what stands for the machine that asks beside what participants do.
+
+    Without this server's secret nobody can tell which address it is.
+    """
+    secret = str(current_app.secret_key).encode()
+    return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def _with_headers(answer: WSGIApplication) -> WSGIApplication:

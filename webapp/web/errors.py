@@ -261,6 +261,15 @@ BY_KIND = {
         mark("This is no category or theme"),
         mark("Nothing was changed. A theme has 1 to 60 letters, a category at most 60."),
     ),
+    "services.participants.TooManyNewcomers": Said(
+        429,
+        mark("Many people have just begun from this network"),
+        mark(
+            "That is nothing you did, and your link stays valid. Please open it again in an hour, "
+            "or by another network, such as mobile data."
+        ),
+        3600,
+    ),
     "services.participants.UnknownLink": NO_WAY_IN,
     "services.participants.LinkExpired": NO_WAY_IN,
     "services.participants.LinkWithdrawn": NO_WAY_IN,

@@ -130,6 +130,7 @@ def ask() -> Response:
                 text.replace("\r\n", "\n"),
                 access.now(),
                 new_conversation=form.new_conversation.data,
+                origin=access.origin(),
             )
             session.commit()
     except UnfitQuestion:
@@ -166,7 +167,8 @@ def ask_again(position: int) -> Response:
     """Put a question once more that got no answer."""
     try:
         with access.writing_participant() as (session, participant):
-            own_questions.ask_again(session, participant, position, access.now())
+            now, origin = access.now(), access.origin()
+            own_questions.ask_again(session, participant, position, now, origin=origin)
             session.commit()
     except (TooSoon, NoQuestionLeft) as wait:
         problem = (

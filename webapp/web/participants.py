@@ -26,6 +26,9 @@ from webapp.web import access, badges, forms, htmx
 from webapp.web.forms import REQUIRED, TOO_LONG
 from webapp.web.raters import qr_code
 
+DECLINED = "declined"
+"""Under this name a browser carries that somebody declined in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConsentPage:
@@ -208,8 +211,17 @@ def _agree(token: str, pseudonym: str) -> Response:
             raise TextChanged
         was_offered = request.form.get("offered") == pseudonym
         badge = participants.agree(
-            session, link, text, pseudonym, personal, now, was_offered=was_offered
+            session,
+            link,
+            text,
+            pseudonym,
+            personal,
+            now,
+            was_offered=was_offered,
+            source=access.origin(),
         )
+        if cookie.get(DECLINED):
+            participants.take_back_decline(session, study)
         session.commit()
     badges.give_participant(badge)
     if not is_known:
@@ -218,12 +230,20 @@ def _agree(token: str, pseudonym: str) -> Response:
 
 
 def _decline(token: str) -> Response:
+    """Count a person who declines, once however often they say so in this browser."""
+    if not cookie.get(DECLINED) and access.visitor().participant_id is None:
+        _count_decline(token)
+        cookie[DECLINED], cookie.permanent = True, True
+    return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
+
+
+def _count_decline(token: str) -> None:
     with access.database().writing() as session:
         now = access.now()
         link = participants.accept(session, access.study(session), token, now)
-        participants.decline(session, link, now)
+        page = request.form.get("personal", "")
+        participants.decline(session, link, now, page=page, source=access.origin())
         session.commit()
-    return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
 
 
 def _text(session: Session, study: Study) -> ConsentText:

@@ -32,7 +32,7 @@ from webapp.web.raters import NoPasswordYet, qr_code
 
 LONGEST_ADDRESS = 2000
 LONGEST_MAPPING = 64 * 2**10
-MOST_QUESTIONS, MOST_AT_ONCE, MOST_PAUSE = 50, 32, 3600
+MOST_QUESTIONS, MOST_AT_ONCE, MOST_PAUSE, MOST_NEWCOMERS = 50, 32, 3600, 1000
 NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
 
 
@@ -70,8 +70,9 @@ class UserStudyPage:
     withdrawn: int
 
 
-def _number(low: int, high: int) -> IntegerField:
-    return IntegerField(validators=[NumberRange(min=low, max=high, message=OUT_OF_RANGE)])
+def _number(low: int, high: int, default: int | None = None) -> IntegerField:
+    within = NumberRange(min=low, max=high, message=OUT_OF_RANGE)
+    return IntegerField(validators=[within], default=default)
 
 
 def _words(most: int) -> StringField:
@@ -96,6 +97,7 @@ class SettingsForm(Form):
     tries = _number(1, 5)
     at_once = _number(1, MOST_AT_ONCE)
     pause_seconds = _number(0, MOST_PAUSE)
+    most_newcomers = _number(1, MOST_NEWCOMERS, Settings().most_newcomers)
 
     def settings(self) -> Settings:
         """Return what a valid form decides."""
