@@ -15,6 +15,7 @@ import pytest
 from tests.cli.relevansi import document, environment, process, relevansi
 from tests.services.runs import click
 from webapp.cli.commands import COMMANDS
+from webapp.cli.output import say
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
@@ -296,3 +297,12 @@ def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:
     done = process(tmp_path, "import", HYBRID, "--json")
 
     assert json.loads(done.stdout)["problems"] == []
+
+
+def test_lines_for_people_hold_no_control_character_or_direction_mark(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """ESC, C1 and bidi marks in a name would rewrite what stands on the terminal."""
+    say("Ani\x1b[2J\x9b1m \u202eb\u2066\nBudi \u2713", err=True)
+
+    assert capsys.readouterr().err == "Ani\ufffd[2J\ufffd1m \ufffdb\ufffd\nBudi \u2713\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.cli.score_options import FILE
 from webapp.cli.score_output import failure_of, tell
 from webapp.i18n import gettext, ngettext
@@ -112,7 +112,7 @@ def json_v2_command(**options: Any) -> None:
     answering = _answering(wanted, asked, head, wanted.output)
     failed = _ask(answering, chatbot, retriever, wanted.at_once)
     _tell_without(answering.n_without)
-    click.echo(_told(answering))
+    say(_told(answering))
     if answering.left:
         raise click.ClickException(_left_over(answering, failed))
 
@@ -124,8 +124,8 @@ def _print_prompt(output: Path | None) -> None:
     if output is not None:
         write(json_prompt.text().encode(), output)
         return
-    click.echo(f"prompt_version: {json_prompt.VERSION}")
-    click.echo(f"prompt_sha256: {json_prompt.digest()}\n")
+    say(f"prompt_version: {json_prompt.VERSION}")
+    say(f"prompt_sha256: {json_prompt.digest()}\n")
     click.echo(json_prompt.text(), nl=False)
 
 
@@ -183,7 +183,7 @@ def _tell_without(n: int) -> None:
             "%(n)s questions have no contexts: their references will count as wrong.",
             n,
         )
-        click.echo(f"relevansi: {told}", err=True)
+        say(f"relevansi: {told}", err=True)
 
 
 def _head(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webapp.cli import database
+from webapp.cli.output import say
 from webapp.config import Settings, private_folder
 from webapp.db.engine import Database
 from webapp.i18n import gettext
@@ -30,7 +31,7 @@ def backup_command(file: Path, *, replace: bool) -> None:
 
     with _opened() as opened, _refusing():
         about = backups.back_up(opened, file, database.now(), replace=replace)
-    click.echo(f"{file}: {_summary(about)}")
+    say(f"{file}: {_summary(about)}")
 
 
 @click.command("restore")
@@ -50,9 +51,9 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
             opened, file, database.now(), replace=replace, as_superuser=as_superuser
         )
         where = opened.description
-    click.echo(f"{where}: {_summary(restored.about)}")
+    say(f"{where}: {_summary(restored.about)}")
     if restored.kept is not None:
-        click.echo(gettext("The earlier database is kept: %(name)s", name=restored.kept))
+        say(gettext("The earlier database is kept: %(name)s", name=restored.kept))
 
 
 @contextmanager

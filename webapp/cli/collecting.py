@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.cli import database, importing
+from webapp.cli.output import say
 from webapp.cli.serving import LOOPBACK, listen
 from webapp.config import resource
 from webapp.i18n import gettext, ngettext
@@ -140,8 +141,8 @@ def chatbot_command(port: int | None) -> None:
         max_request_body_size=LARGEST_BODY,
     )
     address = f"http://{LOOPBACK}:{listener.getsockname()[1]}{PATH}"
-    click.echo(gettext("The demo chatbot is at %(address)s", address=address))
-    click.echo(gettext("Stop it with Ctrl+C."))
+    say(gettext("The demo chatbot is at %(address)s", address=address))
+    say(gettext("Stop it with Ctrl+C."))
     try:
         server.run()
     finally:
@@ -197,7 +198,7 @@ def _chosen(wanted: Wanted) -> Sequence[Question]:
             id=number,
             turns=", ".join(map(str, turns)),
         )
-        click.echo(f"relevansi: {told}", err=True)
+        say(f"relevansi: {told}", err=True)
     return part
 
 
@@ -229,9 +230,9 @@ def _resumed(plan: Plan, output: Path) -> Collection | None:
             )
         ) from other
     if found is None:
-        click.echo(gettext("Nothing was interrupted here: a new collection begins."), err=True)
+        say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
     elif found.is_finished:
-        click.echo(gettext("This collection is finished already: nothing is asked."), err=True)
+        say(gettext("This collection is finished already: nothing is asked."), err=True)
     return found
 
 
@@ -300,7 +301,7 @@ def _tell(collected: Collection) -> None:
     failed = sum(bool(answer.error) for answer in collected.run.answers)
     asked = ngettext("%(n)s question", "%(n)s questions", len(collected.run.answers))
     told = gettext("%(asked)s asked, %(failed)s failed", asked=asked, failed=failed)
-    click.echo(f"{collected.file}: {told}")
+    say(f"{collected.file}: {told}")
 
 
 def _import(collected: Collection) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webapp.cli.output import say
 from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, mark, speaking
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _collect_from_here() -> None:
 
 
 def _tell(message: str) -> None:
-    click.echo("relevansi: " + " ".join(message.split()), err=True)
+    say("relevansi: " + " ".join(message.split()), err=True)
 
 
 def _known(failure: Exception) -> str | None:

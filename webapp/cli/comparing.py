@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webapp.cli import database
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.i18n import gettext
 from webapp.metrics.significance import Resampling
 
@@ -164,7 +164,7 @@ def _of_files(
     except problems.ImportRefused as refused:
         raise click.ClickException(problems.message(refused.problem)) from refused
     for problem in found.problems:
-        click.echo(f"relevansi: {problems.message(problem)}", err=True)
+        say(f"relevansi: {problems.message(problem)}", err=True)
     return found.report
 
 

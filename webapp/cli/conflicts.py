@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.i18n import gettext, ngettext
 from webapp.importers import problems
 from webapp.importers.problems import ImportRefused
@@ -84,7 +84,7 @@ def _bytes(folder: Path, name: str) -> bytes:
 
 
 def _warn(message: str) -> None:
-    click.echo(f"relevansi: {message}", err=True)
+    say(f"relevansi: {message}", err=True)
 
 
 def _json(report: ConflictReport) -> str:

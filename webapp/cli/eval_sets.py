@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from webapp.cli.output import say
 from webapp.cli.score_options import FILE
 from webapp.cli.score_output import failure_of, tell
 from webapp.i18n import gettext
@@ -51,16 +52,16 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
             )
         ) from None
     output.write_bytes(made.data)
-    click.echo(made.version)
+    say(made.version)
     for topic, count in made.topics.items():
-        click.echo(f"  {topic or '-'}: {count}", err=True)
+        say(f"  {topic or '-'}: {count}", err=True)
 
 
 @eval_set_command.command("version")
 @click.argument("questions", type=FILE)
 def version_command(questions: Path) -> None:
     """Print the version of the set in QUESTIONS: name@SHA-1 of its canonical JSON."""
-    click.echo(_read(questions).version)
+    say(_read(questions).version)
 
 
 def _read(path: Path) -> JsonQuestionSet:

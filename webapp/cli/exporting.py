@@ -9,7 +9,7 @@ import click
 from webapp.cli import database, offline
 from webapp.cli.commands import AppFactory
 from webapp.cli.figures import RULES, rule_name
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.exporters.csv_cells import CsvStyle
 from webapp.i18n import gettext
 from webapp.services import exports, offline_runs, proof_packs, reports
@@ -77,7 +77,7 @@ def export_command(
         else:
             file = exports.export(session, study, run_id, chosen, file_format)
     for note in file.notes:
-        click.echo(f"relevansi: {note}", err=True)
+        say(f"relevansi: {note}", err=True)
     write(file.data, output)
 
 
@@ -94,6 +94,6 @@ def _to_rate(create_app: AppFactory, run_id: str) -> bytes:
         run = offline_runs.offline_run(session, study, run_id)
     if run.blind:
         told = gettext("The study is blind: the file names neither method, LLM nor run.")
-        click.echo(f"relevansi: {told}", err=True)
+        say(f"relevansi: {told}", err=True)
     with offline.printer(create_app) as to_bytes:
         return to_bytes(run)

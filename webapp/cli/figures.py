@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from webapp.cli import database
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.db import soundness
 from webapp.exporters import metrics_tables
 from webapp.exporters.comparison_words import positions
@@ -79,7 +79,7 @@ def metrics_command(
         assert run_id is not None
         report = _report(run_id, rater, rule)
     for problem in found:
-        click.echo(f"relevansi: {problems.message(problem)}", err=True)
+        say(f"relevansi: {problems.message(problem)}", err=True)
     write(_formatted(report, file_format, found, from_file=rated_file is not None), output)
     if found and not report.rows:
         raise SystemExit(1)
@@ -104,7 +104,7 @@ def _newest_rated(folder: Path) -> Path | None:
     if sys.stdin.isatty() and sys.stderr.isatty():
         offer = f"{told} {gettext('Compute its figures?')}"
         return newest if click.confirm(offer, default=True, err=True) else None
-    click.echo(f"relevansi: {told}", err=True)
+    say(f"relevansi: {told}", err=True)
     return newest
 
 
@@ -124,7 +124,7 @@ def check_command() -> None:
     with database.opened() as used:
         if damaged := soundness.faults(used):
             for fault in damaged:
-                click.echo(fault)
+                say(fault)
             raise click.ClickException(
                 gettext(
                     "The database is damaged (%(name)s). Restore the latest backup: "
@@ -135,10 +135,10 @@ def check_command() -> None:
         with used.reading() as session:
             found = live_metrics.check(session)
     if not found:
-        click.echo(gettext("Equal: every stored figure is what the judgments make it."))
+        say(gettext("Equal: every stored figure is what the judgments make it."))
         return
     for entry in found:
-        click.echo(
+        say(
             f"{entry.rater}  {entry.run_id}/{entry.query_id}  {entry.column}: "
             f"{entry.stored} != {entry.computed}"
         )

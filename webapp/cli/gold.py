@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.cli import database
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def list_command(*, as_json: bool) -> None:
         return
     for one, held in found:
         asked = ngettext("%(n)s question", "%(n)s questions", len(one.questions))
-        click.echo(f"{one.id}  {asked}  {_version(held)}  {' '.join(run[0] for run in one.runs)}")
+        say(f"{one.id}  {asked}  {_version(held)}  {' '.join(run[0] for run in one.runs)}")
 
 
 @gold_command.command("import")
@@ -85,9 +85,9 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
         return
     state = _version(held) if is_new else gettext("already in force: nothing was saved")
     asked = ngettext("%(n)s gold question", "%(n)s gold questions", len(held.questions))
-    click.echo(f"{chosen.id}  {asked}: {state}")
+    say(f"{chosen.id}  {asked}: {state}")
     for run, problem in remarks:
-        click.echo(f"  !  {run}: {_message(problem)}", err=True)
+        say(f"  !  {run}: {_message(problem)}", err=True)
 
 
 @gold_command.command("export")

@@ -12,6 +12,7 @@ import click
 
 from webapp import labels as words
 from webapp.cli import database, rating_files
+from webapp.cli.output import say
 from webapp.db.engine import Database
 from webapp.exporters.decimals import rounded
 from webapp.i18n import gettext, ngettext
@@ -63,11 +64,11 @@ def import_command(
         for report_of_csv in taken:
             rating_files.tell_taken(report_of_csv)
     for problem in found.refused:
-        click.echo(f"relevansi: {problems.message(problem)}", err=True)
+        say(f"relevansi: {problems.message(problem)}", err=True)
     untaken = [report for report in taken if not report.storable]
     for report in untaken:
         why = rating_files.why_refused(report)
-        click.echo(f"relevansi: {report.name}: {why}", err=True)
+        say(f"relevansi: {report.name}: {why}", err=True)
     if not (found.runs or found.refused or found.ratings or taken):
         raise click.ClickException(gettext("There is no run file in what was given."))
     if found.refused or untaken or not all(report.storable for report in found.ratings):
@@ -118,7 +119,7 @@ def runs_command(*, as_json: bool) -> None:
     for run in found:
         totals = standings[run.id].totals
         done, of = totals.n_complete, totals.n_counted
-        click.echo(
+        say(
             f"{run.id}  {_method(run.search_method)}  {_label(run.llm)}  "
             + gettext("%(done)s of %(of)s questions rated", done=done, of=of)
         )
@@ -241,10 +242,10 @@ def tell(run: ImportedRun) -> None:
     cards = ngettext("%(n)s card", "%(n)s cards", run.counts.cards)
     questions = ngettext("%(n)s question", "%(n)s questions", run.counts.queries)
     called = f"{_method(run.search_method)}, {_label(run.llm)}"
-    click.echo(f"{run.id}  {called}: {state}, {questions}, {cards}")
+    say(f"{run.id}  {called}: {state}, {questions}, {cards}")
     for problem in run.problems:
         mark = "!!" if problem.severity is Severity.ERROR else "! "
-        click.echo(f"  {mark} {problems.message(problem)}", err=True)
+        say(f"  {mark} {problems.message(problem)}", err=True)
 
 
 def _method(label: str | None) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.cli import database
+from webapp.cli.output import say
 from webapp.config import JudgeEndpoint
 from webapp.i18n import LANGUAGES, gettext, language, ngettext
 
@@ -68,7 +69,7 @@ def list_command(*, as_json: bool) -> None:
     for line in lines:
         used = gettext("figures in use") if line.released_at else gettext("figures not in use")
         judged = ngettext("%(n)s judgment", "%(n)s judgments", line.judged)
-        click.echo(f"{line.name}  {line.model}  {line.prompt_sha256[:12]}  {judged}  {used}")
+        say(f"{line.name}  {line.model}  {line.prompt_sha256[:12]}  {judged}  {used}")
 
 
 @judge_command.command("new")
@@ -105,7 +106,7 @@ def new_command(
             raise click.ClickException(_unfit(unfit)) from None
         session.commit()
         version = machine_judges.find(session, study, made.id)
-        click.echo(f"{name}  {version.model}  {version.prompt_sha256}")
+        say(f"{name}  {version.model}  {version.prompt_sha256}")
 
 
 @judge_command.command("estimate")
@@ -144,7 +145,7 @@ def estimate_command(
         }
         _print_json(stated)
     else:
-        click.echo(_told(found, money, currency))
+        say(_told(found, money, currency))
 
 
 @judge_command.command("run")
@@ -198,7 +199,7 @@ def agreement_command(name: str, *, as_json: bool) -> None:
         _print_json(_document(found, used=used))
         return
     for line in _agreement_lines(found):
-        click.echo(line)
+        say(line)
 
 
 def _prompt(file: Path | None) -> str | None:
@@ -249,7 +250,7 @@ def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> Estimate
     money = machine_estimates.cost(
         found.prompt_tokens, found.completion_tokens, terms.prompt_price, terms.completion_price
     )
-    click.echo(_told(found, money, terms.currency), err=True)
+    say(_told(found, money, terms.currency), err=True)
     if not yes:
         click.confirm(gettext("Start?"), abort=True, err=True)
     return found
@@ -342,7 +343,7 @@ def _tell_end(opened: Database, name: str) -> None:
         judge = machine_judges.named(session, study, name)
         work = machine_progress.work(session, judge, database.now())
     last = work.current or work.earlier[0]
-    click.echo(
+    say(
         gettext(
             "%(judged)s judged, %(failed)s failed, %(calls)s calls, %(prompt)s + %(completion)s "
             "tokens; %(left)s left.",

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from webapp.cli import database
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.i18n import gettext, ngettext
 
 of_run = click.option("--run", "run_id", required=True, metavar="ID", help="The run decided on.")
@@ -57,9 +57,9 @@ def import_command(file: Path, run_id: str, *, as_json: bool) -> None:
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
     else:
         new = ngettext("%(n)s new decision", "%(n)s new decisions", taken.new)
-        click.echo(f"{run_id}  {file.name}: {new}")
+        say(f"{run_id}  {file.name}: {new}")
         for problem in taken.problems:
-            click.echo(f"  !! {problems.message(problem)}", err=True)
+            say(f"  !! {problems.message(problem)}", err=True)
     if taken.problems and not taken.fitting:
         raise click.ClickException(
             gettext("No decision in %(file)s fits run %(run)s.", file=file.name, run=run_id)

@@ -10,6 +10,7 @@ import click
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
+from webapp.cli.output import say
 from webapp.config import Settings, with_driver
 from webapp.db.engine import Database, DatabaseOutOfDate
 from webapp.db.migrations import HEAD
@@ -130,15 +131,15 @@ def _progress(total: int) -> Iterator[Callable[[str, int], None]]:
 def _tell(moved: Sequence[MovedTable], target: Database) -> None:
     width = max(len(table.name) for table in moved)
     for table in moved:
-        click.echo(f"{table.name:{width}}  {table.rows:>9}  {table.digest[:16]}")
-    click.echo(
+        say(f"{table.name:{width}}  {table.rows:>9}  {table.digest[:16]}")
+    say(
         gettext(
             "%(n)s rows are in %(name)s, each compared with the one it came from.",
             n=sum(table.rows for table in moved),
             name=target.description,
         )
     )
-    click.echo(
+    say(
         gettext(
             "From now on set RELEVANSI_DATABASE_URL=%(url)s",
             url=target.url.render_as_string(hide_password=True),

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from webapp.cli import database
+from webapp.cli.output import say
 from webapp.i18n import gettext, ngettext
 from webapp.services import assignments, invitations, raters, sign_in, studies
 from webapp.services.invitations import (
@@ -46,16 +47,16 @@ def invite_command(name: str, days: int, base_url: str) -> None:
         raise click.UsageError(gettext("--base-url begins with http:// or https://."))
     token, has_password = _invite(name, days)
     link = f"{base_url.rstrip('/')}/join/{token}"
-    click.echo(link)
+    say(link)
     _print_code(link)
-    click.echo(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
+    say(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
     if not has_password:
         advice = gettext(
             "From now on everybody signs in, you too: set the owner's password at %(address)s "
             "on this computer.",
             address=f"{LOCAL}/sign-in",
         )
-        click.echo(advice, err=True)
+        say(advice, err=True)
 
 
 @click.command("raters")
@@ -111,7 +112,7 @@ def _forget_password() -> None:
         study = studies.open_or_make(session, database.now())
         sign_in.set_password(session, study, None, database.now())
         session.commit()
-    click.echo(gettext("Forgotten. Set a new one at /sign-in on this computer."))
+    say(gettext("Forgotten. Set a new one at /sign-in on this computer."))
 
 
 def _print_code(link: str) -> None:
@@ -125,7 +126,7 @@ def _print_code(link: str) -> None:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
         return
-    click.echo(text)
+    say(text)
 
 
 def _document(

@@ -7,9 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import click
-
 from webapp.cli import database
+from webapp.cli.output import say
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers import problems
@@ -45,7 +44,7 @@ def tell(report: RatingsReport) -> None:
             qualities=said.qualities,
             notes=said.notes,
         )
-        click.echo(f"{report.run_id}  {who}: {state}; {counted}")
+        say(f"{report.run_id}  {who}: {state}; {counted}")
     for one in report.contradictions:
         place = gettext("question %(n)s", n=one.query_id) + (
             f", “{one.title}”" if one.title else ""
@@ -57,10 +56,10 @@ def tell(report: RatingsReport) -> None:
             file=one.in_file or "-",
             kept=one.kept or "-",
         )
-        click.echo(f"  !  {told}", err=True)
+        say(f"  !  {told}", err=True)
     for problem in report.problems:
         mark = "!!" if problem.severity is Severity.ERROR else "! "
-        click.echo(f"  {mark} {problems.message(problem)}", err=True)
+        say(f"  {mark} {problems.message(problem)}", err=True)
 
 
 def as_json(report: RatingsReport) -> dict[str, Any]:
@@ -109,7 +108,7 @@ def take(opened: Database, path: Path, rater: str, *, overwrite: bool) -> RatedI
 def tell_taken(report: RatedImport) -> None:
     """Print what was taken from a rated CSV; what is wrong with its lines goes to stderr."""
     for problem in report.problems:
-        click.echo(f"  {problems.message(problem)}", err=True)
+        say(f"  {problems.message(problem)}", err=True)
     if not report.storable:
         return
     for other in report.others:
@@ -120,13 +119,11 @@ def tell_taken(report: RatedImport) -> None:
             here=other.here,
             file=other.in_file,
         )
-        click.echo(f"  {said}", err=True)
+        say(f"  {said}", err=True)
     if report.others and not report.replaced:
-        click.echo(
-            "relevansi: " + gettext("These stay as they are; --overwrite replaces them."), err=True
-        )
+        say("relevansi: " + gettext("These stay as they are; --overwrite replaces them."), err=True)
     stored = len(report.stored(overwrite=report.replaced))
-    click.echo(
+    say(
         f"{report.run_id}  {report.rater}: "
         + ngettext("%(n)s value stored", "%(n)s values stored", stored)
         + "; "
@@ -194,7 +191,7 @@ def tell_compared(report: RatedFileReport) -> None:
     counts = gettext(
         "counts of %(rated)s and no verdicts on cards, so nothing is taken from it", rated=rated
     )
-    click.echo(f"{report.name}: {counts}; {said}")
+    say(f"{report.name}: {counts}; {said}")
 
 
 def compared_json(report: RatedFileReport) -> dict[str, Any]:

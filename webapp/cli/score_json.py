@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from webapp.cli.output import say
 from webapp.cli.score_options import ALL_FORMATS, FILE, Share, formats
 from webapp.cli.score_output import (
     ITEM_FORMATS,
@@ -89,7 +90,7 @@ def json_v2_command(**said: Any) -> None:
     limits = Gate(asked.min_average, asked.min_pass_rate)
     found = scoring.json_scoring(answered, gate=limits, subset=ids, stop_at_gate=asked.gate)
     for name, n in sorted(found.summary.too_long.items()):
-        click.echo(f"relevansi: {score_reports.too_long(name, n)}", err=True)
+        say(f"relevansi: {score_reports.too_long(name, n)}", err=True)
     _write(asked, answered, found)
     deciding = found.subset or found.summary
     if asked.gate and not deciding.gate_passed:

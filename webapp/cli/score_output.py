@@ -10,7 +10,7 @@ from typing import IO, Any, BinaryIO
 
 import click
 
-from webapp.cli.output import write
+from webapp.cli.output import say, write
 from webapp.cli.score_tables import report_table
 from webapp.exporters import score_reports
 from webapp.exporters.score_files import csv_file, json_file
@@ -56,7 +56,7 @@ def write_report(
 
 def tell(found: Problem) -> None:
     """Say on the standard error what is wrong with a file."""
-    click.echo(f"relevansi: {problems.message(found)}", err=True)
+    say(f"relevansi: {problems.message(found)}", err=True)
 
 
 def failure_of(refused: ImportRefused) -> click.ClickException:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.cli import database, stopping
+from webapp.cli.output import say
 from webapp.config import Settings, private_folder, resource, secret_key
 from webapp.db.engine import Database
 from webapp.db.sqlite_files import cut_off_beside
@@ -73,7 +74,7 @@ def upgrade_command() -> None:
     """Bring the configured database to this version of the program; keeps every row."""
     opened = Database(Settings.from_environment().database_url)
     opened.upgrade()
-    click.echo(
+    say(
         gettext(
             "%(name)s is at version %(version)s.",
             name=opened.description,
@@ -123,20 +124,20 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     gc.freeze()  # what a server is made of stays: no click waits until it was looked through
     opened = Database(settings.database_url)
-    click.echo(gettext("Relevansi is at %(address)s", address=address))
-    click.echo(gettext("Database: %(name)s", name=opened.description))
+    say(gettext("Relevansi is at %(address)s", address=address))
+    say(gettext("Database: %(name)s", name=opened.description))
     _name_leftovers(opened)
     if host != LOOPBACK:
         _tell_setup_link(opened, settings, address)
     opened.close()
-    click.echo(gettext("Stop it with Ctrl+C."))
+    say(gettext("Stop it with Ctrl+C."))
     if browser:
         import webbrowser
 
         Timer(0.5, webbrowser.open, [address]).start()
     app.extensions["background"].judge()
     if left := stopping.run(server, sockets):
-        click.echo(
+        say(
             ngettext(
                 "%(n)s request was cut off: it took too long.",
                 "%(n)s requests were cut off: they took too long.",
@@ -152,7 +153,7 @@ def _name_leftovers(opened: Database) -> None:
     """Name the folders that a backup or restore left behind when it was cut off."""
     left = cut_off_beside(Path(opened.description)) if opened.is_sqlite else []
     for folder in left:
-        click.echo(
+        say(
             gettext(
                 "A backup or restore was cut off and left %(name)s behind. The database is whole; "
                 "delete that folder.",
@@ -171,7 +172,7 @@ def _tell_setup_link(opened: Database, settings: Settings, address: str) -> None
         if study is not None and study.password is None:
             key = sign_in.setup_key(study, secret_key(settings.instance))
             link = f"{address}sign-in?setup={key}"
-            click.echo(gettext("Set the owner's password first: %(link)s", link=link))
+            say(gettext("Set the owner's password first: %(link)s", link=link))
 
 
 def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:

@@ -9,6 +9,7 @@ import click
 from webapp.cli import database, offline
 from webapp.cli.commands import AppFactory
 from webapp.cli.figures import RULES, rule_name
+from webapp.cli.output import say
 from webapp.i18n import gettext
 from webapp.services import export_trees, reports
 from webapp.services.export_trees import Tree, TreeFile
@@ -48,7 +49,7 @@ def export_tree_command(
         raise click.ClickException(_refusal(folder, different))
     written = _write(folder, tree)
     for note in tree.notes:
-        click.echo(f"relevansi: {note}", err=True)
+        say(f"relevansi: {note}", err=True)
     told = gettext(
         "%(folder)s: %(new)s files written, %(replaced)s replaced, %(same)s there already",
         folder=folder,
@@ -56,7 +57,7 @@ def export_tree_command(
         replaced=len(different),
         same=len(tree.files) - written,
     )
-    click.echo(told)
+    say(told)
 
 
 def _differs(folder: Path, file: TreeFile) -> bool:

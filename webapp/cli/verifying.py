@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from webapp.cli.output import write
+from webapp.cli.output import printable, write
 from webapp.i18n import gettext, ngettext
 from webapp.importers import proof_pack
 from webapp.importers.proof_pack import UnusablePack
@@ -101,7 +101,7 @@ def _lines(found: Verification) -> Iterator[str]:
         version=found.version,
         when=found.created_at.isoformat(),
     )
-    yield _printable(made)
+    yield printable(made)
     yield gettext("Fingerprint (SHA-256 of manifest.json): %(hash)s", hash=found.fingerprint)
     if found.equal:
         yield gettext(
@@ -111,8 +111,8 @@ def _lines(found: Verification) -> Iterator[str]:
         )
     for file, differences in groupby(_sorted(found.differences), key=lambda one: one.file):
         listed = list(differences)
-        yield _printable(file)
-        yield from (f"  {_printable(_told(one))}" for one in listed[:MOST_LINES])
+        yield printable(file)
+        yield from (f"  {printable(_told(one))}" for one in listed[:MOST_LINES])
         if len(listed) > MOST_LINES:
             more = len(listed) - MOST_LINES
             yield "  " + gettext("and %(n)s more; --format json lists all of them", n=more)
@@ -156,8 +156,3 @@ def _value(value: Value) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return "-" if value is None else str(value)
-
-
-def _printable(text: str) -> str:
-    """`text` without what would move a terminal's cursor: the pack is somebody else's."""
-    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in text)
