@@ -35,6 +35,7 @@ UNKEPT = """async () => {
 FAILING_ONCE = """
 let registrations = 0;
 const { serviceWorker } = navigator;
+globalThis.isUncontrolled = !serviceWorker.controller;
 const register = serviceWorker.register.bind(serviceWorker);
 serviceWorker.register = async (...which) => {
   if (!registrations++) throw new TypeError("no worker yet");
@@ -152,8 +153,9 @@ def test_the_next_questions_are_kept_after_attempts_that_failed(
     RatingPage(page, server.url, run_id).open(1)
     wait_for(page, COPIES, lambda found: len(found) == 4)
     page.evaluate(UNKEPT)
-    context.new_cdp_session(page).send("Page.reload", {"ignoreCache": True})
-    page.wait_for_function("navigator.serviceWorker.controller === null")
+    with page.expect_navigation():
+        context.new_cdp_session(page).send("Page.reload", {"ignoreCache": True})
+    assert page.evaluate("isUncontrolled")
     wait_for(page, COPIES, lambda found: len(found) == 4)
 
 
