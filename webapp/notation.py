@@ -1,7 +1,14 @@
-"""Numbers and times as the reader's language writes them: one notation for pages and reports."""
+"""Numbers and times as the reader's language writes them: one notation for pages and reports.
+
+Pages write ratios as their reader chose, 0.94 or 94%; reports and files always as decimals.
+A unit is that of ``metrics.registry``; only what is a ratio follows the choice.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -10,36 +17,96 @@ from functools import cache
 from babel.dates import format_date, format_datetime
 from babel.numbers import format_decimal, get_decimal_symbol
 
-from webapp.i18n import language
+from webapp.i18n import gettext, language
 
 UNDEFINED = "-"
 MINUS = "−"
 SMALLEST_PLAIN = 0.0001
 SMALLEST_SHOWN = 0.005
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+RATIO = "ratio"
+DECIMALS, PERCENT = "decimals", "percent"
+
+_ratios: ContextVar[str] = ContextVar("ratios", default=DECIMALS)
 
 
-def figure(value: float | None) -> str:
+def ratios() -> str:
+    """Return how ratios are written in this context: ``DECIMALS`` or ``PERCENT``."""
+    return _ratios.get()
+
+
+def write_ratios(way: str) -> None:
+    """Write ratios this way from here on, in this context."""
+    _ratios.set(way)
+
+
+@contextmanager
+def writing_ratios(way: str) -> Iterator[None]:
+    """Write ratios this way inside the ``with`` block."""
+    before = _ratios.set(way)
+    try:
+        yield
+    finally:
+        _ratios.reset(before)
+
+
+def figure(value: float | None, unit: str = RATIO) -> str:
     """Return a figure with two decimals; undefined is "-", never 0.
 
     >>> figure(0.9375), figure(None)
     ('0,94', '-')
+    >>> with writing_ratios(PERCENT):
+    ...     figure(0.9375), figure(4.25, "grade 0-5")
+    ('94%', '4,25')
     """
     if value is None:
         return UNDEFINED
+    if _in_percent(unit):
+        return f"{_hundredfold(value, 2)}%"
+    return _decimals(value)
+
+
+def four(value: Fraction | float | None, unit: str = RATIO) -> str:
+    """Return a figure with the four decimals of a report; undefined is "-".
+
+    >>> four(Fraction(2, 3)), four(None)
+    ('0,6667', '-')
+    >>> with writing_ratios(PERCENT):
+    ...     four(Fraction(2, 3))
+    '66,67%'
+    """
+    if value is None:
+        return UNDEFINED
+    if _in_percent(unit):
+        return f"{_hundredfold(float(value), 4)}%"
+    return format_decimal(round(float(value), 4), format="0.0000", locale=language())
+
+
+def scale(value: float, unit: str = RATIO) -> str:
+    """Return a value at an axis, as short as it can be.
+
+    >>> scale(0.5), scale(1.0)
+    ('0,5', '1')
+    >>> with writing_ratios(PERCENT):
+    ...     scale(0.5), scale(5.0, "grade 0-5")
+    ('50%', '5')
+    """
+    return percent(value) if _in_percent(unit) else number(value)
+
+
+def _decimals(value: float) -> str:
     # Babel's "0.00" writes the same in ten times the time, and a page has sixty of them.
     return f"{Decimal(str(value)):.2f}".replace(".", _mark(language()))
 
 
-def four(value: Fraction | float | None) -> str:
-    """Return a figure with the four decimals of a report; undefined is "-".
+def _in_percent(unit: str) -> bool:
+    return unit == RATIO and _ratios.get() == PERCENT
 
-    >>> four(Fraction(2, 3)), four(None)
-    ('0.6667', '-')
-    """
-    if value is None:
-        return UNDEFINED
-    return format_decimal(round(float(value), 4), format="0.0000", locale=language())
+
+def _hundredfold(value: float, places: int) -> str:
+    """Return a ratio in hundredths: the digits that it has with so many decimals."""
+    digits = round(Decimal(str(value)), places)
+    return f"{100 * digits:.{places - 2}f}".replace(".", _mark(language()))
 
 
 @cache
@@ -57,49 +124,77 @@ def number(value: float) -> str:
     return format_decimal(value, locale=language())
 
 
-def difference(value: float | None) -> str:
-    """Return a difference with two decimals and its sign; undefined is "-".
+def difference(value: float | None, unit: str = RATIO) -> str:
+    """Return a difference of two figures with its sign; undefined is "-".
+
+    That of two percentages is in percentage points.
 
     >>> difference(0.125), difference(-0.5), difference(0.001), difference(None)
     ('+0,12', '−0,50', '0,00', '-')
+    >>> with writing_ratios(PERCENT):
+    ...     difference(0.125), difference(-0.5, "grade 0-5")
+    ('+12 poin', '−0,50')
     """
     if value is None:
         return UNDEFINED
-    size = figure(abs(value))
-    if size == figure(0.0):
-        return size
-    return f"{'+' if value > 0 else MINUS}{size}"
+    return _points(_signed(value, unit)) if _in_percent(unit) else _signed(value, unit)
 
 
-def amount(value: float) -> str:
+def amount(value: float, unit: str = RATIO) -> str:
     """Return how large a difference is: two decimals, or four digits where they would be 0.
 
     >>> amount(-0.125), amount(0.00123456)
     ('0,12', '0,001235')
+    >>> with writing_ratios(PERCENT):
+    ...     amount(-0.125), amount(0.00123456)
+    ('12 poin', '0,1235 poin')
     """
     size = abs(value)
-    return figure(size) if size >= SMALLEST_SHOWN or size == 0 else p_value(size)
+    is_tiny = 0 < size < SMALLEST_SHOWN
+    if _in_percent(unit):
+        return _points(p_value(100 * size) if is_tiny else _hundredfold(size, 2))
+    return p_value(size) if is_tiny else figure(size, unit)
 
 
-def interval(lower: float | None, upper: float | None, *, signed: bool = False) -> str:
+def interval(
+    lower: float | None, upper: float | None, unit: str = RATIO, *, signed: bool = False
+) -> str:
     """Return an interval in brackets; one without bounds is "-".
 
     >>> interval(0.5, 0.75), interval(-0.25, 0.5, signed=True), interval(None, None)
     ('[0,50; 0,75]', '[−0,25; +0,50]', '-')
+    >>> with writing_ratios(PERCENT):
+    ...     interval(0.5, 0.75), interval(-0.25, 0.5, signed=True)
+    ('[50%; 75%]', '[−25; +50] poin')
     """
     if lower is None or upper is None:
         return UNDEFINED
-    write = difference if signed else figure
-    return f"[{write(lower)}; {write(upper)}]"
+    if not signed:
+        return f"[{figure(lower, unit)}; {figure(upper, unit)}]"
+    bounds = f"[{_signed(lower, unit)}; {_signed(upper, unit)}]"
+    return _points(bounds) if _in_percent(unit) else bounds
+
+
+def _signed(value: float, unit: str) -> str:
+    """Return a difference with its sign, of percentages without their unit."""
+    in_percent = _in_percent(unit)
+    size, nothing = (
+        _hundredfold(one, 2) if in_percent else _decimals(one) for one in (abs(value), 0.0)
+    )
+    return size if size == nothing else f"{'+' if value > 0 else MINUS}{size}"
+
+
+def _points(said: str) -> str:
+    return gettext("%(n)s points", n=said)
 
 
 def percent(share: float) -> str:
     """Return a share in per cent, without needless decimals.
 
     >>> percent(0.95)
-    '95 %'
+    '95%'
     """
-    return f"{number(round(100 * share, 2))} %"
+    return f"{number(round(100 * share, 2))}%"
 
 
 def p_value(p: float | None) -> str:

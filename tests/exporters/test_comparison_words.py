@@ -43,7 +43,7 @@ def precision_difference(*judged: str, other: str = "N", settings: Resampling = 
 def test_a_difference_that_chance_explains_is_not_distinguishable() -> None:
     # three questions, each 1 against 0: 2 of the 8 signs are as extreme, p = 0.25
     assert precision_difference("R", "R", "R") == (
-        "Precision@5: a is 1.00 higher than b (95 % interval [+1.00; +1.00], n = 3, p = 0.25, "
+        "Precision@5: a is 1.00 higher than b (95% interval [+1.00; +1.00], n = 3, p = 0.25, "
         "Holm 0.25): not distinguishable."
     )
 
@@ -51,8 +51,8 @@ def test_a_difference_that_chance_explains_is_not_distinguishable() -> None:
 def test_a_difference_beyond_chance_is_significant() -> None:
     # six questions: 2 of the 64 signs, p = 0.03125
     assert precision_difference(*"RRRRRR") == (
-        "Precision@5: a is 1.00 higher than b (95 % interval [+1.00; +1.00], n = 6, p = 0.03125, "
-        "Holm 0.03125): significant at 5 %."
+        "Precision@5: a is 1.00 higher than b (95% interval [+1.00; +1.00], n = 6, p = 0.03125, "
+        "Holm 0.03125): significant at 5%."
     )
 
 
@@ -220,6 +220,6 @@ def test_few_pairs_are_called_small() -> None:
 def test_sentences_come_in_indonesian_with_decimal_commas() -> None:
     with speaking("id"):
         assert precision_difference("R", "R", "R") == (
-            "Precision@5: a lebih tinggi 1,00 daripada b (interval 95 % [+1,00; +1,00], n = 3, "
+            "Precision@5: a lebih tinggi 1,00 daripada b (interval 95% [+1,00; +1,00], n = 3, "
             "p = 0,25, Holm 0,25): tidak dapat dibedakan."
         )

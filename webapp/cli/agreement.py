@@ -77,7 +77,7 @@ def _tables(report: AgreementReport) -> str:
             console.print(reason, markup=False)
         console.print(
             gettext(
-                "In brackets: %(percent)s %% intervals (%(method)s, %(resamples)s resamples, "
+                "In brackets: %(percent)s%% intervals (%(method)s, %(resamples)s resamples, "
                 "seed %(seed)s).",
                 percent=round(100 * report.bootstrap.confidence),
                 method=gettext("percentile bootstrap over items"),

@@ -17,6 +17,7 @@ from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender, Estimate, QuestionLine
 from webapp.metrics.differences import Difference, RunDifferences
 from webapp.metrics.figures import HEADLINES, Figure
+from webapp.metrics.registry import Unit
 from webapp.metrics.signed_rank import SignedRank
 from webapp.metrics.stability import FIGURES, Order, StabilityLine
 from webapp.records import EmptyOutcome, QueryState
@@ -158,9 +159,9 @@ def summary(report: ComparisonReport) -> Table:
         tuple(
             (
                 word(words.figure_name(figure)),
-                *(_estimate(c.estimates[figure]) for c in comparison.contenders),
+                *(_estimate(c.estimates[figure], unit) for c in comparison.contenders),
             )
-            for figure in HEADLINES
+            for figure, unit in ((name, words.unit_of(name)) for name in HEADLINES)
         ),
         (gettext(words.COMPOSITE_NOTE), words.provenance(report)),
     )
@@ -377,35 +378,38 @@ def _contender(contender: Contender) -> Iterator[Cell]:
         yield _count(count)
 
 
-def _estimate(estimate: Estimate) -> Cell:
+def _estimate(estimate: Estimate, unit: Unit) -> Cell:
     found, interval = estimate.figure, estimate.interval
     values = (found.value, interval.lower, interval.upper, found.n)
     if interval.lower is None:
-        return _lines(_with_n(found), values)
-    value, n = _with_n(found)
-    return _lines((value, notation.interval(interval.lower, interval.upper), n), values)
+        return _lines(_with_n(found, unit), values)
+    value, n = _with_n(found, unit)
+    bounds = notation.interval(interval.lower, interval.upper, unit)
+    return _lines((value, bounds, n), values)
 
 
 def _lines(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " ") -> Cell:
     return Cell(between.join(lines), values, lines)
 
 
-def _with_n(found: Figure) -> tuple[str, str]:
-    return notation.figure(found.value), f"n = {notation.number(found.n)}"
+def _with_n(found: Figure, unit: Unit) -> tuple[str, str]:
+    return notation.figure(found.value, unit), f"n = {notation.number(found.n)}"
 
 
 def _category(contender: Contender, category: str, figure: str) -> Cell:
     figures = contender.categories.get(category)
     if figures is None:
         return Cell(gettext("not run"), (None, None))
-    return _lines(_with_n(figures[figure]), (figures[figure].value, figures[figure].n))
+    found = figures[figure]
+    return _lines(_with_n(found, words.unit_of(figure)), (found.value, found.n))
 
 
 def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
     lower, upper = difference.interval.lower, difference.interval.upper
     counts = (difference.wins, difference.ties, difference.losses)
-    apart = notation.difference(difference.mean)
-    bounds = notation.interval(lower, upper, signed=True)
+    unit = words.unit_of(difference.figure)
+    apart = notation.difference(difference.mean, unit)
+    bounds = notation.interval(lower, upper, unit, signed=True)
     return (
         word(words.difference_name(difference)),
         _runs(comparison, difference),
@@ -415,7 +419,7 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
         _said(None if difference.p is None else words.test_name(difference)),
         Cell(notation.p_value(difference.p), (difference.p,)),
         Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
-        Cell(notation.difference(difference.headline), (difference.headline,)),
+        Cell(notation.difference(difference.headline, unit), (difference.headline,)),
     )
 
 

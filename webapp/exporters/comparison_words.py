@@ -17,7 +17,7 @@ from webapp.metrics.comparisons import Comparison, Contender
 from webapp.metrics.differences import MCNEMAR, Difference, RunDifferences
 from webapp.metrics.queries import why_undefined
 from webapp.metrics.ranking import Undefined
-from webapp.metrics.registry import measure_of
+from webapp.metrics.registry import Unit, measure_of
 from webapp.metrics.signed_rank import MOST_EXACT
 from webapp.metrics.significance import Resampling
 from webapp.metrics.stability import Change, Stability, Variation
@@ -69,6 +69,12 @@ def figure_name(figure: str) -> str:
     if figure in CONSTRAINT_MEASURES:
         return gettext(CONSTRAINT_MEASURES[figure].label)
     return gettext(measure_of(figure).label)
+
+
+def unit_of(figure: str) -> Unit:
+    """Return what a figure is measured in."""
+    found = CONSTRAINT_MEASURES.get(figure) or measure_of(figure)
+    return found.unit
 
 
 def difference_name(difference: Difference) -> str:
@@ -189,7 +195,7 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
     said = gettext(
         "%(figure)s: %(apart)s (%(details)s): %(worth)s.",
         figure=names["figure"],
-        apart=_apart(difference.mean, names["first"], names["second"]),
+        apart=_apart(difference, difference.mean, names["first"], names["second"]),
         details=_details(comparison, difference),
         worth=_worth(comparison, difference),
     )
@@ -362,7 +368,7 @@ def notes(report: ComparisonReport) -> Iterator[str]:
     yield gettext(COMPOSITE_NOTE)
 
 
-def _apart(mean: float, first: str, second: str) -> str:
+def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
     if round(mean, 9) == 0:
         return gettext("%(first)s and %(second)s are level", first=first, second=second)
     higher, lower = (first, second) if mean > 0 else (second, first)
@@ -370,7 +376,7 @@ def _apart(mean: float, first: str, second: str) -> str:
         "%(higher)s is %(amount)s higher than %(lower)s",
         higher=higher,
         lower=lower,
-        amount=notation.amount(mean),
+        amount=notation.amount(mean, unit_of(difference.figure)),
     )
 
 
@@ -381,7 +387,7 @@ def _details(comparison: RunDifferences, difference: Difference) -> str:
         lower, upper = (None if b is None else -b for b in (upper, lower))
     return ", ".join(
         [
-            _interval(comparison, lower, upper),
+            _interval(comparison, lower, upper, unit_of(difference.figure)),
             f"n = {notation.number(difference.n)}",
             f"p = {notation.p_value(difference.p)}",
             f"Holm {notation.p_value(difference.p_holm)}",
@@ -389,13 +395,15 @@ def _details(comparison: RunDifferences, difference: Difference) -> str:
     )
 
 
-def _interval(comparison: RunDifferences, lower: float | None, upper: float | None) -> str:
+def _interval(
+    comparison: RunDifferences, lower: float | None, upper: float | None, unit: Unit
+) -> str:
     if lower is None or upper is None:
         return gettext("too few for an interval")
     return gettext(
         "%(share)s interval %(interval)s",
         share=notation.percent(comparison.settings.confidence),
-        interval=notation.interval(lower, upper, signed=True),
+        interval=notation.interval(lower, upper, unit, signed=True),
     )
 
 

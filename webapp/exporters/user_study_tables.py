@@ -8,11 +8,12 @@ from datetime import date
 from webapp import notation
 from webapp.exporters import user_study_words as words
 from webapp.exporters.comparison_tables import Cell, Column, Document, Section, Table, Value
-from webapp.exporters.comparison_words import figure_name
+from webapp.exporters.comparison_words import figure_name, unit_of
 from webapp.i18n import gettext
 from webapp.metrics.clustered import ClusteredMean
 from webapp.metrics.figures import Figure
 from webapp.metrics.ranking import Undefined
+from webapp.metrics.registry import Unit
 from webapp.metrics.user_study import FIGURES, Person, UserStudyReport
 
 CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
@@ -99,7 +100,10 @@ def summary(report: UserStudyReport) -> Table:
             Column(gettext("Participants"), numeric=True),
             Column(gettext("Questions"), numeric=True),
         ),
-        tuple((_word(figure_name(name)), *_estimate(report.figures[name])) for name in FIGURES),
+        tuple(
+            (_word(figure_name(name)), *_estimate(report.figures[name], unit_of(name)))
+            for name in FIGURES
+        ),
         (*whys, words.settings(report), words.provenance(report)),
     )
 
@@ -179,7 +183,7 @@ def by_category(report: UserStudyReport) -> Table:
                 _word(words.category(line.category)),
                 _count(line.n_questions),
                 _count(line.n_people),
-                *(_lines(line.figures[name]) for name in CATEGORY_FIGURES),
+                *(_lines(line.figures[name], unit_of(name)) for name in CATEGORY_FIGURES),
             )
             for line in report.categories
         ),
@@ -212,16 +216,16 @@ def comments(report: UserStudyReport) -> Table:
     )
 
 
-def _estimate(found: ClusteredMean) -> Iterable[Cell]:
+def _estimate(found: ClusteredMean, unit: Unit) -> Iterable[Cell]:
     lower, upper = found.interval.lower, found.interval.upper
-    yield Cell(notation.figure(found.value), (found.value,))
-    yield Cell(notation.interval(lower, upper), (lower, upper))
+    yield Cell(notation.figure(found.value, unit), (found.value,))
+    yield Cell(notation.interval(lower, upper, unit), (lower, upper))
     yield _count(found.clusters)
     yield _count(found.n)
 
 
-def _lines(found: ClusteredMean) -> Cell:
-    lines = words.figure(found)
+def _lines(found: ClusteredMean, unit: Unit) -> Cell:
+    lines = words.figure(found, unit)
     interval = found.interval
     values = (found.value, interval.lower, interval.upper, found.clusters, found.n)
     return Cell(" ".join(lines), values, lines)
@@ -230,11 +234,11 @@ def _lines(found: ClusteredMean) -> Cell:
 def _own(person: Person, names: Iterable[str]) -> Iterable[Cell]:
     found = person.figures
     for name in names:
-        yield _figure(found[name])
+        yield _figure(found[name], unit_of(name))
 
 
-def _figure(found: Figure) -> Cell:
-    lines = (notation.figure(found.value), f"n = {notation.number(found.n)}")
+def _figure(found: Figure, unit: Unit) -> Cell:
+    lines = (notation.figure(found.value, unit), f"n = {notation.number(found.n)}")
     return Cell(" ".join(lines), (found.value, found.n), lines)
 
 

@@ -8,6 +8,7 @@ from webapp import labels, notation
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.clustered import TOO_FEW_CLUSTERS, ClusteredMean
 from webapp.metrics.ranking import EXPLANATIONS, Undefined
+from webapp.metrics.registry import Unit
 from webapp.metrics.usability_summary import TOO_FEW_SCORES, UsabilitySummary
 from webapp.metrics.user_study import Comment, Person, Stage, UserStudyReport
 
@@ -40,6 +41,8 @@ BANGOR = mark(
 SUS_INTERVAL = mark(
     "The interval of the SUS mean is Student's t interval over participants, cut at 0 and 100."
 )
+
+SCORE: Unit = "score 0-100"
 
 
 def stage(found: Stage) -> str:
@@ -83,13 +86,13 @@ def counts(report: UserStudyReport) -> str:
     return " · ".join(said)
 
 
-def figure(found: ClusteredMean) -> tuple[str, ...]:
+def figure(found: ClusteredMean, unit: Unit) -> tuple[str, ...]:
     """Return a figure over all in parts: value, interval or that there is none, both n."""
     if found.value is None:
         return (notation.UNDEFINED, _n(found))
     lower, upper = found.interval.lower, found.interval.upper
-    bounds = (notation.interval(lower, upper),) if lower is not None else ()
-    return (notation.figure(found.value), *bounds, _n(found))
+    bounds = (notation.interval(lower, upper, unit),) if lower is not None else ()
+    return (notation.figure(found.value, unit), *bounds, _n(found))
 
 
 def why_not(found: ClusteredMean) -> str:
@@ -103,7 +106,7 @@ def usability(found: UsabilitySummary, confidence: float) -> str:
     """Return the SUS mean with interval, n, adjective and grade in a sentence."""
     if found.mean is None or found.adjective is None:
         return gettext("SUS: nobody has answered all ten items yet.")
-    mean, n = notation.figure(found.mean), notation.number(found.n)
+    mean, n = notation.figure(found.mean, SCORE), notation.number(found.n)
     word = {"adjective": gettext(found.adjective), "grade": found.grade}
     if found.interval.lower is None:
         return gettext(
@@ -118,7 +121,7 @@ def usability(found: UsabilitySummary, confidence: float) -> str:
         "%(grade)s.",
         mean=mean,
         share=notation.percent(confidence),
-        interval=notation.interval(found.interval.lower, found.interval.upper),
+        interval=notation.interval(found.interval.lower, found.interval.upper, SCORE),
         n=n,
         **word,
     )

@@ -43,7 +43,7 @@ _MEASURES = (
         meaning=mark("How far a mean would move had other questions of the kind been asked."),
         unit="difference",
         formula=mark(
-            "the 2.5 % and 97.5 % quantiles of the mean over questions drawn again with replacement"
+            "the 2.5% and 97.5% quantiles of the mean over questions drawn again with replacement"
         ),
         denominator=mark("the resamples"),
         edge_cases=(
@@ -152,7 +152,7 @@ _MEASURES = (
             mark("A pair without a p-value is not counted."),
             mark("It does not correct for looking at several figures."),
         ),
-        reading=mark("Significant at 5 % where it is 0.05 or less."),
+        reading=mark("Significant at 5% where it is 0.05 or less."),
         source=(
             "Holm, S. (1979). A simple sequentially rejective multiple test procedure. "
             "Scandinavian Journal of Statistics 6(2), 65-70."

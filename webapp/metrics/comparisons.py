@@ -23,7 +23,7 @@ from webapp.records import QueryState
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure of one run with its 95 % interval over questions."""
+    """A figure of one run with its 95% interval over questions."""
 
     figure: Figure
     interval: Interval

@@ -57,7 +57,7 @@ USER_MEASURES = by_name(
         mark("Interval over participants"),
         mark("How far a figure of phase 3 would move had other people taken part."),
         mark(
-            "the 2.5 % and 97.5 % quantiles of the mean over questions, participants drawn again "
+            "the 2.5% and 97.5% quantiles of the mean over questions, participants drawn again "
             "with all their questions"
         ),
         mark("the resamples"),

@@ -17,6 +17,7 @@ Unit = Literal[
     "ratio",
     "grade 0-5",
     "score 0-100",
+    "coefficient",
     "difference",
     "probability",
     "count",

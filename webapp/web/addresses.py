@@ -80,6 +80,10 @@ PAGES = {
         "",
         get_or_post("/language", "switch"),
     ),
+    "ratios": page(
+        "",
+        post("/ratios", "switch"),
+    ),
     "home": page(
         "",
         get("/", "show"),

@@ -151,15 +151,15 @@ def line(
 def _cell(measure: Measure, found: Coefficient) -> Cell:
     bounds = ""
     if found.lower is not None and found.upper is not None:
-        low, high = _figure(found.lower), _figure(found.upper)
+        low, high = _figure(found.lower, measure), _figure(found.upper, measure)
         bounds = gettext("%(low)s to %(high)s", low=low, high=high)
-    value = formatting.UNDEFINED if found.value is None else _figure(found.value)
+    value = formatting.UNDEFINED if found.value is None else _figure(found.value, measure)
     return Cell(measure, value, found.n, bounds, found.why_undefined)
 
 
-def _figure(value: float) -> str:
-    """Return a coefficient, which may be negative, with two decimals."""
-    return formatting.figure(round(value, 2) + 0.0).replace("-", "−")
+def _figure(value: float, measure: Measure) -> str:
+    """Return a share, or a coefficient, which may be negative."""
+    return formatting.figure(round(value, 2) + 0.0, measure.unit).replace("-", "−")
 
 
 def _said(by_rater: Mapping[str, CannotTell]) -> Iterable[Said]:

@@ -12,12 +12,14 @@ from webapp.metrics.coefficients import EXPLANATIONS as NO_AGREEMENT
 from webapp.metrics.coefficients import NoAgreement
 from webapp.metrics.constraint_rules import Outcome
 from webapp.metrics.machine_agreement import EXPLANATIONS, BinaryAgreement, NoShare
-from webapp.notation import four
+from webapp.notation import RATIO, four
 from webapp.services import constraint_agreement, reports
 from webapp.services.constraint_agreement import Compared, ConstraintAgreement
 from webapp.web import access, constraint_words, htmx, rules
 from webapp.web.constraint_words import OUTCOMES, SIGNS
 from webapp.web.rules import RuleChoice
+
+KAPPA = "coefficient"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +72,13 @@ def show(run_id: str) -> str:
 
 def _lines(agreement: BinaryAgreement) -> tuple[AgreementLine, ...]:
     measured = agreement.kappa
-    kappa, why = _value(measured.why_undefined if measured.value is None else measured.value)
+    kappa, why = _value(measured.why_undefined if measured.value is None else measured.value, KAPPA)
     low, high = measured.lower, measured.upper
     return (
         AgreementLine(
             gettext("Cohen's kappa"),
             kappa,
-            why if low is None else f"[{four(low)}; {four(high)}]",
+            why if low is None else f"[{four(low, KAPPA)}; {four(high, KAPPA)}]",
             agreement.n,
             gettext("Agreement beyond chance: 1 is full, 0 no better than chance."),
         ),
@@ -101,13 +103,13 @@ def _lines(agreement: BinaryAgreement) -> tuple[AgreementLine, ...]:
     )
 
 
-def _value(value: float | NoAgreement | NoShare | None) -> tuple[str, str]:
+def _value(value: float | NoAgreement | NoShare | None, unit: str = RATIO) -> tuple[str, str]:
     """Return a value as it is shown and, where there is none, why."""
     if isinstance(value, NoAgreement):
         return "-", gettext(NO_AGREEMENT[value])
     if isinstance(value, NoShare):
         return "-", gettext(EXPLANATIONS[value])
-    return four(value), ""
+    return four(value, unit), ""
 
 
 def _apart(found: Compared) -> Apart:

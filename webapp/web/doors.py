@@ -22,6 +22,7 @@ DOORS = {
     "static": Door.ANYBODY,
     "health": Door.ANYBODY,
     "language": Door.ANYBODY,
+    "ratios": Door.ANYBODY,
     "shell": Door.ANYBODY,
     "sign_in": Door.ANYBODY,
     "sign_in.ask_to_change": Door.OWNER,

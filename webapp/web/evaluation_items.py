@@ -150,7 +150,9 @@ def _answer(item: Item, verdicts: Sequence[SentenceVerdict]) -> Shown:
             text=cut(verdict.sentence.text),
             look=SUPPORTS[verdict.support][0],
             support=gettext(SUPPORTS[verdict.support][1]),
-            cosine="" if verdict.cosine is None else formatting.figure(verdict.cosine),
+            cosine=""
+            if verdict.cosine is None
+            else formatting.figure(verdict.cosine, "coefficient"),
             contexts=tuple(
                 (name, cut(contexts[name]) if name in contexts else None)
                 for name in dict.fromkeys(verdict.sentence.citations)

@@ -9,7 +9,7 @@ from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.figures import HEADLINES, Figure, figures
 from webapp.metrics.queries import QuerySummary, Span, why_undefined
 from webapp.metrics.ranking import EXPLANATIONS, Undefined
-from webapp.metrics.registry import MEASURES, Measure
+from webapp.metrics.registry import MEASURES, Measure, Unit
 from webapp.metrics.totals import Totals
 from webapp.services.answer_figures import AnswerFigures
 from webapp.web import formatting
@@ -148,9 +148,10 @@ def reasons() -> tuple[Reason, ...]:
 
 
 def _figure_cell(name: str, figure: Figure, still_open: _Open) -> Cell:
-    bounds, sentence = _bounds(figure, still_open.of(name))
+    unit = MEASURES[name].unit
+    bounds, sentence = _bounds(figure, still_open.of(name), unit)
     return Cell(
-        value=formatting.figure(figure.value),
+        value=formatting.figure(figure.value, unit),
         bounds=bounds,
         sentence=sentence,
         n=figure.n,
@@ -162,18 +163,18 @@ def _query_cell(measure: Measure, summary: QuerySummary, still_open: _Open) -> C
     if measure.query_name is None:
         return Cell("", applies=False)
     span = summary.span(measure.query_name)
-    bounds, sentence = _bounds(span, still_open.of(measure.name))
-    value = formatting.figure(span.value)
+    bounds, sentence = _bounds(span, still_open.of(measure.name), measure.unit)
+    value = formatting.figure(span.value, measure.unit)
     if measure.name == "mean_response_quality" and span.value is not None:
         value = formatting.number(span.value)
     return Cell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
 
 
-def _bounds(figure: Figure | Span, still_open: str) -> tuple[str, str]:
+def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:
     """Return the two bounds in short and in a sentence; both empty where they add nothing."""
     if figure.lower is None or figure.upper is None:
         return "", ""
-    low, high = formatting.figure(figure.lower), formatting.figure(figure.upper)
+    low, high = formatting.figure(figure.lower, unit), formatting.figure(figure.upper, unit)
     if low != high:
         sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
         return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence

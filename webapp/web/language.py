@@ -46,12 +46,12 @@ def switch() -> Response:
     wanted = request.values.get("to", "")
     if wanted not in i18n.LANGUAGES:
         raise BadRequest
-    response = redirect(_back(), 303)
+    response = redirect(back(), 303)
     response.set_cookie(COOKIE, wanted, max_age=YEAR, httponly=True, samesite="Lax")
     return response  # type: ignore[return-value]
 
 
-def _back() -> str:
+def back() -> str:
     """Return the page the reader came from, if it is one of ours, else the first page."""
     try:
         came_from = urlsplit(request.referrer or "")

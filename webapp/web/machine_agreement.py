@@ -147,7 +147,7 @@ def _written(value: float | None) -> str:
     """Return a coefficient, which may be negative, with two decimals."""
     if value is None:
         return formatting.UNDEFINED
-    return formatting.figure(round(value, 2) + 0.0).replace("-", "−")
+    return formatting.figure(round(value, 2) + 0.0, "coefficient").replace("-", "−")
 
 
 def _bounds(low: float | None, high: float | None) -> str:

@@ -25,6 +25,7 @@ from webapp.web import (
     formatting,
     language,
     markdown,
+    ratios,
     site,
 )
 from webapp.web.requests import Request
@@ -53,6 +54,7 @@ def join(app: Flask, database_url: str) -> None:
     """Make `app` answer with every page, on the database at `database_url`."""
     app.extensions["database"] = _opened(database_url)
     language.speak(app)
+    ratios.write(app)
     badges.set_up(app, database_url)
     access.guard(app)
     app.extensions["largest body"] = lambda environ: body_limits.limits(app, environ).body

@@ -11,9 +11,10 @@ from pathlib import Path
 from flask import current_app, request, url_for
 from sqlalchemy.exc import SQLAlchemyError
 
+from webapp import notation
 from webapp.i18n import LANGUAGES, language
 from webapp.services import studies
-from webapp.web import access
+from webapp.web import access, ratios
 from webapp.web.access import NotSignedIn, NotTakingPart
 
 LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
@@ -26,7 +27,8 @@ class Site:
     ``is_owner`` opens the owner's sections, ``is_local`` says that nobody signs in here.
     ``participant`` is the pseudonym of somebody who takes part in phase 3, ``key`` whose things
     the browser keeps (see ``access.Visitor``). ``has_items`` says that raters have items of
-    evaluations to judge.
+    evaluations to judge. ``ratios`` is how ratios are written, ``ways`` what one looks like in
+    each way.
     """
 
     study: str
@@ -41,6 +43,8 @@ class Site:
     participant: str
     key: str | None
     has_items: bool
+    ratios: str
+    ways: dict[str, str]
 
 
 def site() -> Site:
@@ -59,6 +63,8 @@ def site() -> Site:
         participant=_participant(),
         key=access.visitor().key,
         has_items=has_items,
+        ratios=notation.ratios(),
+        ways=ratios.examples(),
     )
 
 

@@ -118,7 +118,8 @@ def _cell(
         shade = PALEST + (DARKEST - PALEST) * value / top_of(figure)
         canvas.box(corner, size, fill=palette.shade(shade))
     if figures:
-        said = (notation.figure(value), f"n = {notation.number(figures[figure].n)}")
+        unit = words.unit_of(figure)
+        said = (notation.figure(value, unit), f"n = {notation.number(figures[figure].n)}")
     else:
         said = lettering.lines(gettext("not run"), SMALL, size[0], most=2)
     for number, line in enumerate(said):
@@ -130,16 +131,17 @@ def _cell(
 def _scale(canvas: Canvas, figure: str, top: float) -> float:
     """The shades from 0 to the largest value, as a row of swatches."""
     steps, size = 5, 22.0
-    most = top_of(figure)
-    canvas.text((0, top + 12), notation.number(0), size=SMALL)
-    left = lettering.width("0", SMALL) + 6
+    unit = words.unit_of(figure)
+    least, most = notation.scale(0, unit), notation.scale(top_of(figure), unit)
+    canvas.text((0, top + 12), least, size=SMALL)
+    left = lettering.width(least, SMALL) + 6
     for step in range(steps):
         shade = PALEST + (DARKEST - PALEST) * step / (steps - 1)
         corner = (left + step * size, top + 2)
         canvas.box(corner, (size, 12), fill=canvas.palette.shade(shade))
     right = left + steps * size + 6
-    canvas.text((right, top + 12), notation.number(most), size=SMALL)
-    words_left = right + lettering.width(notation.number(most), SMALL) + 16
+    canvas.text((right, top + 12), most, size=SMALL)
+    words_left = right + lettering.width(most, SMALL) + 16
     said = gettext('Dashed, "-": undefined')
     room = canvas.width - words_left
     canvas.text((words_left, top + 12), said, size=SMALL, fill=canvas.palette.soft, room=room)
@@ -176,12 +178,12 @@ def _letter(place: int) -> str:
 
 
 def _description(comparison: Comparison, shown: tuple[str, ...], figure: str) -> str:
-    lines = []
+    lines, unit = [], words.unit_of(figure)
     for category in shown:
         found = []
         for contender in comparison.contenders:
             figures = contender.categories.get(category)
-            said = notation.figure(figures[figure].value) if figures else gettext("not run")
+            said = notation.figure(figures[figure].value, unit) if figures else gettext("not run")
             n = f" n = {notation.number(figures[figure].n)}" if figures else ""
             found.append(f"{contender.run.name} {said}{n}")
         lines.append(f"{labels.category(category)}: {'; '.join(found)}.")

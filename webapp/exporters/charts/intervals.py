@@ -13,7 +13,7 @@ from webapp.i18n import gettext
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender
 from webapp.metrics.queries import BEST_QUALITY
-from webapp.metrics.registry import measure_of
+from webapp.metrics.registry import Unit, measure_of
 
 FIGURES = (
     "mean_precision_at_5",
@@ -93,12 +93,12 @@ def _panel(
     name = words.figure_name(figure)
     canvas.text((left, top + LARGE), name, size=LARGE, room=width)
     first = top + HEADING
-    _axis(canvas, track, first, len(comparison.contenders))
+    _axis(canvas, track, first, len(comparison.contenders), words.unit_of(figure))
     for number, contender in enumerate(comparison.contenders):
         _row(canvas, track, contender, figure, first + number * ROW)
 
 
-def _axis(canvas: Canvas, track: Track, first: float, rows: int) -> None:
+def _axis(canvas: Canvas, track: Track, first: float, rows: int, unit: Unit) -> None:
     """Ticks on every row's line, which leave the words above it alone, and their values below."""
     palette = canvas.palette
     foot = first + ROW * rows
@@ -106,7 +106,7 @@ def _axis(canvas: Canvas, track: Track, first: float, rows: int) -> None:
         where = track.at(tick)
         for middle in (first + number * ROW + MARK for number in range(rows)):
             canvas.line((where, middle - 5), (where, middle + 5), stroke=palette.rule)
-        label = notation.number(tick)
+        label = notation.scale(tick, unit)
         below = foot + SMALL + 2
         canvas.text((where, below), label, size=SMALL, fill=palette.soft, anchor="middle")
 
@@ -143,11 +143,11 @@ def _value(contender: Contender, figure: str) -> str:
     estimate = contender.estimates[figure]
     if estimate.figure.value is None:
         return f"{notation.UNDEFINED} n = 0"
-    bounds = ""
+    bounds, unit = "", words.unit_of(figure)
     if estimate.interval.lower is not None:
-        bounds = f" {notation.interval(estimate.interval.lower, estimate.interval.upper)}"
+        bounds = f" {notation.interval(estimate.interval.lower, estimate.interval.upper, unit)}"
     n = notation.number(estimate.figure.n)
-    return f"{notation.figure(estimate.figure.value)}{bounds} n = {n}"
+    return f"{notation.figure(estimate.figure.value, unit)}{bounds} n = {n}"
 
 
 def _key(comparison: Comparison) -> str:

@@ -9,8 +9,9 @@ from webapp.exporters import user_study_words as words
 from webapp.exporters.charts import lettering
 from webapp.exporters.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.charts.intervals import EDGE, GAP, Track, top_of
-from webapp.exporters.comparison_words import figure_name
+from webapp.exporters.comparison_words import figure_name, unit_of
 from webapp.i18n import gettext
+from webapp.metrics.registry import Unit
 from webapp.metrics.user_study import UserStudyReport
 
 FIGURES = (
@@ -64,18 +65,18 @@ def _panel(
     right = left + width
     palette = canvas.palette
     canvas.text((right, top + LARGE), said, size=SMALL, fill=palette.soft, anchor="end")
-    _axis(canvas, track, top + AXIS)
+    _axis(canvas, track, top + AXIS, unit_of(figure))
     _everybody(canvas, report, figure, track, top + EACH)
     _over_all(canvas, report, figure, track, top + ALL)
 
 
-def _axis(canvas: Canvas, track: Track, top: float) -> None:
+def _axis(canvas: Canvas, track: Track, top: float, unit: Unit) -> None:
     palette = canvas.palette
     canvas.line((track.left, top), (track.right, top), stroke=palette.rule)
     for tick in track.ticks:
         where = track.at(tick)
         canvas.line((where, top - 3), (where, top + 3), stroke=palette.rule)
-        label, below = notation.number(tick), top + SMALL + 5
+        label, below = notation.scale(tick, unit), top + SMALL + 5
         canvas.text((where, below), label, size=SMALL, fill=palette.soft, anchor="middle")
 
 
@@ -113,12 +114,13 @@ def _over_all(
 def _value(report: UserStudyReport, figure: str) -> str:
     found = report.figures[figure]
     lower, upper = found.interval.lower, found.interval.upper
-    bounds = "" if lower is None else f" {notation.interval(lower, upper)}"
-    return f"{notation.figure(found.value)}{bounds}"
+    unit = unit_of(figure)
+    bounds = "" if lower is None else f" {notation.interval(lower, upper, unit)}"
+    return f"{notation.figure(found.value, unit)}{bounds}"
 
 
 def _description(report: UserStudyReport) -> str:
     return " ".join(
-        f"{figure_name(figure)}: {' '.join(words.figure(report.figures[figure]))}."
+        f"{figure_name(figure)}: {' '.join(words.figure(report.figures[figure], unit_of(figure)))}."
         for figure in FIGURES
     )

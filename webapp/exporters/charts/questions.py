@@ -146,7 +146,7 @@ def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
         where = track.at(tick)
         canvas.line((where, top), (where, foot), stroke=palette.rule)
         below = (where, foot + SMALL + 2)
-        said = notation.number(tick)
+        said = notation.scale(tick)
         canvas.text(below, said, size=SMALL, fill=palette.soft, anchor="middle")
     for number, pair in enumerate(found.pairs):
         _line(canvas, track, pair, top + number * ROW)
@@ -204,7 +204,7 @@ def _step(step: int) -> str:
     >>> _step(2), _step(0), _step(-5)
     ('0,4', '0', '−1')
     """
-    size = notation.number(round(abs(step) / BINS, 6))
+    size = notation.scale(round(abs(step) / BINS, 6))
     return f"{notation.MINUS}{size}" if step < 0 else size
 
 
