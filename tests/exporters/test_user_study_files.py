@@ -55,7 +55,7 @@ def test_the_summary_tells_figures_intervals_and_both_n(name: str) -> None:
     assert "0.62" in said
     assert "Melati" in said
     # SUS 100 and 50: mean 75; two values: 75 +- 12.706 x 25, cut to the scale.
-    assert "SUS: mean 75.00, 95 " in said.replace("\\%", "%").replace("~", " ")
+    assert "SUS: mean 75.00, 95% interval " in said.replace("\\%", "%").replace("~", " ")
     assert "good, grade C" in said
     assert "not a hundred independent" in said
     assert "Bangor" in said

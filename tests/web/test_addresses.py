@@ -98,7 +98,11 @@ def _loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 def test_the_first_page_reads_no_other_page(loaded: set[str]) -> None:
 
-    assert {name for name in PAGES if f"webapp.web.{name}" in loaded} == {"home", "language"}
+    assert {name for name in PAGES if f"webapp.web.{name}" in loaded} == {
+        "home",
+        "language",
+        "ratios",
+    }
     assert not {"webapp.exporters", "webapp.chatbot", "webapp.services.imports"} & loaded
 
 

@@ -26,7 +26,7 @@ from webapp.services import sign_in
 from webapp.web import doors
 from webapp.web.doors import Door
 
-FOR_ANYBODY = {"static", "health", "shell", "language", "sign_in", "participants"}
+FOR_ANYBODY = {"static", "health", "shell", "language", "ratios", "sign_in", "participants"}
 FOR_RATERS = {
     "home.show",
     "rate",

@@ -52,6 +52,11 @@ class Track:
         """The values that the axis names."""
         return (0.0, 0.25, 0.5, 0.75, 1.0) if self.top == 1 else (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 
+    def under(self, tick: float, label: str) -> float:
+        """Return the middle of a tick's label, which does not leave the room of the track."""
+        half = lettering.width(label, SMALL) / 2
+        return min(max(self.at(tick), self.left - EDGE + half), self.right + EDGE - half)
+
 
 def draw(report: ComparisonReport, palette: Palette, width: float = WIDE) -> Picture:
     """Return the figures of every run as dots with their intervals."""
@@ -107,8 +112,8 @@ def _axis(canvas: Canvas, track: Track, first: float, rows: int, unit: Unit) -> 
         for middle in (first + number * ROW + MARK for number in range(rows)):
             canvas.line((where, middle - 5), (where, middle + 5), stroke=palette.rule)
         label = notation.scale(tick, unit)
-        below = foot + SMALL + 2
-        canvas.text((where, below), label, size=SMALL, fill=palette.soft, anchor="middle")
+        below = (track.under(tick, label), foot + SMALL + 2)
+        canvas.text(below, label, size=SMALL, fill=palette.soft, anchor="middle")
 
 
 def _row(canvas: Canvas, track: Track, contender: Contender, figure: str, top: float) -> None:

@@ -76,8 +76,9 @@ def _axis(canvas: Canvas, track: Track, top: float, unit: Unit) -> None:
     for tick in track.ticks:
         where = track.at(tick)
         canvas.line((where, top - 3), (where, top + 3), stroke=palette.rule)
-        label, below = notation.scale(tick, unit), top + SMALL + 5
-        canvas.text((where, below), label, size=SMALL, fill=palette.soft, anchor="middle")
+        label = notation.scale(tick, unit)
+        below = (track.under(tick, label), top + SMALL + 5)
+        canvas.text(below, label, size=SMALL, fill=palette.soft, anchor="middle")
 
 
 def _everybody(
