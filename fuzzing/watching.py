@@ -151,7 +151,8 @@ def _work(
 def _input(make: Make, seed: int, number: int) -> bytes:
     """Return the input of that number as far as it can be made here, without putting it in."""
     kind = make(seed)
-    with suppress(Exception), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    with suppress(Exception), temporary as folder, closing(kind):
         kind.open(Path(folder))
         return kind.shown(kind.number(number))
     return b""

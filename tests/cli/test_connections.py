@@ -224,6 +224,20 @@ def test_a_body_too_large_is_answered_unread_and_the_answer_arrives(
     assert not theirs.connected
 
 
+def test_a_sender_who_is_gone_before_the_refusal_does_not_end_the_server(serving: Serving) -> None:
+    """The loop closes a connection twice that can be read and written when it breaks off."""
+    ours, theirs = serving.connect()
+    ours.sendall(b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n")
+    serving.until(lambda: theirs.latest is not None and theirs.latest.is_refused)
+    ours.close()
+    theirs.handle_close()
+    theirs.will_close = True
+
+    theirs.handle_write()
+
+    assert not serving.server.connections
+
+
 @pytest.mark.parametrize(
     ("headers", "length"), [("", connections.SMALL_BODY), ("Cookie: c\r\n", LARGE)]
 )

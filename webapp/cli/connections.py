@@ -188,7 +188,9 @@ class Connection(HTTPChannel):
         super().handle_close()
 
     def _ends_answer(self) -> bool:
-        assert self.socket is not None
+        """Whether the sender is told that nothing more comes; false if the connection is gone."""
+        if self.socket is None:
+            return False
         try:
             self.socket.shutdown(socket.SHUT_WR)
         except OSError:
