@@ -155,7 +155,7 @@ def test_a_part_of_the_questions_is_asked_and_the_rest_is_not_run(
     assert first.returncode == 0, first.stderr
     assert [asked["message"] for asked in bot.asked[3:]] == ["Rumah 2?", "Rumah 3?", "Rumah 2?"]
     one, other = document(relevansi(tmp_path, "runs", "--json"))["runs"]
-    assert (one["queries"], other["queries"]) == (2, 3)
+    assert sorted((one["queries"], other["queries"])) == [2, 3]
     told = relevansi(tmp_path, "compare", "--runs", other["id"], one["id"])
     assert "was not asked question 1: no figure of it counts them" in told.stdout
 
@@ -280,5 +280,5 @@ def test_the_demo_chatbot_answers_what_collect_asks(tmp_path: Path, questions: P
         _, told = running.communicate(timeout=60)
 
     assert done.returncode == 0, done.stderr
-    assert "api_only, demo: imported, 3 questions" in done.stdout
+    assert "API Only (api_only), demo: imported, 3 questions" in done.stdout
     assert "Traceback" not in told
