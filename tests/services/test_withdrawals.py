@@ -59,6 +59,8 @@ def test_every_row_and_event_goes_and_a_count_stays(
     after = rows(session)
     # The link that was everybody's is the study's own and stays.
     assert after.pop("participant_links") == before.pop("participant_links") + 1
+    # That somebody came by it within the hour is counted by address alone, and names nobody.
+    assert after.pop("attempts") == before.pop("attempts") + 1
     assert after == before
     assert session.get_one(UserStudy, study.id).withdrawn == 1
     report = findings.report(session, study, NOW)
