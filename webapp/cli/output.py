@@ -28,4 +28,9 @@ def printable(line: str) -> str:
     >>> printable("Ani\x1b[2J \u202eb")
     'Ani\ufffd[2J \ufffdb'
     """
-    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in line)
+    return "".join(mark if _is_harmless(mark) else "\N{REPLACEMENT CHARACTER}" for mark in line)
+
+
+def _is_harmless(mark: str) -> bool:
+    """Whether a terminal only shows `mark`: text, a blank, a byte of a name in another encoding."""
+    return mark.isprintable() or mark == "\N{NO-BREAK SPACE}" or "\udca0" <= mark <= "\udcff"
