@@ -144,6 +144,13 @@ class Connection(HTTPChannel):
         return self.made if self.latest is None else self.latest.began
 
     @property
+    def brings_body(self) -> bool:
+        """Whether the headers of a request are here and its body is still arriving."""
+        return (
+            self.latest is not None and self.latest.headers_finished and not self.latest.completed
+        )
+
+    @property
     def deadline(self) -> float:
         """The time at which it has taken too long; without end while it is idle."""
         if self._lingers_until is not None:
@@ -256,7 +263,8 @@ class Server(TcpWSGIServer):
     def make_room(self) -> bool:
         """Close the connection that has waited longest, of the network that has the most.
 
-        Nobody loses a place to somebody who holds more, and none whose request is at work.
+        Nobody loses a place to somebody who holds more, and none whose request is at work. Those
+        whose request is half here stay longer than those who have not said what they want.
         Returns whether there was one.
         """
         waiting = [one for one in self.connections.values() if not one.requests]
@@ -265,7 +273,9 @@ class Server(TcpWSGIServer):
         theirs = [one for one in waiting if held[one.network] == most]
         if not theirs:
             return False
-        min(theirs, key=lambda one: (bool(one.total_outbufs_len), one.waits_since)).handle_close()
+        min(
+            theirs, key=lambda one: (bool(one.total_outbufs_len), one.brings_body, one.waits_since)
+        ).handle_close()
         return True
 
 
