@@ -1,4 +1,4 @@
-"""What a stranger does to a server that is really running: to its places, memory and log.
+"""Attacks of strangers on a running server: on its connections, its memory and its log.
 
 The server is a process of its own, with a password set, so that nobody here is known to it.
 Whatever is done, somebody honest is answered meanwhile; afterwards the server holds no more
@@ -48,7 +48,7 @@ class Attack:
     size: int = 0
     path: str = "/sign-in"
     text: str = ""
-    """What is odd about it, a character for each byte."""
+    """The odd part of the request, one character for each byte."""
 
 
 class Strangers(Kind[Attack]):

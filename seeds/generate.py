@@ -237,7 +237,7 @@ def _record(listing: Listing) -> dict[str, object]:
 
 
 def _description(listing: Listing) -> str:
-    """What the seller would write of the listing: the nearest that is worth naming."""
+    """Return the description a seller writes: the nearest place worth naming."""
     near = sorted(listing.nearby, key=lambda place: place.distance_m)[:2]
     return ", ".join(f"{place.distance_m} m ke {place.name}" for place in near)
 

@@ -100,7 +100,7 @@ class ListedText:
 
 @dataclass(frozen=True, slots=True)
 class Particulars:
-    """What a file says of a property beyond its card; empty where nothing is said.
+    """Details that a file states of a property beyond its card; empty where it states none.
 
     ``facts`` are further values, each behind the name of what it is of (a name of
     ``importers.property_particulars``, or one of the file's own).

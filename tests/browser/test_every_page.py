@@ -1,4 +1,4 @@
-"""What holds on every page: axe finds nothing, it fits a phone, its requests, policy and title.
+"""Claims about every page: axe finds nothing, it fits a phone, its requests, policy and title.
 
 Each page is opened once and seen as a laptop has it, light, then as a phone has it, dark.
 """

@@ -324,7 +324,7 @@ def test_the_prompt_is_shown_with_its_hash_and_written_as_it_is(tmp_path: Path) 
 
 
 def test_another_prompt_needs_another_version() -> None:
-    """Whoever changes the text changes the version too, and then this pair."""
+    """A changed prompt needs a new version, and this pair with it."""
     first = "020142a82a9a0ecec1830922e9c2ded16125771f7fc751421207376e680edb2e"
 
     assert (json_prompt.VERSION, json_prompt.digest()) == ("eval_json_v2/1", first)

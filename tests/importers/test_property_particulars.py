@@ -1,4 +1,4 @@
-"""What a file says of a property beyond its card, and which of its lines no field takes."""
+"""Details of a property beyond its card, and the answer lines that no field takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file says of a property beyond the fields of its card: to be read under it.
+"""Details that a file states of a property beyond the fields of its card, shown under it.
 
 Only keys that are known to describe a property are taken: a chatbot may list what tells how
 it searched (a score, a rank, a method) beside them, and a blind rater is to see none of that.
