@@ -15,7 +15,7 @@ from tests.services.particulars import LISTED, v2_answer
 from webapp.db.models import JudgedThing, LogEntry, Query, Question, Rater, Study
 from webapp.importers import json_runs
 from webapp.records import Card, CardParticulars, Particulars
-from webapp.services import gold, imports, particulars, question_notes, tasks
+from webapp.services import gold, imports, offline_runs, particulars, question_notes, tasks
 from webapp.services.imports import Labels
 
 
@@ -148,7 +148,7 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     fuller = {**LISTED, "description": "Rumah di hook", "facilities": ["cctv", "gym"]}
     stored(session, study, "a", line="Tenang", heading="Pilihan 2")
     stored(session, study, "b", listed=fuller, line="Dekat tol dan tenang sekali")
-    take_gold(session, rater, notes="Cemara Asri counts.")
+    take_gold(session, rater)
     session.flush()
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
@@ -159,31 +159,41 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     assert card.headings == ("Dekat Sun Plaza (300 m)",)  # "Pilihan 2" tells a rank
     assert card.lines == ("Dekat tol dan tenang sekali", "Tenang")
     assert card.listed == Particulars("Rumah di hook", ("cctv", "gym"))
-    assert found.note == "Cemara Asri counts."
     assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
 
 
-def test_the_owner_s_note_stands_over_the_gold_question_s_and_is_logged(
+def test_raters_read_a_gold_note_only_after_the_owner_shows_it(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study)
     (question,) = session.scalars(select(Question)).all()
-    assert particulars.of_answer(session, study, run_id, 1).note == ""
+    take_gold(session, rater, notes="no_data because it is full")
+    session.flush()
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
 
-    take_gold(session, rater, notes="From gold")
-    assert particulars.of_answer(session, study, run_id, 1).note == "From gold"
+    def read() -> set[str]:
+        return {
+            particulars.of_answer(session, study, run_id, 1).note,
+            particulars.of_task(session, rater, task.id).note,
+            *(one.note for one in offline_runs.offline_run(session, study, run_id).questions),
+        }
+
+    assert read() == {""}
+
+    question_notes.show_gold(session, study, NOW)
+    assert read() == {"no_data because it is full"}
 
     question_notes.put(session, study, {question.id: " Mine "}, NOW)
-    assert particulars.of_answer(session, study, run_id, 1).note == "Mine"
+    question_notes.show_gold(session, study, NOW)
+    assert read() == {"Mine"}
 
     question_notes.put(session, study, {question.id: ""}, NOW)
-    assert particulars.of_answer(session, study, run_id, 1).note == ""
-
-    question_notes.put(session, study, {question.id: "From gold"}, NOW)
+    assert read() == {""}
     assert question.note is None
     said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
     assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
-        ("From gold", "Mine"),
+        ("", "no_data because it is full"),
+        ("no_data because it is full", "Mine"),
         ("Mine", ""),
-        ("", "From gold"),
     ]

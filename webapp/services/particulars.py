@@ -27,7 +27,7 @@ from webapp.importers.property_filling import filled, places, read_properties
 from webapp.metrics.constraint_rules import haversine_km
 from webapp.metrics.constraints import GoldQuestion
 from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
-from webapp.services import gold, question_notes, tasks
+from webapp.services import gold, tasks
 from webapp.services.judged_things import from_row
 
 Key = TypeVar("Key", int, str)
@@ -126,7 +126,7 @@ class _Asked:
 
     def note_of(self, query: Query) -> str:
         """The owner's note on the question of one of them."""
-        return question_notes.note(query.question, self._question_of(query))
+        return query.question.note or ""
 
     def place_of(self, query: Query) -> AskedPlace | None:
         """The place that the question of one of them asks for."""

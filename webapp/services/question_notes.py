@@ -1,6 +1,7 @@
 """The owner's note on a question: what raters read above its cards.
 
-Where the owner wrote none it is the note of the gold question in force, as gold files have it.
+The note of a gold question may tell the expected answer ("no_data because ..."), so raters read
+it only after the owner chose to show it: it then is the owner's note, like one that was typed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import GoldVersion, Query, Question, QuestionSet, Study
-from webapp.metrics.constraints import GoldQuestion
 from webapp.services import studies
 
 KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
@@ -25,7 +25,7 @@ LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class QuestionNote:
-    """One question with the note that raters read; ``gold`` is that of its gold question."""
+    """One question with the note that raters read, and the note of its gold question."""
 
     id: int
     position: int
@@ -34,12 +34,10 @@ class QuestionNote:
     text: str
     gold: str
 
-
-def note(question: Question, asked: GoldQuestion | None) -> str:
-    """Return the note on a question, whose gold question is `asked`; empty if there is none."""
-    if question.note is not None:
-        return question.note
-    return _said(asked.extra) if asked else ""
+    @property
+    def is_offered(self) -> bool:
+        """Whether the question has no note but that of its gold question."""
+        return bool(self.gold) and not self.text
 
 
 def notes(session: Session, study: Study) -> list[tuple[int, tuple[QuestionNote, ...]]]:
@@ -51,18 +49,28 @@ def notes(session: Session, study: Study) -> list[tuple[int, tuple[QuestionNote,
 
 
 def put(session: Session, study: Study, typed: Mapping[int, str], now: datetime) -> None:
-    """Set the notes that were typed, by question, logging each change.
-
-    What the gold question says itself is not kept beside it; an empty note is one.
-    """
+    """Set the notes that were typed, by question, logging each change."""
     for _, lines in notes(session, study):
         for line in lines:
             text = typed.get(line.id, line.text).replace("\r\n", "\n").strip()[:LONGEST]
             if text == line.text:
                 continue
-            session.get_one(Question, line.id).note = None if text == line.gold else text
+            session.get_one(Question, line.id).note = text or None
             subject = f"question {line.position}"
             studies.log(session, study, "set note", subject, line.text, text, now)
+
+
+def show_gold(
+    session: Session, study: Study, now: datetime, question_id: int | None = None
+) -> None:
+    """Let raters read the gold note of one question, or of all, that has no other note."""
+    offered = {
+        line.id: line.gold
+        for _, lines in notes(session, study)
+        for line in lines
+        if line.is_offered and question_id in (None, line.id)
+    }
+    put(session, study, offered, now)
 
 
 def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
@@ -79,7 +87,7 @@ def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
             position=question.position,
             question=question.text,
             category=question.category,
-            text=gold if question.note is None else question.note,
+            text=question.note or "",
             gold=gold,
         )
 

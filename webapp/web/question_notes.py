@@ -18,7 +18,8 @@ from webapp.web.forms import TOO_LONG
 class NotesPage:
     """The questions of every set with their notes, as stored or as typed.
 
-    ``errors`` say what is wrong with a note, by question.
+    ``errors`` say what is wrong with a note, by question. ``offered`` counts the questions
+    whose only note is that of the gold question, which raters do not see.
     """
 
     sets: tuple[tuple[QuestionNote, ...], ...]
@@ -26,6 +27,7 @@ class NotesPage:
     errors: Mapping[int, str]
     longest: int
     saved: bool
+    offered: int
 
 
 def show() -> Response:
@@ -34,7 +36,10 @@ def show() -> Response:
 
 
 def save() -> Response:
-    """Store the notes as typed; with one that is too long, none of them."""
+    """Store the notes as typed, then show gold notes where asked to.
+
+    With a note that is too long nothing is stored.
+    """
     typed = {
         int(name.removeprefix("note-")): value.replace("\x00", "").replace("\r\n", "\n")
         for name, value in request.form.items()
@@ -43,10 +48,15 @@ def save() -> Response:
     long = [question for question, text in typed.items() if len(text.strip()) > LONGEST]
     if long:
         return _page(typed, dict.fromkeys(long, gettext(TOO_LONG)), status=422)
+    wanted = request.form.get("show", type=int)
     with access.writing() as (session, rater):
         question_notes.put(session, rater.study, typed, access.now())
+        if wanted is not None or request.form.get("show") == "all":
+            question_notes.show_gold(session, rater.study, access.now(), wanted)
         session.commit()
-    return redirect(url_for("question_notes.show", saved=1), 303)  # type: ignore[return-value]
+    place = None if wanted is None else f"note-{wanted}"
+    there = url_for("question_notes.show", saved=1, _anchor=place)
+    return redirect(there, 303)  # type: ignore[return-value]
 
 
 def _page(
@@ -58,5 +68,12 @@ def _page(
 ) -> Response:
     with access.reading() as (session, rater):
         sets = question_notes.notes(session, rater.study)
-    page = NotesPage(tuple(lines for _, lines in sets), typed, errors, LONGEST, saved)
+    page = NotesPage(
+        sets=tuple(lines for _, lines in sets),
+        typed=typed,
+        errors=errors,
+        longest=LONGEST,
+        saved=saved,
+        offered=sum(line.is_offered for _, lines in sets for line in lines),
+    )
     return make_response(render_template("question_notes/page.html", **htmx.names(page)), status)
