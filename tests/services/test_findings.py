@@ -10,7 +10,11 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.participants import asked, opened, taking_part
 from tests.services.runs import card, click, query, run
+from webapp.chatbot.answers import Answer
 from webapp.db.models import LogEntry, Participant, Study
+from webapp.exporters import user_study_rows, user_study_words
+from webapp.exporters import user_study_tables as tables
+from webapp.i18n import speaking
 from webapp.metrics.ranking import Undefined
 from webapp.metrics.significance import Resampling
 from webapp.metrics.user_study import Stage, UserStudyReport
@@ -185,6 +189,47 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     assert (report.figures["success_rate"].value, report.figures["success_rate"].n) == (0.5, 2)
     assert (report.figures["coverage"].value, report.figures["coverage"].n) == (0.0, 2)
     assert report.figures["mean_precision_at_5"].value is None
+
+
+def test_a_failed_call_and_an_unreadable_answer_ask_for_no_rating_and_are_counted_apart(
+    session: Session, study: Study
+) -> None:
+    participant = taking_part(session, study)
+    rated(session, participant, YES, YES)
+    own_questions.ask(session, participant, "Ruko?", NOW)
+    call = own_questions.claim(session, NOW)
+    assert call is not None
+    lost = Answer("Ini hasilnya.", metadata={"returned": 3})
+    assert own_questions.answered(session, call, lost, NOW)
+    own_questions.done(session, participant, 2, NOW)
+    own_questions.ask(session, participant, "Gagal?", NOW)
+    call = own_questions.claim(session, NOW)
+    assert call is not None
+    own_questions.failed(session, call, own_questions.Failed("timeout", "too late"))
+    own_questions.give_up(session, participant, 3, NOW)
+
+    report = found(session, study)
+    (person,) = report.people
+
+    assert [(a.asks_for_a_rating, a.is_rated) for a in person.answers] == [
+        (True, True),
+        (False, False),
+        (False, False),
+    ]
+    assert (person.n_rated, person.n_to_rate) == (1, 1)
+    assert (report.n_failed, report.n_unreadable) == (1, 1)
+    with speaking("en"):
+        counted = user_study_words.counts(report)
+        said = [user_study_words.rating(answer) for answer in person.answers]
+    assert counted == "1 participant · 3 questions · 1 failed call · 1 unreadable answer"
+    assert said == ["rated", "unreadable", "call failed"]
+    answers = user_study_rows.sheet(report, "answers")
+    assert [row[answers.columns.index("rated")] for row in answers.rows] == [1, None, None]
+    # Quality over the one rated answer; success over it and the failed call.
+    assert report.figures["mean_response_quality"].n == 1
+    assert (report.figures["success_rate"].value, report.figures["success_rate"].n) == (0.5, 2)
+    (line, *_) = tables.standing(report).rows
+    assert [cell.text for cell in line[3:7]] == ["3", "1", "1", "1"]
 
 
 @pytest.mark.usefixtures("melati", "kenari")

@@ -47,6 +47,8 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
         "counts": {
             "participants": len(report.taking_part),
             "questions": report.n_questions,
+            "failed": report.n_failed,
+            "unreadable": report.n_unreadable,
             "declined": report.declined,
             "withdrawn": report.withdrawn,
         },
@@ -108,7 +110,7 @@ def _answer(answer: OwnAnswer) -> dict[str, Any]:
         "response": answer.response,
         "answer_state": found.state.value if found else None,
         "empty_outcome": found.empty_outcome.value if found and found.empty_outcome else None,
-        "rated": answer.is_rated,
+        "rated": answer.is_rated if answer.asks_for_a_rating else None,
         "precision_at_5": found.precision_at_5.value if found else None,
         "overall_precision": found.overall_precision.value if found else None,
         "reciprocal_rank": found.reciprocal_rank.value if found else None,

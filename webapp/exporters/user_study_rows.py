@@ -31,7 +31,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "participants": (
             *("participant", "number", "stage", "consent_version", "agreed_at", "finished_at"),
-            *("questions", "rated", "sus_score", *FIGURES),
+            *("questions", "rated", "failed", "unreadable", "sus_score", *FIGURES),
         ),
         "answers": (
             *ASKED,
@@ -80,7 +80,9 @@ def _participants(person: Person) -> Iterator[list[Cell]]:
         _time(person.agreed_at),
         _time(person.finished_at),
         len(person.answers),
-        sum(answer.is_rated for answer in person.answers),
+        person.n_rated,
+        person.n_failed,
+        person.n_unreadable,
         None if isinstance(score, Undefined) else score,
         *(found[name].value for name in FIGURES),
     ]
@@ -112,7 +114,7 @@ def _answered(answer: OwnAnswer) -> Iterator[Cell]:
     yield found.unsure_count
     yield found.first_relevant_rank
     yield found.empty_outcome.value if found.empty_outcome else None
-    yield int(answer.is_rated)
+    yield int(answer.is_rated) if answer.asks_for_a_rating else None
     for name in QUERY_FIGURES:
         yield found.span(name).value
 

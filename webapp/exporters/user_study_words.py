@@ -10,7 +10,8 @@ from webapp.metrics.clustered import TOO_FEW_CLUSTERS, ClusteredMean
 from webapp.metrics.ranking import EXPLANATIONS, Undefined
 from webapp.metrics.registry import Unit
 from webapp.metrics.usability_summary import TOO_FEW_SCORES, UsabilitySummary
-from webapp.metrics.user_study import Comment, Person, Stage, UserStudyReport
+from webapp.metrics.user_study import Comment, OwnAnswer, Person, Stage, UserStudyReport
+from webapp.records import QueryState
 
 FEW = 20
 """Below so many participants a report says that they are few."""
@@ -55,6 +56,16 @@ def state(found: str) -> str:
     return gettext(STATES[found])
 
 
+def rating(found: OwnAnswer) -> str:
+    """Return how far an answer is rated, or why it asks for no rating; "" without an answer."""
+    if found.row is None:
+        return ""
+    if not found.asks_for_a_rating:
+        failed = found.row.summary.state is QueryState.FAILED
+        return gettext("call failed") if failed else gettext("unreadable")
+    return gettext("rated") if found.is_rated else gettext("not rated yet")
+
+
 def category(name: str) -> str:
     """Return a category, or that there is none yet."""
     return labels.category(name) or gettext(NO_CATEGORY)
@@ -79,6 +90,12 @@ def counts(report: UserStudyReport) -> str:
         ngettext("%(n)s participant", "%(n)s participants", people),
         ngettext("%(n)s question", "%(n)s questions", asked),
     ]
+    if report.n_failed:
+        said.append(ngettext("%(n)s failed call", "%(n)s failed calls", report.n_failed))
+    if report.n_unreadable:
+        said.append(
+            ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", report.n_unreadable)
+        )
     if report.declined:
         said.append(ngettext("%(n)s declined", "%(n)s declined", report.declined))
     if report.withdrawn:

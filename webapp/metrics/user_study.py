@@ -25,6 +25,9 @@ FIGURES = tuple(name for name in HEADLINES if name != "composite")
 """The figures of phase 3: all but the composite, which is for comparing with older reports."""
 
 
+_NOTHING_TO_RATE = {QueryState.FAILED, QueryState.UNREADABLE}
+
+
 class Stage(StrEnum):
     """How far a participant has come."""
 
@@ -63,12 +66,16 @@ class OwnAnswer:
     cards: tuple[JudgedCard, ...]
 
     @property
+    def asks_for_a_rating(self) -> bool:
+        """Whether there is an answer to rate: not after a failed call, nor if unreadable."""
+        return self.row is not None and self.row.summary.state not in _NOTHING_TO_RATE
+
+    @property
     def is_rated(self) -> bool:
-        """Whether every verdict and the quality were given; a failed call asks for neither."""
-        if self.row is None:
+        """Whether there is an answer to rate, with every verdict and its quality given."""
+        if self.row is None or not self.asks_for_a_rating:
             return False
-        summary = self.row.summary
-        return summary.state is QueryState.FAILED or (summary.complete and not summary.is_unrated)
+        return self.row.summary.complete and not self.row.summary.is_unrated
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,26 @@ class Person:
     def rows(self) -> tuple[QueryRow, ...]:
         """The questions that got an answer or were given up."""
         return tuple(answer.row for answer in self.answers if answer.row is not None)
+
+    @property
+    def n_rated(self) -> int:
+        """How many answers are rated in full."""
+        return sum(answer.is_rated for answer in self.answers)
+
+    @property
+    def n_to_rate(self) -> int:
+        """How many answers ask for a rating, rated ones among them."""
+        return sum(answer.asks_for_a_rating for answer in self.answers)
+
+    @property
+    def n_failed(self) -> int:
+        """How many questions were left after their call failed."""
+        return sum(row.summary.state is QueryState.FAILED for row in self.rows)
+
+    @property
+    def n_unreadable(self) -> int:
+        """How many answers could not be read."""
+        return sum(row.summary.state is QueryState.UNREADABLE for row in self.rows)
 
     @property
     def totals(self) -> Totals:
@@ -174,6 +201,16 @@ class UserStudyReport:
     def n_questions(self) -> int:
         """How many questions were asked, those without an answer among them."""
         return sum(len(person.answers) for person in self.people)
+
+    @property
+    def n_failed(self) -> int:
+        """How many questions were left after their call failed."""
+        return sum(person.n_failed for person in self.people)
+
+    @property
+    def n_unreadable(self) -> int:
+        """How many answers could not be read."""
+        return sum(person.n_unreadable for person in self.people)
 
 
 def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[str, ClusteredMean]:

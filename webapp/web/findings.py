@@ -32,8 +32,6 @@ class PersonLine:
     person: Person
     stage: str
     consent: str
-    rated: int
-    answered: int
     items: int
     usability: str
 
@@ -84,11 +82,12 @@ class FindingsPage:
 
 @dataclass(frozen=True, slots=True)
 class QuestionLine:
-    """A question with who asked it and what became of it; ``saved`` just now."""
+    """A question with who asked it, what became of it and its rating; ``saved`` just now."""
 
     person: Person
     answer: OwnAnswer
     state: str
+    rating: str
     saved: bool = False
 
 
@@ -297,8 +296,6 @@ def _line(person: Person) -> PersonLine:
         person=person,
         stage=words.stage(person.stage),
         consent=words.consent(person),
-        rated=sum(answer.is_rated for answer in person.answers),
-        answered=len(person.rows),
         items=sum(answer is not None for answer in person.usability),
         usability=notation.UNDEFINED if isinstance(score, Undefined) else notation.number(score),
     )
@@ -323,7 +320,7 @@ def _question_lines(report: UserStudyReport) -> Iterator[QuestionLine]:
 
 def _of_person(person: Person) -> Iterator[QuestionLine]:
     for answer in person.answers:
-        yield QuestionLine(person, answer, words.state(answer.state))
+        yield QuestionLine(person, answer, words.state(answer.state), words.rating(answer))
 
 
 def _comment_lines(report: UserStudyReport) -> Iterator[CommentLine]:
