@@ -78,6 +78,17 @@ def test_every_message_has_its_indonesian_and_no_other_is_there() -> None:
     assert [key for key, text in pairs().items() if not text] == []
 
 
+def test_a_plural_has_as_many_translations_as_its_language_has_forms() -> None:
+    known = catalogue()
+    wrong = [
+        one.id
+        for one in known
+        if isinstance(one.string, tuple) and len(one.string) != known.num_plurals
+    ]
+
+    assert wrong == []
+
+
 def test_a_translation_has_the_places_of_its_message() -> None:
     wrong = {
         key: text

@@ -21,7 +21,7 @@ from webapp.i18n import gettext, language
 
 UNDEFINED = "-"
 MINUS = "−"
-SMALLEST_PLAIN = 0.0001
+SMALLEST_PLAIN = 0.00005
 SMALLEST_SHOWN = 0.005
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 RATIO = "ratio"
@@ -63,7 +63,7 @@ def figure(value: float | None, unit: str = RATIO) -> str:
         return UNDEFINED
     if _in_percent(unit):
         return f"{_hundredfold(value, 2)}%"
-    return _decimals(value)
+    return decimals(value, 2)
 
 
 def four(value: Fraction | float | None, unit: str = RATIO) -> str:
@@ -94,9 +94,14 @@ def scale(value: float, unit: str = RATIO) -> str:
     return percent(value) if _in_percent(unit) else number(value)
 
 
-def _decimals(value: float) -> str:
+def decimals(value: float, places: int) -> str:
+    """Return a value with so many decimals.
+
+    >>> decimals(0.5625, 3)
+    '0,562'
+    """
     # Babel's "0.00" writes the same in ten times the time, and a page has sixty of them.
-    return f"{Decimal(str(value)):.2f}".replace(".", _mark(language()))
+    return f"{Decimal(str(value)):.{places}f}".replace(".", _mark(language()))
 
 
 def _in_percent(unit: str) -> bool:
@@ -179,7 +184,7 @@ def _signed(value: float, unit: str) -> str:
     """Return a difference with its sign, of percentages without their unit."""
     in_percent = _in_percent(unit)
     size, nothing = (
-        _hundredfold(one, 2) if in_percent else _decimals(one) for one in (abs(value), 0.0)
+        _hundredfold(one, 2) if in_percent else decimals(one, 2) for one in (abs(value), 0.0)
     )
     return size if size == nothing else f"{'+' if value > 0 else MINUS}{size}"
 
@@ -200,14 +205,17 @@ def percent(share: float) -> str:
 def p_value(p: float | None) -> str:
     """Return a probability to four significant digits, very small ones as a power of ten.
 
-    >>> p_value(1.0), p_value(0.0625), p_value(2 / 2**21), p_value(None)
-    ('1', '0,0625', '9,537 × 10⁻⁷', '-')
+    The smallest of 10,000 permutations, 1 / 10,001, is 0.0001 and not 9.999 × 10⁻⁵.
+
+    >>> p_value(1.0), p_value(0.0625), p_value(1 / 10_001), p_value(2 / 2**21), p_value(None)
+    ('1', '0,0625', '0,0001', '9,537 × 10⁻⁷', '-')
     """
     if p is None:
         return UNDEFINED
     mantissa, exponent = f"{p:.3e}".split("e")
     if float(p) >= SMALLEST_PLAIN or p == 0:
-        return format_decimal(float(f"{p:.4g}"), format="0.#######", locale=language())
+        digits = f"{p:.4g}" if p > 0.0001 else f"{p:.4f}"
+        return format_decimal(float(digits), format="0.#######", locale=language())
     power = str(int(exponent)).translate(SUPERSCRIPTS)
     return f"{format_decimal(float(mantissa), format='0.###', locale=language())} × 10{power}"
 

@@ -307,7 +307,7 @@ def test_the_composite_is_named_as_the_original_s() -> None:
         for name in ("markdown", "latex", "html"):
             text = rendered(three_runs(), name)
             assert "Composite of the original comparison" in text
-            assert "It is no verdict" in text
+            assert "It decides nothing" in text
 
 
 def test_hostile_names_are_text_in_markdown() -> None:

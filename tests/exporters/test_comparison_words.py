@@ -64,7 +64,7 @@ def test_the_higher_run_comes_first_and_the_interval_turns_with_it() -> None:
 
 
 def test_equal_runs_are_level() -> None:
-    assert "a and b are level" in precision_difference("R", "R", other="R")
+    assert "a and b are equal" in precision_difference("R", "R", other="R")
 
 
 def test_one_pair_has_no_interval() -> None:
@@ -123,7 +123,7 @@ def test_what_a_run_lacks_is_said_plainly(judged: object, sentence: str) -> None
 def test_open_questions_of_a_rated_run_are_listed() -> None:
     report = comparison_report([run("a", "R", "R", "R"), run("b", "R", ".", UNCLASSIFIED)])
 
-    assert "b waits for verdicts on questions 2, 3: its figures are so far." in list(
+    assert "b waits for verdicts on questions 2, 3: its figures are provisional." in list(
         words.lacks(report.comparison.contenders[1])
     )
 

@@ -4,28 +4,124 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from io import BytesIO
 
+import openpyxl
 import pytest
 
 from tests.exporters.comparisons import DAY, three_runs
 from tests.exporters.reports import CORRECT_EMPTY, FAILED, FALSE_NEGATIVE, report, row
 from tests.exporters.user_studies import user_study_report
+from tests.metrics.test_constraint_comparison import DEAR, GOOD, LAND, contender
+from tests.services import scored_files
+from tests.services.gold_files import gold_bytes, v2_file
 from tests.test_translations import pairs
-from webapp.exporters import comparison_files, user_study_files
+from webapp.cli.score_tables import constraints_table, report_table
+from webapp.exporters import (
+    comparison_files,
+    score_documents,
+    score_reports,
+    user_study_files,
+)
 from webapp.exporters.charts.pictures import Choice, svg_file
+from webapp.exporters.comparison_tables import Document
 from webapp.exporters.measures import measures_markdown
+from webapp.exporters.metrics_tables import metrics_markdown
 from webapp.exporters.run_reports import runs_markdown
 from webapp.i18n import speaking
+from webapp.importers import expected_json
+from webapp.metrics.answer_summary import AnswerSummary
+from webapp.metrics.answers import AnswerScale
+from webapp.metrics.chunks import ChunkSummary
+from webapp.metrics.comparison_report import ComparisonReport
+from webapp.metrics.constraint_comparison import compare_constraints
+from webapp.metrics.constraints import Missing
+from webapp.metrics.json_answer_summary import Gate
+from webapp.metrics.significance import Resampling
+from webapp.records import Problem
+from webapp.services import scoring
 
 PLACE = re.compile(r"%\(\w+\)s|%%")
 SHORTEST = 13
 """Shorter texts are names and field terms that may be the same in both languages."""
 
-READ = ("markdown", "latex", "html")
+READ = ("markdown", "latex", "html", "xlsx")
+
+ENGLISH_DECIMALS = re.compile(r"(?<![\w./])\d+\.(?:\d\d|\d{4,})(?![\w.])")
+"""Three digits after a point are thousands in Indonesian."""
+
+MARKUP = re.compile(r"<style.*?</style>|<[^>]+>", re.DOTALL)
 
 
 def _text(data: bytes | str) -> str:
-    return data if isinstance(data, str) else data.decode()
+    if isinstance(data, str):
+        return data
+    return _cells(data) if data.startswith(b"PK") else data.decode()
+
+
+def _cells(data: bytes) -> str:
+    """Return the texts of a workbook; its numbers are written by the spreadsheet."""
+    sheets = openpyxl.load_workbook(BytesIO(data)).worksheets
+    rows = (values for sheet in sheets for values in sheet.iter_rows(values_only=True))
+    return "\n".join(value for values in rows for value in values if isinstance(value, str))
+
+
+def _checked_runs() -> ComparisonReport:
+    """Return a comparison under V2 too, with a pending card and a run without its own list."""
+    runs = (
+        contender("a", (GOOD, DEAR), (GOOD,), (), (GOOD,)),
+        contender("b", (LAND,), (), (LAND,), (), not_run=(4,)),
+        replace(contender("c", (DEAR,), (LAND,), (), (GOOD,)), from_text=True),
+    )
+    compared = compare_constraints(
+        runs, gold="g", version=1, threshold=Fraction(1, 2), settings=Resampling(resamples=200)
+    )
+    return replace(three_runs(), constraints=compared)
+
+
+def _answers() -> Document:
+    scale, summary = AnswerScale(None, 0.6), AnswerSummary()
+    file = BytesIO(scored_files.lines(*scored_files.ANSWERS))
+    for found in scoring.answer_scores("a.jsonl", file, scale):
+        assert not isinstance(found, Problem)
+        summary.add(found)
+    head = score_documents.answers_head(summary, scale, first=2, left_out=1)
+    return score_reports.report("answers", "a.jsonl", head, score_documents.answer_figures(summary))
+
+
+def _chunks() -> Document:
+    summary = ChunkSummary()
+    file = BytesIO(scored_files.lines(*scored_files.CHUNKS))
+    for found in scoring.chunk_scores("c.jsonl", file):
+        assert not isinstance(found, Problem)
+        summary.add(found)
+    head = score_documents.chunks_head(summary, first=None, left_out=0)
+    return score_reports.report("chunks", "c.jsonl", head, score_documents.chunk_figures(summary))
+
+
+def _json() -> Document:
+    answered = expected_json.read("j.json", scored_files.document(scored_files.JSON_SET))
+    found = scoring.json_scoring(answered, gate=Gate(), subset=("j1",), stop_at_gate=False)
+    head = score_documents.json_head(answered.provenance, found.summary, found.subset)
+    return score_reports.report(
+        "json-v2", "j.json", head, score_documents.json_figures(found.summary)
+    )
+
+
+def _constraints(missing: Missing) -> str:
+    gold, results = (scoring.File("f.json", data) for data in (gold_bytes(), v2_file()))
+    found = scoring.constraint_scoring(gold, results, None, threshold=None, missing=missing)
+    return constraints_table(found.report)
+
+
+SCORES = {"answers": _answers, "chunks": _chunks, "json-v2": _json}
+PRINTED: Mapping[str, Callable[[Document], bytes | str]] = {
+    **score_reports.WRITERS,
+    "table": report_table,
+}
 
 
 REPORTS: Mapping[str, Callable[[], bytes | str]] = {
@@ -45,6 +141,19 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         f"chart of {kind}": lambda kind=kind: svg_file(three_runs(), Choice(kind))  # type: ignore[misc]
         for kind in ("intervals", "categories", "progress")
     },
+    **{
+        f"comparison under V2 {name}": lambda name=name: comparison_files.FORMATS[name].render(  # type: ignore[misc]
+            _checked_runs(), DAY
+        )
+        for name in READ
+    },
+    **{
+        f"scores of {kind} as {name}": lambda read=read, write=write: write(read())  # type: ignore[misc]
+        for kind, read in SCORES.items()
+        for name, write in PRINTED.items()
+    },
+    **{f"constraints, MISSING {missing}": partial(_constraints, missing) for missing in Missing},
+    "figures of a run": lambda: metrics_markdown(report(row("NR."), row(FALSE_NEGATIVE))),
     "run": lambda: runs_markdown(
         [("Hybrid · openai", report(row("NRU", quality=4), row(CORRECT_EMPTY), row(FAILED)))]
     ),
@@ -74,6 +183,7 @@ def test_a_report_is_in_one_language(name: str) -> None:
         with speaking(language):
             text = " ".join(_text(REPORTS[name]()).split())
         assert [one for one in _sentences(foreign) if one in text] == []
+        assert language == "en" or ENGLISH_DECIMALS.findall(MARKUP.sub(" ", text)) == []
 
 
 def test_a_sentence_of_the_other_language_would_be_found() -> None:

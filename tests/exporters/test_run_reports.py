@@ -44,11 +44,11 @@ def test_the_report_shows_the_figures_of_every_run_before_what_they_mean() -> No
         (
             "en",
             [
-                "1 says that the first card is always relevant, 0.5 that the first relevant one",
+                "1 means that the first card is always relevant, 0.5 that the first relevant card",
                 "Coverage asks whether anything was shown, the success rate whether",
                 "Precision@5 looks at the first five cards only, overall precision at every card",
                 "are means over the questions with results",
-                "a value is so far",
+                "a value is provisional",
             ],
         ),
         (
@@ -82,7 +82,7 @@ def test_the_report_lists_every_reference_of_the_method(language: str) -> None:
         "Craswell, N. (2009)",
         "Chen, D., & Yih, W. (2020)",
     ):
-        assert work.replace("&", "\\&") in listed
+        assert work in listed
 
 
 def test_the_report_speaks_one_language() -> None:

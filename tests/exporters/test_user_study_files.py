@@ -111,10 +111,8 @@ def test_json_is_unrounded_and_null_where_undefined() -> None:
     assert found["figures"]["mean_precision_at_5"]["questions"] == 4
     assert set(found["figures"]) == set(FIGURES)
     assert found["usability"]["mean"] == 75.0
-    assert found["counts"] == {
-        **{"participants": 3, "questions": 5, "failed": 0, "unreadable": 0},
-        **{"declined": 1, "withdrawn": 2},
-    }
+    counts = {"participants": 3, "questions": 5, "failed": 0, "unreadable": 0}
+    assert found["counts"] == counts | {"declined": 1, "withdrawn": 2}
     melati, kenari, hostile = found["participants"]
     assert melati["questions"][0]["results"][0]["relevance"] == 1
     assert kenari["questions"][1]["precision_at_5"] is None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webapp import notation
 from webapp.cli import database
 from webapp.cli.output import write
 from webapp.exporters.agreement_json import agreement_json
@@ -81,7 +82,7 @@ def _tables(report: AgreementReport) -> str:
                 "seed %(seed)s).",
                 percent=round(100 * report.bootstrap.confidence),
                 method=gettext("percentile bootstrap over items"),
-                resamples=report.bootstrap.resamples,
+                resamples=notation.number(report.bootstrap.resamples),
                 seed=report.bootstrap.seed,
             ),
             markup=False,
@@ -150,10 +151,11 @@ def _add(table: Table, name: str, found: Agreement) -> None:
 def _cell(found: Coefficient) -> str:
     if found.value is None:
         return "-"
-    value = f"{found.value:.3f}"
+    value = notation.decimals(found.value, 3)
     if found.lower is None or found.upper is None:
         return value
-    return f"{value}\n({found.lower:.2f} .. {found.upper:.2f})"
+    bounds = (notation.decimals(bound, 2) for bound in (found.lower, found.upper))
+    return f"{value}\n({' .. '.join(bounds)})"
 
 
 def _reasons(report: AgreementReport) -> Iterable[str]:

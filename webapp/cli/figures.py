@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from webapp import labels, notation
 from webapp.cli import database
 from webapp.cli.output import say, write
 from webapp.db import soundness
@@ -179,12 +180,12 @@ def _table(report: RunReport) -> str:
     from rich.table import Table
 
     whole = totals(report)
-    table = Table(title=f"{report.run} ({report.rule})", title_justify="left")
+    table = Table(title=f"{report.run} ({labels.rule(report.rule)})", title_justify="left")
     for heading in (gettext("Figure"), gettext("Value"), gettext("Bounds"), "n"):
         table.add_column(heading, justify="left" if heading == gettext("Figure") else "right")
     for name, figure in figures(whole).items():
-        bounds = f"{_number(figure.lower)} .. {_number(figure.upper)}"
-        row = (gettext(MEASURES[name].label), _number(figure.value), bounds, str(figure.n))
+        bounds = f"{notation.four(figure.lower)} .. {notation.four(figure.upper)}"
+        row = (gettext(MEASURES[name].label), notation.four(figure.value), bounds, str(figure.n))
         table.add_row(*row)
     console = Console(width=100, no_color=True)
     with console.capture() as captured:
@@ -210,7 +211,3 @@ def _table(report: RunReport) -> str:
                 highlight=False,
             )
     return captured.get()
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{round(value, 10):.4f}"

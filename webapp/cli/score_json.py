@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from webapp import notation
 from webapp.cli.output import say
 from webapp.cli.score_options import ALL_FORMATS, FILE, Share, formats
 from webapp.cli.score_output import (
@@ -162,8 +163,8 @@ def _gate_message(summary: JsonSummary) -> str:
     return gettext(
         "The gate is not passed: mean score %(average)s (at least %(min_average)s), schema "
         "pass rate %(rate)s (at least %(min_rate)s).",
-        average="-" if average is None else f"{float(average):.4f}",
-        min_average=f"{float(summary.gate.min_average):g}",
-        rate="-" if rate is None else f"{float(rate):.4f}",
-        min_rate=f"{float(summary.gate.min_pass_rate):g}",
+        average=notation.four(average),
+        min_average=notation.number(float(summary.gate.min_average)),
+        rate=notation.four(rate),
+        min_rate=notation.number(float(summary.gate.min_pass_rate)),
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from webapp import notation
 from webapp.exporters.comparison_tables import Document
 from webapp.i18n import gettext, mark
 from webapp.metrics.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
@@ -13,8 +13,6 @@ from webapp.metrics.constraints import ConstraintReport, Missing, Totals
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-Number = Fraction | float | None
 
 MISSING_NOTES = {
     Missing.COUNTED: mark(
@@ -41,15 +39,15 @@ def constraints_table(report: ConstraintReport) -> str:
         "f1_score": whole.matrix.f1_score,
         "accuracy": whole.matrix.accuracy,
     }.items():
-        figures.add_row(gettext(CONSTRAINT_MEASURES[name].label), _number(value))
+        figures.add_row(gettext(CONSTRAINT_MEASURES[name].label), notation.four(value))
     figures.add_section()
     for constraint, value in whole.pca.items():
-        figures.add_row(gettext(CONSTRAINT_LABELS[constraint]), _number(value))
+        figures.add_row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(value))
     counts = gettext(
         "%(queries)s questions, %(cards)s cards, threshold %(threshold)s",
         queries=whole.n_queries,
         cards=whole.n_properties,
-        threshold=f"{float(report.threshold):g}",
+        threshold=notation.number(float(report.threshold)),
     )
     note = gettext(MISSING_NOTES[report.missing])
     return _printed([counts, figures, _matrix(whole), _categories(report.categories), note])
@@ -87,8 +85,8 @@ def _categories(categories: Mapping[str, Totals]) -> Table:
         gettext("Mean CPR"),
     )
     for name, part in categories.items():
-        success = f"{part.n_successful} ({_number(part.success_rate)})"
-        cpr = _number(part.mean_cpr)
+        success = f"{part.n_successful} ({notation.four(part.success_rate)})"
+        cpr = notation.four(part.mean_cpr)
         table.add_row(_plain(name), str(part.n_queries), success, str(part.n_properties), cpr)
     return table
 
@@ -117,7 +115,3 @@ def _printed(parts: Iterable[Table | str]) -> str:
         for part in parts:
             console.print(part, markup=False, highlight=False)
     return captured.get()
-
-
-def _number(value: Number) -> str:
-    return "-" if value is None else f"{float(value):.4f}"

@@ -12,8 +12,8 @@ from webapp.exporters.printable import printable
 from webapp.metrics.comparison_report import ComparisonReport
 
 # What Markdown could take for markup where it stands: a bracket makes a link only before one
-# of ( [ : and an underscore between letters is a letter.
-_MARKUP = re.compile(r"[\\|*`<~&$]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
+# of ( [ : an underscore between letters is a letter, and "&" alone begins no entity.
+_MARKUP = re.compile(r"[\\|*`<~$]|&(?=#?\w+;)|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 _BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
 
 
@@ -35,6 +35,8 @@ def inline(text: str) -> str:
 
     >>> inline("a|b location_simple _x_ <b> [0.5; 1.0] [x](y)")
     'a\\|b location_simple \\_x\\_ \\<b> [0.5; 1.0] [x\\](y)'
+    >>> inline("A & B &amp; &#39;")
+    'A & B \\&amp; \\&#39;'
     """
     return _MARKUP.sub(lambda found: f"\\{found[0]}", printable(text))
 

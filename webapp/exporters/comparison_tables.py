@@ -284,8 +284,8 @@ def stability(report: ComparisonReport) -> Table:
         ),
         (
             gettext(
-                "The order changes when two runs change places; runs that come level or part "
-                "have not."
+                "The order changes when two runs change places; runs that become equal, or "
+                "stop being equal, do not count as a change."
             ),
             words.provenance(report),
         ),
@@ -304,12 +304,12 @@ def questions(report: ComparisonReport) -> Table:
             Column(gettext("Question")),
             Column(gettext("Category")),
             *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
-            Column(gettext("P@5 apart"), numeric=True),
+            Column(gettext("P@5 spread"), numeric=True),
         ),
         tuple(tuple(_question(line)) for line in comparison.questions),
         (
             gettext(
-                "P@5 apart: the largest minus the smallest P@5 of the runs, a false negative at 0."
+                "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
             ),
             words.provenance(report),
         ),

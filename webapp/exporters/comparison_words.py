@@ -36,7 +36,7 @@ CHANGES = {
     Change.CUTOFF: mark("Another K of precision@K"),
     Change.CATEGORY: mark("One category left out"),
     Change.QUESTION: mark("One question left out"),
-    Change.EMPTIES: mark("Empty lists counted otherwise"),
+    Change.EMPTIES: mark("Empty lists counted another way"),
 }
 MEAN_CPR = {
     False: mark("Mean CPR by question"),
@@ -44,9 +44,9 @@ MEAN_CPR = {
 }
 COMPOSITE = mark("Composite of the original comparison")
 COMPOSITE_NOTE = mark(
-    "The composite of the original comparison, 0.4 Precision@5 + 0.3 MRR + 0.2 success rate + "
-    "0.1 coverage, is given to be compared with older reports. It is no verdict: its weights are "
-    "a convention and no test goes with it."
+    "The composite of the original comparison, 0.4 Precision@5 + 0.3 MRR + 0.2 "
+    "success rate + 0.1 coverage, is given so that older reports can be compared. "
+    "It decides nothing: its weights are a convention and it is not tested."
 )
 
 
@@ -144,10 +144,11 @@ def blindness(report: ComparisonReport) -> str:
 def settings(resampling: Resampling) -> str:
     """Return how intervals, tests and correction are made, with resamples and seed."""
     return gettext(
-        "Intervals: %(share)s percentile bootstrap over questions, %(resamples)s resamples. "
-        "Tests: two-sided paired randomisation by question, %(resamples)s permutations or every "
-        "one where there are no more; exact two-sided McNemar for the success rate. Holm's "
-        "correction over the pairs of runs within each figure. Seed %(seed)s.",
+        "Intervals: %(share)s percentile bootstrap over questions, %(resamples)s "
+        "resamples. Tests: two-sided paired randomisation by question, %(resamples)s "
+        "random permutations, or all permutations (exact) where there are at most "
+        "that many; exact two-sided McNemar for the success rate. Holm's correction "
+        "over the pairs of runs within each figure. Seed %(seed)s.",
         share=notation.percent(resampling.confidence),
         resamples=notation.number(resampling.resamples),
         seed=resampling.seed,
@@ -164,11 +165,11 @@ def test_name(difference: Difference) -> str:
 def signed_rank_note() -> str:
     """Return how Wilcoxon's test is made."""
     return gettext(
-        "Beside the randomisation test, for who asks for it. Two-sided. Differences of 0 are left "
-        "out (Wilcoxon's convention, not Pratt's); equal differences get the mean of their ranks. "
-        "Exact over all signs up to %(most)s differences, else the normal approximation with "
-        "corrections for ties and continuity. Holm's correction over the pairs of runs within "
-        "each figure.",
+        "Given beside the randomisation test for readers who expect it. Two-sided. "
+        "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
+        "differences get the mean of their ranks. Exact over all signs up to %(most)s "
+        "differences, else the normal approximation with corrections for ties and "
+        "continuity. Holm's correction over the pairs of runs within each figure.",
         most=MOST_EXACT,
     )
 
@@ -266,7 +267,7 @@ def lacks(contender: Contender) -> Iterator[str]:
         )
     if missing.incomplete and contender.rated:
         yield gettext(
-            "%(name)s waits for verdicts on %(questions)s: its figures are so far.",
+            "%(name)s waits for verdicts on %(questions)s: its figures are provisional.",
             name=name,
             questions=positions(missing.incomplete),
         )
@@ -360,17 +361,19 @@ def notes(report: ComparisonReport) -> Iterator[str]:
         yield small
     yield settings(comparison.settings)
     yield gettext(
-        "n is the number of questions a figure rests on. A difference is over the questions for "
-        "which both runs have a value; it need not be the difference of the two figures, which "
-        "stands beside it."
+        "n is the number of questions behind a figure. A difference is over the "
+        "questions for which both runs have a value; it need not equal the difference "
+        "of the two figures, which is given beside it."
     )
-    yield gettext('"-" is undefined: there is nothing to compute it from. It is not 0.')
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )
     yield gettext(COMPOSITE_NOTE)
 
 
 def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
     if round(mean, 9) == 0:
-        return gettext("%(first)s and %(second)s are level", first=first, second=second)
+        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
     higher, lower = (first, second) if mean > 0 else (second, first)
     return gettext(
         "%(higher)s is %(amount)s higher than %(lower)s",

@@ -156,8 +156,8 @@ def _lacks(contender: CheckedContender) -> Iterator[str]:
     name = contender.name
     if contender.from_text:
         yield gettext(
-            "No file of %(name)s lists its properties: its cards are checked by what the answers' "
-            "text says, which never has the property type.",
+            "No file of %(name)s lists its properties: its cards are checked by the text "
+            "of the answers, which never states the property type.",
             name=name,
         )
     if contender.not_run:
@@ -169,8 +169,8 @@ def _lacks(contender: CheckedContender) -> Iterator[str]:
         )
     if contender.pending:
         yield gettext(
-            "%(name)s waits for decisions by hand on %(questions)s: these cards count as not "
-            "passed.",
+            "%(name)s waits for decisions by hand on the cards of %(questions)s: until "
+            "then they count as not passed.",
             name=name,
             questions=words.positions(tuple(contender.pending)),
         )

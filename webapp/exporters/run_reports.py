@@ -61,11 +61,14 @@ def _conventions() -> Iterator[str]:
         "questions with results, the success rate and the coverage are over all questions."
     )
     yield gettext(
-        "While the rating is incomplete a value is so far: over the complete questions only. Lower "
-        "and upper are the bounds that the finished rating can still reach over all questions, "
-        "with every open judgment not relevant or relevant; at the end all three coincide."
+        "While the rating is incomplete, a value is provisional: it is over the "
+        "complete questions only. Lower and upper are the bounds that the finished "
+        "rating can still reach over all questions, with every open judgment not "
+        "relevant or relevant; at the end all three coincide."
     )
-    yield gettext('"-" is undefined: there is nothing to compute it from. It is not 0.')
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )
 
 
 def _listed(texts: Sequence[str] | Iterator[str]) -> str:

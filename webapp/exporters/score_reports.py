@@ -93,7 +93,7 @@ def _answers(head: Head, figures: Figures) -> Iterator[Section]:
     cosines = gettext(
         "Cosines: %(embedder)s; tau_sim %(tau_sim)s.",
         embedder=head["embedder"] or gettext("none"),
-        tau_sim=f"{head['tau_sim']:g}",
+        tau_sim=notation.number(head["tau_sim"]),
     )
     citations = (
         gettext("Citations count as words in exact match and F1.")

@@ -194,13 +194,16 @@ def notes(report: UserStudyReport) -> Iterator[str]:
         "questions: the intervals are over the participants."
     )
     yield gettext(
-        "A figure is the mean over all questions that have a value; both numbers of participants "
-        "and questions it rests on stand beside it. What is not rated yet is in no figure."
+        "A figure is the mean over all questions that have a value; the numbers of "
+        "participants and questions behind it are given beside it. What is not rated "
+        "yet is in no figure."
     )
     yield settings(report)
     yield gettext(SUS_INTERVAL)
     yield gettext(BANGOR)
-    yield gettext('"-" is undefined: there is nothing to compute it from. It is not 0.')
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )
 
 
 def _n(found: ClusteredMean) -> str:

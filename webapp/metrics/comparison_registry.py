@@ -26,7 +26,7 @@ _MEASURES = (
         formula=mark("mean over questions of the first run's value − the second's"),
         denominator=PAIRED_QUESTIONS,
         edge_cases=(
-            mark("It need not be the difference of the two figures, which stands beside it."),
+            mark("It need not equal the difference of the two figures, which is given beside it."),
             mark(
                 "For the precisions it is also given with an empty list that should have had "
                 "results at 0."
@@ -181,11 +181,11 @@ _MEASURES = (
         unit="count",
         formula=mark("variations in which two runs change places / variations tried"),
         denominator=mark(
-            "one rater, category or question left out; another rule; K of 1, 3 and 10; empty lists "
-            "counted otherwise"
+            "one rater, category or question left out; another rule; K of 1, 3 and 10; "
+            "empty lists counted another way"
         ),
         edge_cases=(
-            mark("Runs that come level, or part, have not changed places."),
+            mark("Runs that become equal, or stop being equal, have not changed places."),
             mark("A rater can be left out only where several are merged."),
         ),
         reading=mark(

@@ -127,8 +127,9 @@ _FIGURES = (
         ),
         source=MANNING,
         reading=mark(
-            "0.8 says that four of the first five cards are relevant. As a rule of thumb, most of "
-            "what is seen first is relevant above 0.7, the bound between the grades 3 and 4."
+            "0.8 means that four of the first five cards are relevant. As a rule of "
+            "thumb, above 0.7 (the bound between the grades 3 and 4) most of what is seen "
+            "first is relevant."
         ),
     ),
     Measure(
@@ -163,8 +164,8 @@ _FIGURES = (
         ),
         source=f"{VOORHEES_1999} {CRASWELL}",
         reading=mark(
-            "1 says that the first card is always relevant, 0.5 that the first relevant one stands "
-            "second on average; near 0 it comes late or not at all."
+            "1 means that the first card is always relevant, 0.5 that the first relevant "
+            "card is typically the second; near 0 it comes late or not at all."
         ),
     ),
     Measure(
@@ -200,8 +201,8 @@ _FIGURES = (
         ),
         source=VOORHEES_2002,
         reading=mark(
-            "It is high as soon as anything relevant is shown: read it with a precision, which "
-            "says how much beside it is not."
+            "It is high as soon as anything relevant is shown: read it with a precision, "
+            "which says how much of what is shown is relevant."
         ),
     ),
     Measure(
@@ -233,7 +234,9 @@ _FIGURES = (
         denominator=mark("the rated answers"),
         edge_cases=(mark("An answer without a grade is left out, not counted as 0."), UNREADABLE),
         source=f"{METHOD}, 2.2 & 6.6",
-        reading=mark("An opinion on a scale of six: compare it between runs, not with the ratios."),
+        reading=mark(
+            "An opinion on a six-point scale: compare it between runs, not with the ratios."
+        ),
     ),
     Measure(
         name="composite",
@@ -298,7 +301,7 @@ HEADLINE_ADVICE = (
     ReadTogether(
         ("mean_precision_at_5", "mean_overall_precision"),
         mark("the first higher"),
-        mark("what is relevant stands first: the ranking does its work."),
+        mark("the relevant results come first: the ranking works."),
     ),
     ReadTogether(
         ("mrr", "mean_precision_at_5"),
@@ -313,7 +316,7 @@ HEADLINE_ADVICE = (
     ReadTogether(
         ("coverage", "success_rate"),
         mark("high and low"),
-        mark("something is shown where it does not fit: empty would have been the better answer."),
+        mark("results are shown that do not fit: an empty list would have been the better answer."),
     ),
     ReadTogether(
         ("coverage", "success_rate"),
