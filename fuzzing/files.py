@@ -172,7 +172,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
 def _read_ratings(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
         seen = offline_ratings.examine(session, study, NAME, data, NOW)
-        report = offline_ratings.store(session, study, NAME, data, NOW)
+        report = offline_ratings.store(session, study, NAME, data, NOW, confirmed=True)
         session.flush()
         for one in (seen, report):
             _told(one.problems if one else ())

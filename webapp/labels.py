@@ -1,4 +1,4 @@
-"""Labels of files in words: search methods, categories of questions, rules of merging raters.
+"""Labels in words: search methods, categories of questions, rules of merging raters, judgments.
 
 Files, addresses and JSON keep the raw label; an unknown one is shown as it is. LLMs are shown
 as their owner writes them.
@@ -38,6 +38,31 @@ RULES: Mapping[str, str] = MappingProxyType(
         "majority": mark("Majority of all raters"),
         "adjudicated": mark("Adjudicated, else the majority"),
         "rated file": mark("As the rated file has it"),
+    }
+)
+
+
+JUDGMENTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "relevance": {
+            "1": mark("Relevant"),
+            "0": mark("Not relevant"),
+            "unsure": mark("Cannot tell"),
+        },
+        "empty_outcome": {
+            "correct_empty": mark("There is truly nothing"),
+            "false_negative": mark("There should have been results"),
+        },
+    }
+)
+"""Verdicts by the field that they are stored in; a quality and notes say themselves."""
+
+FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "relevance": mark("Verdict"),
+        "empty_outcome": mark("Empty list"),
+        "quality": mark("Quality"),
+        "notes": mark("Notes"),
     }
 )
 
@@ -95,3 +120,20 @@ def rule(name: str) -> str:
     if kind == "rater" and rater:
         return gettext("%(name)s alone", name=rater)
     return gettext(RULES[name]) if name in RULES else name
+
+
+def field(name: str) -> str:
+    """Return in words which kind of judgment a field holds."""
+    return gettext(FIELDS[name])
+
+
+def judgment(value: str | None, field: str) -> str:
+    """Return what a rater said in `field`, in words; a dash where they said nothing.
+
+    >>> judgment("1", "quality"), judgment(None, "notes")
+    ('1', '-')
+    """
+    if not value:
+        return "-"
+    words = JUDGMENTS.get(field, {})
+    return gettext(words[value]) if value in words else value

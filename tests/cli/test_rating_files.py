@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -39,18 +40,73 @@ def test_a_run_and_its_ratings_come_in_together_whatever_their_order(
     assert relevansi(tmp_path / "i", "check").stdout.startswith("Equal")
 
 
-def test_what_is_said_otherwise_here_is_told_on_the_second_import(
-    tmp_path: Path, rated: Path
-) -> None:
-    relevansi(tmp_path / "i", "import", HYBRID, rated)
-    later = tmp_path / "later.json"
-    other = change(9, 1, "relevance", "0", rank=1, minute=30)
-    later.write_bytes(ratings(READ, other, device="laptop"))
-    done = relevansi(tmp_path / "i", "import", later)
+def other_file(path: Path, name: str = "later.json", rater: str = "Ani") -> Path:
+    """Return a file of a second device: card 1 is not relevant, card 3 is, the quality is 4."""
+    changes = (
+        change(7, 1, "relevance", "0", rank=1, minute=30),
+        change(8, 1, "relevance", "1", rank=3, minute=31),
+        change(9, 1, "quality", 4, minute=32),
+    )
+    (path / name).write_bytes(ratings(READ, *changes, device="laptop", rater=rater))
+    return path / name
 
-    assert done.returncode == 0
-    assert "Ani: 1 new change; verdicts: 1" in done.stdout
-    assert "said here 1, in the file 0; the later one stands: 0" in done.stderr
+
+def first_three(instance: Path, rater: str) -> list[int | str | None]:
+    """Return the verdicts of `rater` on the first three cards of question 1."""
+    (run,) = document(relevansi(instance, "runs", "--json"))["runs"]
+    arguments = ("export", run["id"], "--rater", rater, "--format", "json")
+    results = document(relevansi(instance, *arguments))["queries"][0]["results"]
+    return [card["relevance"] for card in results[:3]]
+
+
+def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_said(tmp_path: Path) -> None:
+    instance, attack = tmp_path / "i", tmp_path / "from a stranger.json"
+    relevansi(instance, "import", HYBRID)
+    (owner,) = (one["name"] for one in document(relevansi(instance, "raters", "--json"))["raters"])
+    own = tmp_path / "own.json"
+    own.write_bytes(ratings(READ, *CHANGES, rater=owner))
+    assert relevansi(instance, "import", own, "--rater", owner).returncode == 0
+
+    other_file(tmp_path, attack.name, owner.upper())
+    refused = relevansi(instance, "import", attack)
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"{owner}: 3 new changes" in refused.stderr
+    assert "Verdict: 1 new, 1 changed, 0 the same" in refused.stderr
+    assert "Quality: 0 new, 0 changed, 1 the same" in refused.stderr
+    assert "said here Relevant, in the file Not relevant" in refused.stderr
+    assert first_three(instance, owner) == [1, 0, None]
+    last = refused.stderr.splitlines()[-1]
+    assert last.startswith("relevansi: from a stranger.json: Nothing of it is stored:")
+    _, _, command = last.partition(": relevansi ")
+    assert shlex.split(command) == ["import", str(attack), "--rater", owner]
+
+    stored = relevansi(instance, *shlex.split(command))
+    assert stored.returncode == 0
+    assert f"{owner}: 3 new changes; verdicts: 2" in stored.stdout
+    assert first_three(instance, owner) == [0, 0, 1]
+    assert relevansi(instance, "import", attack).returncode == 0  # nothing in it is new by now
+
+
+def test_a_refusal_says_in_json_what_would_change(tmp_path: Path, rated: Path) -> None:
+    relevansi(tmp_path / "i", "import", HYBRID, rated)
+    done = relevansi(tmp_path / "i", "import", other_file(tmp_path), "--json")
+
+    assert done.returncode == 1
+    (said,) = json.loads(done.stdout)["ratings"]
+    assert (said["stored"], said["needs_confirmation"], said["new_changes"]) == (False, True, 3)
+    found = {when: (of["verdicts"], of["qualities"]) for when, of in said["effects"].items()}
+    assert found == {"new": (1, 0), "changed": (1, 0), "same": (0, 1)}
+    assert "--rater Ani" in done.stderr
+
+
+def test_two_files_of_one_new_rater_come_in_together(tmp_path: Path, rated: Path) -> None:
+    found = document(
+        relevansi(tmp_path / "i", "import", HYBRID, rated, other_file(tmp_path), "--json")
+    )
+
+    assert [said["stored"] for said in found["ratings"]] == [True, True]
+    assert [said["rater_is_new"] for said in found["ratings"]] == [True, False]
 
 
 def test_the_rater_can_be_named(tmp_path: Path, rated: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from webapp.db.models import Event, Judgment, Query, QueryRating, Rater, Study
 from webapp.records import ReadRun, Relevance
 from webapp.services import imports, judgments, live_metrics, offline_ratings, raters
 from webapp.services.imports import Labels
-from webapp.services.offline_ratings import Contradiction, Counts, RatingsReport
+from webapp.services.offline_ratings import Counts, FileEffect, RatingsReport
 
 RUN = run(
     query(1, card("a"), card("b"), card("a")),
@@ -32,7 +33,10 @@ def _run_id(session: Session, study: Study) -> str:
 
 
 def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
-    report = offline_ratings.store(session, study, "ratings.json", data, HOUR, **said)
+    """Store a file whose name is confirmed, or as `said`."""
+    report = offline_ratings.store(
+        session, study, "ratings.json", data, HOUR, **{"confirmed": True, **said}
+    )
     assert report is not None
     return report
 
@@ -128,10 +132,59 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     announced = offline_ratings.examine(session, study, "ratings.json", data, HOUR)
     report = store(session, study, data)
 
-    assert report.contradictions == (Contradiction(1, "relevance", "B", "0", "1", kept),)
-    assert announced == report
+    assert report.contradictions == (FileEffect(1, "relevance", "B", "0", "1", kept),)
+    assert announced == replace(report, stored=False)
     assert verdicts(session) == [kept]
     assert len(session.scalars(select(Event)).all()) == 2
+
+
+def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    """Here 0 on card B, 3 as quality and a note; the file says 1, 3 and 1 on card A, later."""
+    judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
+    said = judgments.Rating(quality=3, notes="milik sendiri")
+    judgments.rate(session, rater, run_id, 1, said, click("h2"))
+    before = verdicts(session, rater.name)
+    data = ratings(
+        RUN,
+        change(1, 1, "relevance", "1", rank=2, minute=5),
+        change(2, 1, "relevance", "1", rank=1, minute=6),
+        change(3, 1, "quality", 3, minute=7),
+        change(4, 1, "notes", None, minute=8),
+        change(5, 2, "empty_outcome", "false_negative", minute=9),
+        rater=f" {rater.name.upper()} ",
+    )
+    refused = store(session, study, data, confirmed=False)
+
+    assert (refused.rater, refused.needs_confirmation, refused.stored) == (rater.name, True, False)
+    assert refused.new == 5
+    assert refused.added == Counts(verdicts=1, outcomes=1)
+    assert refused.changed == Counts(verdicts=1, notes=1)
+    assert refused.same == Counts(qualities=1)
+    assert refused.contradictions == (
+        FileEffect(1, "relevance", "B", "0", "1", "1"),
+        FileEffect(1, "notes", "", "milik sendiri", None, None),
+    )
+    assert verdicts(session, rater.name) == before == ["0"]
+    assert session.scalars(select(Event).where(Event.device == "phone")).all() == []
+
+    assert store(session, study, data).stored
+    assert sorted(map(str, verdicts(session, rater.name))) == ["1", "1", "false_negative"]
+    assert session.scalars(select(QueryRating.notes)).all() == [""]
+    again = store(session, study, data, confirmed=False)
+    assert (again.stored, again.already_imported, again.needs_confirmation) == (True, True, False)
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_name_that_nobody_has_makes_a_rater_without_a_word(
+    session: Session, study: Study
+) -> None:
+    report = store(session, study, WHOLE, confirmed=False)
+
+    assert (report.stored, report.rater_is_new, report.needs_confirmation) == (True, True, False)
+    assert report.added == report.counts
+    assert report.changed == report.same == Counts()
 
 
 def test_a_clock_that_runs_ahead_shadows_no_later_click_here(

@@ -230,7 +230,7 @@ def test_values_that_differ_are_listed_and_replaced_only_when_that_is_ticked(
     decide(client, tokens(other)[0], owner)
     assert standing() == (4, "bagus")
     (token,) = tokens(drop_rated(client, rated(quality="2", notes="biasa")))
-    decide(client, token, owner, overwrite_="1")
+    decide(client, token, owner, confirm_="1")
     assert standing() == (2, "biasa")
 
 

@@ -179,8 +179,16 @@ def test_hostile_texts_stay_texts(app: Flask, name: str) -> None:
 
 
 def drop_and_store(client: FlaskClient, rater: str = "Ani", data: bytes = DATA) -> Any:
+    """Drop a file, look at its report for `rater`, and store it without a tick."""
     (token,) = tokens(drop(client, data))
-    said = {"token": token, "action": "store", f"rater-{token}": rater}
+    return store(client, token, rater)
+
+
+def store(client: FlaskClient, token: str, rater: str, **form: str) -> Any:
+    """Store a file whose report was that of `rater`; `form` has more fields of the file."""
+    fields = {"rater": rater, "shown": rater, **form}
+    named = {f"{field}-{token}": value for field, value in fields.items()}
+    said = {"token": token, "action": "store", **named}
     return client.post("/runs/import", data=said, follow_redirects=True)
 
 
@@ -229,14 +237,90 @@ def test_ratings_of_an_unknown_run_say_what_to_do(client: FlaskClient) -> None:
     assert "This file cannot be imported." in report.text
 
 
-def test_what_was_said_otherwise_here_is_told(client: FlaskClient, run_id: str) -> None:
-    drop_and_store(client)
-    other = ratings(run(*QUERIES), change(9, 1, "relevance", "0", rank=1, minute=9), device="other")
-    report = drop(client, other)
+OTHER = ratings(
+    run(*QUERIES),
+    change(9, 1, "relevance", "0", rank=1, minute=9),
+    change(10, 1, "relevance", "1", rank=3, minute=10),
+    change(11, 1, "quality", 4, minute=11),
+    device="other",
+)
 
-    assert "1 judgment differs" in report.text
-    assert "here Relevant, in the file Not relevant; Not relevant stands" in report.text
-    assert run_id in report.text
+
+def verdicts(database: Database) -> list[str | None]:
+    with database.reading() as session:
+        found = select(Judgment.verdict).order_by(Judgment.judged_thing_id)
+        return list(session.scalars(found))
+
+
+def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    drop_and_store(client)
+    before = verdicts(web_database)
+    report = drop(client, OTHER)
+
+    assert "Ani is a rater of this study already. 3 changes in the file are new" in report.text
+    rows = re.findall(r'<th scope="row">([^<]*)</th>((?:<td class="value">\d+</td>)*)', report.text)
+    assert {label: re.findall(r"\d+", cells) for label, cells in rows} == {
+        "Judged cards": ["1", "1", "0"],
+        "Empty lists": ["0", "0", "0"],
+        "Quality grades": ["0", "0", "1"],
+        "Notes": ["0", "0", "0"],
+    }
+    assert "1 judgment would become that of the file" in report.text
+    assert re.search(r"<b>Question 1</b> A: here Relevant, in the file Not relevant", report.text)
+    assert "These are ratings by Ani: store them in that name" in report.text
+
+    (token,) = tokens(report)
+    asked = store(client, token, "Ani")
+    assert "These files are not stored yet." in asked.text
+    assert tokens(asked) == [token]
+    assert verdicts(web_database) == before
+
+    assert run_id in store(client, token, "Ani", confirm="1").request.path
+    assert sorted(map(str, verdicts(web_database))) == ["0", "1", "false_negative"]
+    assert "imported before" in drop(client, OTHER).text
+
+
+def test_another_name_is_shown_with_what_would_change_before_it_takes_the_ratings(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    drop_and_store(client)
+    before = verdicts(web_database)
+    (token,) = tokens(drop(client, OTHER.replace(b'"Ani"', b'"Budi"')))
+
+    asked = store(client, token, "Ani", shown="Budi", confirm="1")
+
+    assert "Ani is a rater of this study already." in asked.text
+    assert run_id in asked.text
+    assert verdicts(web_database) == before
+
+
+def test_ratings_that_waited_for_their_run_are_stored_once_their_report_was_shown(
+    client: FlaskClient, web_database: Database
+) -> None:
+    (token,) = tokens(drop(client, DATA))
+    run_id = stored(web_database, QUERIES)
+
+    said = {"token": token, "action": "store"}
+    asked = client.post("/runs/import", data=said, follow_redirects=True)
+
+    assert "Nobody is called so yet" in asked.text
+    assert verdicts(web_database) == []
+    assert run_id in store(client, token, "Ani").request.path
+
+
+def test_two_files_of_one_new_rater_are_stored_together(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    files = [(BytesIO(data), f"{at}.json") for at, data in enumerate((DATA, OTHER))]
+    both = tokens(client.post("/runs/import", data={"files": files}, follow_redirects=True))
+    names = {f"{field}-{token}": "Ani" for token in both for field in ("rater", "shown")}
+
+    after = client.post("/runs/import", data={"token": both, "action": "store", **names})
+
+    assert after.location == f"/runs/{run_id}"
+    assert sorted(map(str, verdicts(web_database))) == ["0", "1", "false_negative"]
 
 
 def test_the_file_of_an_unnamed_run_has_a_name(web_database: Database) -> None:

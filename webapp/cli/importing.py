@@ -29,7 +29,7 @@ from webapp.services.rated_files import RatedFileReport
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--method", help="Search method, where the file does not state it.")
 @click.option("--llm", help="LLM, where the file does not state it.")
-@click.option("--rater", help="Who rated, where ratings from a page do not say it or say it wrong.")
+@click.option("--rater", help="Whose the ratings are; needed to add to those of an existing rater.")
 @click.option("--overwrite", is_flag=True, help="Let a rated CSV replace what its rater said here.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def import_command(
@@ -43,8 +43,10 @@ def import_command(
 ) -> None:
     """Import run files and ratings from pages without a server, recognised by content.
 
-    Of a folder every such file is read, the runs before their ratings. Of a rated CSV that is
-    named with --rater, quality, notes and empty outcomes become that rater's; it has no verdicts.
+    Of a folder every such file is read, the runs before their ratings. Ratings with new changes
+    in the name of a rater whom the study has are refused, with what they would change, until
+    --rater says that name. Of a rated CSV that is named with --rater, quality, notes and empty
+    outcomes become that rater's; it has no verdicts.
     """
     labels = Labels(search_method=method, llm=llm)
     sheets = [path for path in paths if rater and path.suffix.lower() == ".csv"]
@@ -65,13 +67,17 @@ def import_command(
             rating_files.tell_taken(report_of_csv)
     for problem in found.refused:
         say(f"relevansi: {problems.message(problem)}", err=True)
+    for path, ratings in found.ratings:
+        if ratings.needs_confirmation and not ratings.stored:
+            why = rating_files.why_unconfirmed(path, ratings)
+            say(f"relevansi: {ratings.name}: {why}", err=True)
     untaken = [report for report in taken if not report.storable]
     for report in untaken:
         why = rating_files.why_refused(report)
         say(f"relevansi: {report.name}: {why}", err=True)
     if not (found.runs or found.refused or found.ratings or taken):
         raise click.ClickException(gettext("There is no run file in what was given."))
-    if found.refused or untaken or not all(report.storable for report in found.ratings):
+    if found.refused or untaken or not all(ratings.stored for _, ratings in found.ratings):
         raise SystemExit(1)
 
 
@@ -79,8 +85,8 @@ def _tell_found(found: _Found) -> None:
     """Print what became of every file but the rated CSVs that were named."""
     for run in found.runs:
         tell(run)
-    for report in found.ratings:
-        rating_files.tell(report)
+    for _, ratings in found.ratings:
+        rating_files.tell(ratings)
     for compared in found.compared:
         rating_files.tell_compared(compared)
 
@@ -132,10 +138,10 @@ def _latency_json(latency: Latency | None) -> dict[str, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What became of every file that was given."""
+    """What became of every file that was given; files of ratings stand beside their paths."""
 
     runs: Sequence[ImportedRun]
-    ratings: Sequence[RatingsReport]
+    ratings: Sequence[tuple[Path, RatingsReport]]
     compared: Sequence[RatedFileReport]
     refused: Sequence[Problem]
 
@@ -158,11 +164,12 @@ def _import_all(
             by_folder.setdefault(path.parent, []).append(outcome.id)
         elif path in paths or not outcome.is_something_else:
             refused.extend(outcome.problems)
-    brought = [rating_files.bring(opened, path, rater) for path in rated]
+    newcomers: set[str] = set()
+    brought = [(path, rating_files.bring(opened, path, rater, newcomers)) for path in rated]
     beside = [path for folder in paths if folder.is_dir() for path in _rated_csvs(folder)]
     return _Found(
         runs=imported,
-        ratings=[report for report in brought if report is not None],
+        ratings=[(path, report) for path, report in brought if report is not None],
         compared=[rating_files.compare(opened, path, by_folder) for path in beside],
         refused=refused,
     )
@@ -189,7 +196,7 @@ def _rated_csvs(folder: Path) -> list[Path]:
 def _document(found: _Found) -> dict[str, Any]:
     return {
         "runs": [_run_json(run) for run in found.runs],
-        "ratings": [rating_files.as_json(report) for report in found.ratings],
+        "ratings": [rating_files.as_json(report) for _, report in found.ratings],
         "rated_files": [rating_files.compared_json(report) for report in found.compared],
         "problems": [problems.to_dict(problem) for problem in found.refused],
     }

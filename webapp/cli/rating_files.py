@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from subprocess import list2cmdline
 from typing import Any
 
+from webapp import labels as words
 from webapp.cli import database
 from webapp.cli.output import say
 from webapp.db.engine import Database
@@ -14,18 +19,39 @@ from webapp.i18n import gettext, ngettext
 from webapp.importers import problems
 from webapp.records import Severity
 from webapp.services import offline_ratings, rated_files, rated_imports, studies
-from webapp.services.offline_ratings import RatingsReport
+from webapp.services.offline_ratings import FileEffect, RatingsReport
 from webapp.services.rated_files import RatedFileReport
 from webapp.services.rated_imports import RatedImport
 
+KINDS = (
+    ("verdicts", "relevance"),
+    ("outcomes", "empty_outcome"),
+    ("qualities", "quality"),
+    ("notes", "notes"),
+)
+"""What ``Counts`` counts, with the field that such a judgment is stored in."""
 
-def bring(opened: Database, path: Path, rater: str | None) -> RatingsReport | None:
-    """Store one file of ratings in a transaction of its own; ``None``: it is something else."""
+
+def bring(
+    opened: Database, path: Path, rater: str | None, newcomers: set[str]
+) -> RatingsReport | None:
+    """Store one file of ratings in a transaction of its own; ``None``: it is something else.
+
+    `rater` confirms that name. `newcomers` are the raters whom earlier files of this command
+    made: they may have more files. The rater of this file joins them.
+    """
     with opened.writing() as session:
         now = database.now()
         study = studies.open_or_make(session, now)
-        report = offline_ratings.store(session, study, path.name, path.read_bytes(), now, rater)
+        store = partial(
+            offline_ratings.store, session, study, path.name, path.read_bytes(), now, rater
+        )
+        report = store(confirmed=rater is not None)
+        if report is not None and report.rater in newcomers and not report.stored:
+            report = store(confirmed=True)
         session.commit()
+    if report is not None and report.rater_is_new:
+        newcomers.add(report.rater)
     return report
 
 
@@ -44,17 +70,16 @@ def tell(report: RatingsReport) -> None:
             qualities=said.qualities,
             notes=said.notes,
         )
-        say(f"{report.run_id}  {who}: {state}; {counted}")
+        say(f"{report.run_id}  {who}: {state}; {counted}", err=not report.stored)
+    if report.new and not report.rater_is_new:
+        _tell_effects(report)
     for one in report.contradictions:
-        place = gettext("question %(n)s", n=one.query_id) + (
-            f", “{one.title}”" if one.title else ""
-        )
         told = gettext(
             "%(place)s: said here %(here)s, in the file %(file)s; the later one stands: %(kept)s",
-            place=place,
-            here=one.here or "-",
-            file=one.in_file or "-",
-            kept=one.kept or "-",
+            place=_place(one),
+            here=words.judgment(one.here, one.field),
+            file=words.judgment(one.in_file, one.field),
+            kept=words.judgment(one.kept, one.field),
         )
         say(f"  !  {told}", err=True)
     for problem in report.problems:
@@ -62,11 +87,45 @@ def tell(report: RatingsReport) -> None:
         say(f"  {mark} {problems.message(problem)}", err=True)
 
 
+def _tell_effects(report: RatingsReport) -> None:
+    """Print for each kind of judgment of an existing rater how much a file changes."""
+    for kind, field in KINDS:
+        counts = [getattr(one, kind) for one in (report.added, report.changed, report.same)]
+        if any(counts):
+            new, changed, same = counts
+            told = gettext(
+                "%(field)s: %(new)s new, %(changed)s changed, %(same)s the same",
+                field=words.field(field),
+                new=new,
+                changed=changed,
+                same=same,
+            )
+            say(f"  {told}", err=not report.stored)
+
+
+def _place(one: FileEffect) -> str:
+    """Return the question of a judgment with its card, or with the kind of judgment."""
+    place = gettext("question %(n)s", n=one.query_id)
+    return f"{place}, “{one.title}”" if one.title else f"{place}, {words.field(one.field)}"
+
+
+def why_unconfirmed(path: Path, report: RatingsReport) -> str:
+    """Return that a rater's name is to be said, with the command that says it."""
+    command = ["relevansi", "import", str(path), "--rater", report.rater]
+    return gettext(
+        "Nothing of it is stored: %(name)s is a rater of this study already. To store it in "
+        "that name: %(command)s",
+        name=report.rater,
+        command=list2cmdline(command) if os.name == "nt" else shlex.join(command),
+    )
+
+
 def as_json(report: RatingsReport) -> dict[str, Any]:
     """Return a report as ``import --json`` prints it."""
     return {
         "file": report.name,
-        "stored": report.storable,
+        "stored": report.stored,
+        "needs_confirmation": report.needs_confirmation and not report.stored,
         "run": report.run_id,
         "rater": report.rater,
         "rater_is_new": report.rater_is_new,
@@ -77,6 +136,11 @@ def as_json(report: RatingsReport) -> dict[str, Any]:
         "empty_outcomes": report.counts.outcomes,
         "qualities": report.counts.qualities,
         "notes": report.counts.notes,
+        "effects": {
+            "new": asdict(report.added),
+            "changed": asdict(report.changed),
+            "same": asdict(report.same),
+        },
         "contradictions": [
             {
                 "query_id": one.query_id,
@@ -115,9 +179,9 @@ def tell_taken(report: RatedImport) -> None:
         said = gettext(
             "question %(n)s, %(field)s: here %(here)s, in the file %(file)s",
             n=other.query_id,
-            field=other.field,
-            here=other.here,
-            file=other.in_file,
+            field=words.field(other.field),
+            here=words.judgment(other.here, other.field),
+            file=words.judgment(other.in_file, other.field),
         )
         say(f"  {said}", err=True)
     if report.others and not report.replaced:

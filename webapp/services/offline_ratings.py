@@ -3,14 +3,20 @@
 Each change becomes an event of its rater with its own id, device, sequence and time, so the
 same file twice changes nothing, and where something else was said here meanwhile the order
 of the events decides, as between any two devices.
+
+Anybody can write any name into a file. So a file with new changes for a rater whom the study has
+already is stored only when the owner confirms that name, with the report of the changes at hand.
+A name that nobody has makes a new rater: it changes no verdict of anybody else, and the owner
+sees the name among the raters and can remove it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
@@ -28,19 +34,26 @@ from webapp.services.offline_runs import identity_of
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much a file says in the end: verdicts by card, outcomes, grades and notes."""
+    """A number of judgments by kind: verdicts on cards, outcomes, grades and notes."""
 
     verdicts: int = 0
     outcomes: int = 0
     qualities: int = 0
     notes: int = 0
 
+    @classmethod
+    def of(cls, fields: Iterable[str]) -> Self:
+        """Return the counts of judgments that are given by their fields."""
+        held = Counter(fields)
+        return cls(held["relevance"], held["empty_outcome"], held["quality"], held["notes"])
+
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
-    """Where the same rater had said something else here; ``kept`` is what stands.
+class FileEffect:
+    """One judgment of the rater: as it is here, in the file, and once the file is stored.
 
-    ``title`` is the card's, empty for an answer as a whole.
+    ``title`` is the card's, empty for an answer as a whole. ``adds`` says whether the file has a
+    change of it that is not stored yet.
     """
 
     query_id: int
@@ -49,6 +62,27 @@ class Contradiction:
     here: str | None
     in_file: str | None
     kept: str | None
+    adds: bool = True
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the rater has not judged this yet, and the file does."""
+        return self.here is None and self.kept is not None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file replaces or clears a judgment of the rater."""
+        return self.here is not None and self.kept != self.here
+
+    @property
+    def is_same(self) -> bool:
+        """Whether a judgment of the rater stays as it is."""
+        return self.here is not None and self.kept == self.here
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether a change of the file says something else than the rater's judgment here."""
+        return self.adds and self.here is not None and self.in_file != self.here
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +90,9 @@ class RatingsReport:
     """What importing a file of ratings does, or did.
 
     ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were
-    not stored before, ``known`` the others. With an error among `problems` that names the
-    whole file nothing can be stored (``storable``).
+    not stored before, ``known`` the others. Of the rater's judgments that the file is about,
+    ``added``, ``changed`` and ``same`` count those that are new, replaced and left as they are.
+    With an error among `problems` that names the whole file nothing can be stored (``storable``).
     """
 
     name: str
@@ -70,7 +105,11 @@ class RatingsReport:
     new: int = 0
     known: int = 0
     counts: Counts = Counts()
-    contradictions: tuple[Contradiction, ...] = ()
+    added: Counts = Counts()
+    changed: Counts = Counts()
+    same: Counts = Counts()
+    contradictions: tuple[FileEffect, ...] = ()
+    stored: bool = False
 
     @property
     def storable(self) -> bool:
@@ -81,6 +120,11 @@ class RatingsReport:
     def already_imported(self) -> bool:
         """Whether everything in the file was stored before."""
         return self.storable and self.new == 0
+
+    @property
+    def needs_confirmation(self) -> bool:
+        """Whether it would add to the judgments of a rater whom the study has already."""
+        return self.storable and not self.rater_is_new and self.new > 0
 
     @property
     def _refused(self) -> bool:
@@ -136,14 +180,22 @@ def examine(
 
 
 def store(
-    session: Session, study: Study, name: str, data: bytes, now: datetime, rater: str | None = None
+    session: Session,
+    study: Study,
+    name: str,
+    data: bytes,
+    now: datetime,
+    rater: str | None = None,
+    *,
+    confirmed: bool = False,
 ) -> RatingsReport | None:
-    """Store what ``examine`` reports, if it can be, and return that report.
+    """Store the file if it can be; return its report, which says whether it is ``stored``.
 
-    The rater is made if nobody is called so. Nothing stored before is lost.
+    A rater is made if nobody is called so. To a rater who exists the file adds only where the
+    owner ``confirmed`` the name. Nothing stored before is lost.
     """
     report = examine(session, study, name, data, now, rater)
-    if report is None or not report.storable:
+    if report is None or not report.storable or (report.needs_confirmation and not confirmed):
         return report
     read = offline_ratings.read(name, data)
     assert read is not None
@@ -154,7 +206,7 @@ def store(
     run = _run(session, study, read, [])
     assert run is not None
     _record(session, who, _aimed(session, run, read, now, []))
-    return report
+    return replace(report, stored=True)
 
 
 def _named(read: OfflineRatings, rater: str | None) -> OfflineRatings:
@@ -178,6 +230,7 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
     stored = _stored(session, who, aimed)
     known = {event.event_id for events_here in stored.values() for event in events_here}
     fresh = [one for one in aimed if one.change.event_id not in known]
+    effects = list(_effects(aimed, fresh, stored))
     return RatingsReport(
         name=read.name,
         problems=tuple(problems),
@@ -188,8 +241,11 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         rater_is_new=who is None,
         new=len(fresh),
         known=len(aimed) - len(fresh),
-        counts=_counts(aimed),
-        contradictions=tuple(_contradictions(aimed, fresh, stored)),
+        counts=Counts.of(one.field for one in effects if one.in_file is not None),
+        added=Counts.of(one.field for one in effects if one.is_new),
+        changed=Counts.of(one.field for one in effects if one.is_changed),
+        same=Counts.of(one.field for one in effects if one.is_same),
+        contradictions=tuple(one for one in effects if one.contradicts),
     )
 
 
@@ -291,33 +347,25 @@ def _about(target: Target) -> Target:
     return Target(target.field, thing_id=target.thing_id)
 
 
-def _counts(aimed: Iterable[_Aimed]) -> Counts:
-    last = {_about(one.target): one for one in aimed}
-    said = [one for one in last.values() if one.new is not None]
-    verdicts = [one for one in said if one.change.field == "relevance"]
-    return Counts(
-        verdicts=len(verdicts),
-        outcomes=sum(one.change.field == "empty_outcome" for one in said),
-        qualities=sum(one.change.field == "quality" for one in said),
-        notes=sum(one.change.field == "notes" for one in said),
-    )
-
-
-def _contradictions(
-    aimed: Sequence[_Aimed], fresh: Sequence[_Aimed], stored: Mapping[Target, list[Event]]
-) -> Iterator[Contradiction]:
-    """Yield where what stands here is another word than the file's last one."""
-    last = {_about(one.target): one for one in aimed}
-    for about, one in last.items():
+def _effects(
+    aimed: Iterable[_Aimed], fresh: Iterable[_Aimed], stored: Mapping[Target, list[Event]]
+) -> Iterator[FileEffect]:
+    """Yield every judgment that the file is about, with the last word of the file on it."""
+    added: defaultdict[Target, list[_Aimed]] = defaultdict(list)
+    for one in fresh:
+        added[_about(one.target)].append(one)
+    for about, last in {_about(one.target): one for one in aimed}.items():
         here = standing(stored.get(about, []))
-        added = [other for other in fresh if _about(other.target) == about]
-        if here is None or not added or here.new == one.new:
-            continue
-        everything: list[Event | _Aimed] = [*stored[about], *added]
+        everything: list[Event | _Aimed] = [*stored.get(about, []), *added[about]]
         kept = standing(everything)
-        assert kept is not None
-        yield Contradiction(
-            one.change.query_id, one.change.field, one.title, here.new, one.new, kept.new
+        yield FileEffect(
+            query_id=last.change.query_id,
+            field=last.change.field,
+            title=last.title,
+            here=here.new if here else None,
+            in_file=last.new,
+            kept=kept.new if kept else None,
+            adds=bool(added[about]),
         )
 
 

@@ -6,8 +6,7 @@ already is never changed silently: it is reported, and replaced only where that 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import uuid4
@@ -93,7 +92,7 @@ def examine(
         refused=who is not None and (who.is_machine or who.removed_at is not None),
         lines=len(read.report.rows),
         fits=tuple(fits),
-        counts=_counts(read.report.rows),
+        counts=Counts.of(field for row in read.report.rows for field, _ in _values(row)),
         problems=read.problems,
     )
     if len(fits) != 1:
@@ -145,11 +144,6 @@ def store(
         events.lock(session, who)
     _record(session, who, found.run_id, found.stored(overwrite=overwrite), now)
     return replace(found, replaced=overwrite)
-
-
-def _counts(rows: Iterable[QueryRow]) -> Counts:
-    held = Counter(field for row in rows for field, _ in _values(row))
-    return Counts(outcomes=held["empty_outcome"], qualities=held["quality"], notes=held["notes"])
 
 
 def _values(row: QueryRow) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,13 @@
 """Files dropped on the page: kept, reported on, and stored only at their owner's word.
 
-Of a rated CSV the report is that of one rater. Storing it for another one shows that one's
-report first, so that nothing is replaced which was not shown.
+The report of ratings is that of one rater. Storing them for another one shows that one's report
+first, so that nothing is changed which was not shown; and what an existing rater has said already
+changes only where that is ticked.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flask import Response, current_app, redirect, request, url_for
 from sqlalchemy.orm import Session
@@ -45,11 +46,12 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class WaitingRatings:
-    """A file of ratings from a page without a server, with its report."""
+    """Ratings from a page without a server, with their report for one of the ``raters``."""
 
     token: str
     report: RatingsReport
     problems: tuple[Told, ...]
+    raters: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,14 @@ class Shown:
     imports: ImportPage
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The runs of the files that were stored by one request, and the raters that it made."""
+
+    runs: list[str] = field(default_factory=list)
+    newcomers: set[str] = field(default_factory=set)
+
+
 def show() -> Response:
     """Show the drop zone and the report of each file that waits."""
     with access.reading() as (session, rater):
@@ -99,7 +109,8 @@ def show() -> Response:
     runs = tuple(file for file in found if isinstance(file, Waiting))
     ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
     rated = tuple(file for file in found if isinstance(file, WaitingRatedCsv))
-    return _answer(ImportPage(runs, ratings=ratings, rated=rated))
+    notice = _not_stored() if "left" in request.args else ""
+    return _answer(ImportPage(runs, notice, ratings=ratings, rated=rated))
 
 
 def upload() -> Response:
@@ -126,7 +137,7 @@ def _decide() -> Response:
     if request.form.get("action") == "look":
         return _look_again(tokens)
     wanted = request.form.get("action") == "store"
-    stored: list[str] = []
+    stored = _Stored()
     refused: list[str] = []
     with access.writing() as (session, rater):
         files = [uploads.find(session, rater.study, token) for token in tokens]
@@ -137,15 +148,19 @@ def _decide() -> Response:
             uploads.discard(session, file)
         session.commit()
     if refused:
-        return _look_again(refused)
-    return redirect(_after(stored), 303)  # type: ignore[return-value]
+        return _look_again(refused, left="1")
+    return redirect(_after(stored.runs), 303)  # type: ignore[return-value]
 
 
-def _look_again(tokens: list[str]) -> Response:
+def _look_again(tokens: list[str], **said: str) -> Response:
     """Show the reports of waiting files again, each for the rater who was named."""
     named = {f"rater-{token}": _label(f"rater-{token}") for token in tokens}
-    names = {field: name for field, name in named.items() if name}
-    return redirect(url_for("imports.show", token=tokens, **names), 303)  # type: ignore[return-value,arg-type]
+    names = {place: name for place, name in named.items() if name}
+    return redirect(url_for("imports.show", token=tokens, **names, **said), 303)  # type: ignore[return-value,arg-type]
+
+
+def _not_stored() -> str:
+    return gettext("These files are not stored yet. Look at their reports and confirm them.")
 
 
 def _turn(file: Upload) -> int:
@@ -157,34 +172,56 @@ def _is_rated_csv(file: Upload) -> bool:
     return file.name.lower().endswith(".csv") or csv_ratings.recognises(file.data)
 
 
-def _store(session: Session, study: Study, file: Upload, stored: list[str]) -> bool:
+def _store(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
     """Store one waiting file and note its run; ratings that cannot be stored yet stay."""
     if _is_rated_csv(file):
-        return _store_rated(session, study, file, stored)
-    brought = offline_ratings.store(
-        session, study, file.name, file.data, access.now(), _label(f"rater-{file.id}")
-    )
-    if brought is not None:
-        stored += [brought.run_id] if brought.run_id else []
-        return brought.storable
+        return _store_rated(session, study, file, done)
+    if offline_ratings.examine(session, study, file.name, file.data, access.now()) is not None:
+        return _store_ratings(session, study, file, done)
     report = imports.examine(session, study, file.name, file.data)
     if report.read is not None:
         labels = _labels(file.id, report)
-        stored.append(imports.store(session, study, report.read, labels, access.now()).id)
+        done.runs.append(imports.store(session, study, report.read, labels, access.now()).id)
     return True
 
 
-def _store_rated(session: Session, study: Study, file: Upload, stored: list[str]) -> bool:
-    """Store a rated CSV as its report was shown: of this rater, with what it says of others."""
-    rater = _label(f"rater-{file.id}")
-    if rater is None or rater != _label(f"shown-{file.id}"):
+def _store_ratings(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
+    """Store ratings for the rater whose report was shown; for one who exists, where ticked."""
+    rater = _rater_shown(file)
+    if rater is None:
         return False
-    overwrite = bool(request.form.get(f"overwrite-{file.id}"))
-    taken = rated_imports.store(
-        session, study, file.name, file.data, rater, access.now(), overwrite=overwrite
+    brought = offline_ratings.store(
+        *(session, study, file.name, file.data, access.now(), rater),
+        confirmed=_ticked(file) or rater in done.newcomers,
     )
-    stored += [taken.run_id] if taken.run_id and taken.storable else []
+    if brought is None or not brought.stored:
+        return False
+    done.runs.extend([brought.run_id] if brought.run_id else [])
+    done.newcomers.update([brought.rater] if brought.rater_is_new else [])
+    return True
+
+
+def _store_rated(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
+    """Store a rated CSV for the rater whose report was shown; other values where ticked."""
+    rater = _rater_shown(file)
+    if rater is None:
+        return False
+    taken = rated_imports.store(
+        session, study, file.name, file.data, rater, access.now(), overwrite=_ticked(file)
+    )
+    done.runs.extend([taken.run_id] if taken.run_id and taken.storable else [])
     return taken.storable
+
+
+def _rater_shown(file: Upload) -> str | None:
+    """Return the rater whom the form names, if the report of the file was that rater's."""
+    rater = _label(f"rater-{file.id}")
+    return rater if rater == _label(f"shown-{file.id}") else None
+
+
+def _ticked(file: Upload) -> bool:
+    """Whether the form agrees to change what the rater of the file has said already."""
+    return bool(request.form.get(f"confirm-{file.id}"))
 
 
 def _after(stored: list[str]) -> str:
@@ -214,18 +251,20 @@ def _waiting(
 ) -> Waiting | WaitingRatings | WaitingRatedCsv:
     file = uploads.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
+    people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
     if _is_rated_csv(file):
-        return _rated(session, study, file, rater)
+        return _rated(session, study, file, rater, people)
     ratings = offline_ratings.examine(session, study, file.name, file.data, access.now(), rater)
     if ratings is not None:
-        return WaitingRatings(token, ratings, _told(ratings.problems))
+        return WaitingRatings(token, ratings, _told(ratings.problems), tuple(people))
     report = imports.examine(session, study, file.name, file.data)
     return Waiting(token, report, _told(report.problems))
 
 
-def _rated(session: Session, study: Study, file: Upload, rater: str | None) -> WaitingRatedCsv:
+def _rated(
+    session: Session, study: Study, file: Upload, rater: str | None, people: list[str]
+) -> WaitingRatedCsv:
     """Return the report of a rated CSV; of the only rater, where there is no other."""
-    people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
     if rater is None and len(people) == 1:
         rater = people[0]
     report = rated_imports.examine(session, study, file.name, file.data, rater)

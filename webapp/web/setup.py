@@ -100,5 +100,6 @@ def _set_up_templates(app: Flask) -> None:
         environment.filters[name] = getattr(formatting, name)
     for name in ("plain", "line", "link", "picture", "render", "is_long", "intro"):
         environment.filters[name] = getattr(markdown, name)
-    environment.filters["method"], environment.filters["category"] = labels.method, labels.category
+    for name in ("method", "category", "field", "judgment"):
+        environment.filters[name] = getattr(labels, name)
     environment.filters["translated"] = gettext
