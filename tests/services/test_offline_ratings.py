@@ -176,6 +176,26 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
     assert (again.stored, again.already_imported, again.needs_confirmation) == (True, True, False)
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [
+        change(1, 1, "relevance", "0", rank=1),
+        change(1, 1, "relevance", "1", rank=2),
+        change(1, 3, "relevance", "1", rank=1),
+    ],
+)
+@pytest.mark.usefixtures("run_id")
+def test_a_stored_change_that_was_edited_in_the_file_is_left_out_and_told(
+    session: Session, study: Study, edited: dict[str, Any]
+) -> None:
+    store(session, study, ratings(RUN, change(1, 1, "relevance", "1", rank=1)))
+    report = store(session, study, ratings(RUN, edited, change(2, 1, "quality", 4)))
+
+    assert codes(report) == ["ratings_change_edited"]
+    assert (report.stored, report.new) == (True, 1)
+    assert verdicts(session) == ["1"]
+
+
 @pytest.mark.usefixtures("run_id")
 def test_a_name_that_nobody_has_makes_a_rater_without_a_word(
     session: Session, study: Study

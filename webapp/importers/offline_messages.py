@@ -15,6 +15,11 @@ MESSAGES = {
     "ratings_change_repeated": mark(
         "%(file)s: %(place)s has the event id of an earlier change, which counts, and is left out."
     ),
+    "ratings_change_edited": mark(
+        "%(file)s, question %(query)s: a change has the id of one that is stored here and says "
+        "something else. It is left out. Download the ratings again from the page; do not edit "
+        "the file."
+    ),
     "ratings_without_rater": mark(
         "%(file)s names no rater. Say who rated: --rater NAME, or the field in the import report."
     ),

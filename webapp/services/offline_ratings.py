@@ -205,7 +205,8 @@ def store(
     events.lock(session, who)
     run = _run(session, study, read, [])
     assert run is not None
-    _record(session, who, _aimed(session, run, read, now, []))
+    aimed = _aimed(session, run, read, now, [])
+    _record(session, who, _untaken(read, aimed, _history(session, who), []))
     return replace(report, stored=True)
 
 
@@ -226,8 +227,10 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
     run = _run(session, study, read, problems)
     if run is None:
         return RatingsReport(read.name, tuple(problems), rater=read.rater)
-    aimed = list(_aimed(session, run, read, now, problems))
-    stored = _stored(session, who, aimed)
+    history = _history(session, who) if who else ()
+    every = _aimed(session, run, read, now, problems)
+    aimed = list(_untaken(read, every, history, problems))
+    stored = _stored(history, aimed)
     known = {event.event_id for events_here in stored.values() for event in events_here}
     fresh = [one for one in aimed if one.change.event_id not in known]
     effects = list(_effects(aimed, fresh, stored))
@@ -325,15 +328,32 @@ def _card(
     return Target.verdict(same[0].judged_thing_id, query.id), title, moved
 
 
-def _stored(
-    session: Session, who: Rater | None, aimed: Iterable[_Aimed]
-) -> Mapping[Target, list[Event]]:
+def _history(session: Session, who: Rater) -> Sequence[Event]:
+    return session.scalars(select(Event).where(Event.rater_id == who.id)).all()
+
+
+def _untaken(
+    read: OfflineRatings,
+    aimed: Iterable[_Aimed],
+    history: Iterable[Event],
+    problems: list[Problem],
+) -> Iterator[_Aimed]:
+    """Yield the changes but those with the id of an event that says something else; tell these."""
+    known = {(event.event_id, event.field): event for event in history}
+    for one in aimed:
+        event = known.get((one.change.event_id, one.target.field))
+        if event is None or (event.new, _about(Target.of(event))) == (one.new, _about(one.target)):
+            yield one
+        else:
+            place = one.change.query_id
+            problems.append(error("ratings_change_edited", read.name, query_id=place))
+
+
+def _stored(history: Iterable[Event], aimed: Iterable[_Aimed]) -> Mapping[Target, list[Event]]:
     """Return the rater's events about what the file is about, by what they changed."""
     found: defaultdict[Target, list[Event]] = defaultdict(list)
-    targets = {_about(one.target): one.target for one in aimed}
-    if who is None or not targets:
-        return found
-    for event in session.scalars(select(Event).where(Event.rater_id == who.id)):
+    targets = {_about(one.target) for one in aimed}
+    for event in history:
         about = _about(Target.of(event))
         if about in targets:
             found[about].append(event)
