@@ -8,6 +8,16 @@ from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 CARD = Card("Rumah A", slug="rumah-a", price=850_000_000, land_area=105.0, building_area=62.5)
 
 
+NOTHING = {
+    "description": None,
+    "features": [],
+    "facts": {},
+    "latitude": None,
+    "longitude": None,
+    "distance_km": None,
+}
+
+
 def exported(*queries: ExportedQuery) -> ExportedRun:
     return ExportedRun("k3x9", "rater Ani", queries, search_method="hybrid")
 
@@ -39,6 +49,13 @@ def test_a_result_holds_every_field_of_its_card_null_where_nothing_is_said() -> 
             "listing_type": None,
             "source": None,
             "relevance": "unsure",
+            "particulars": {
+                "headings": [],
+                "lines": [],
+                **NOTHING,
+                "asked_place": None,
+                "record": {**NOTHING, "card": {}},
+            },
         }
     ]
     assert '"land_area": 105,' in json.dumps(run_json(exported(query)))
@@ -85,6 +102,7 @@ def test_a_query_and_its_run_say_where_they_come_from() -> None:
                 "empty_outcome": "correct_empty",
                 "quality": 4,
                 "notes": "benar",
+                "question_note": "",
                 "results": [],
             }
         ],

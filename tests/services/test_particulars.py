@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,8 +16,9 @@ from tests.services.particulars import LISTED, v2_answer
 from webapp.db.models import JudgedThing, LogEntry, Query, Question, Rater, Study
 from webapp.importers import json_runs
 from webapp.records import Card, CardParticulars, Particulars
-from webapp.services import gold, imports, offline_runs, particulars, question_notes, tasks
+from webapp.services import exports, gold, imports, offline_runs, particulars, question_notes, tasks
 from webapp.services.imports import Labels
+from webapp.services.reports import Rule
 
 
 def stored(
@@ -69,6 +71,32 @@ def test_where_the_owner_allows_it_what_only_the_record_knows_stands_apart(
         "Ada carport.", ("Carport",), (("address", "Cemara, Medan"),), 3.6, 98.71
     )
     assert found.record == Card(title="", floors=2)
+
+
+def test_the_json_of_a_run_holds_all_of_it_the_record_apart(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    take_gold(session, rater, notes="Cemara Asri counts.")
+    question_notes.show_gold(session, study, NOW)
+    assert not study.show_record
+
+    file = exports.export(session, study, run_id, Rule("majority"), "json")
+    (query,) = json.loads(file.data)["queries"]
+    (result,) = query["results"]
+
+    assert query["question_note"] == "Cemara Asri counts."
+    particulars = result["particulars"]
+    assert particulars["headings"] == ["Dekat Sun Plaza (300 m)"]
+    assert particulars["lines"] == ["Lingkungan tenang"]
+    assert (particulars["features"], particulars["facts"]) == (["cctv"], {})
+    assert (particulars["latitude"], particulars["asked_place"]) == (None, "cemara")
+    record = particulars["record"]
+    assert (record["description"], record["features"]) == ("Ada carport.", ["Carport"])
+    assert record["facts"] == {"address": "Cemara, Medan"}
+    assert (record["latitude"], record["longitude"]) == (3.6, 98.71)
+    assert record["distance_km"] == pytest.approx(1.1097, abs=0.0005)
+    assert record["card"] == {"floors": 2}
 
 
 def test_an_unverified_record_is_never_shown(session: Session, study: Study) -> None:

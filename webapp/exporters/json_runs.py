@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance
+from webapp.records import (
+    Card,
+    CardParticulars,
+    EmptyOutcome,
+    Particulars,
+    QueryState,
+    Relevance,
+)
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -37,18 +44,28 @@ VERDICTS: dict[Relevance | None, int | str | None] = {
 """How a verdict is written."""
 
 
+_NOTHING = CardParticulars()
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedResult:
-    """One property at its 1-based rank, with the verdict of the rule in force if any."""
+    """One property at its 1-based rank, with the verdict of the rule in force if any.
+
+    ``particulars`` are what the files know of it beyond the fields of its card.
+    """
 
     rank: int
     card: Card
     relevance: Relevance | None = None
+    particulars: CardParticulars = _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedQuery:
-    """One question with its answer and what was said about it; results in rank order."""
+    """One question with its answer and what was said about it; results in rank order.
+
+    ``note`` is the owner's note on the question, which raters read.
+    """
 
     query_id: int
     question: str
@@ -59,6 +76,7 @@ class ExportedQuery:
     empty_outcome: EmptyOutcome | None = None
     quality: float | None = None
     notes: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +135,45 @@ def _query(query: ExportedQuery) -> dict[str, JsonValue]:
         "empty_outcome": query.empty_outcome.value if query.empty_outcome else None,
         "quality": whole(query.quality),
         "notes": query.notes,
+        "question_note": query.note,
         "results": [_result(result) for result in query.results],
     }
 
 
 def _result(result: ExportedResult) -> dict[str, JsonValue]:
     fields = {name: whole(getattr(result.card, name)) for name in CARD_FIELDS}
-    return {"rank": result.rank, **fields, "relevance": VERDICTS[result.relevance]}
+    return {
+        "rank": result.rank,
+        **fields,
+        "relevance": VERDICTS[result.relevance],
+        "particulars": _particulars(result.particulars),
+    }
+
+
+def _particulars(known: CardParticulars) -> dict[str, JsonValue]:
+    """What is known beyond the card: said in the answer or listed beside it, the record apart."""
+    return {
+        "headings": list(known.headings),
+        "lines": list(known.lines),
+        **_details(known.listed, known.listed_km),
+        "asked_place": known.place or None,
+        "record": {
+            **_details(known.recorded, known.recorded_km),
+            "card": {
+                name: whole(value)
+                for name in CARD_FIELDS
+                if (value := getattr(known.record, name)) not in (None, "")
+            },
+        },
+    }
+
+
+def _details(said: Particulars, distance_km: float | None) -> dict[str, JsonValue]:
+    return {
+        "description": said.description or None,
+        "features": list(said.features),
+        "facts": dict(said.facts),
+        "latitude": said.latitude,
+        "longitude": said.longitude,
+        "distance_km": distance_km,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -18,7 +18,7 @@ from webapp.exporters.json_runs import ExportedQuery, ExportedResult, ExportedRu
 from webapp.exporters.trec import TrecResult
 from webapp.notation import file_day
 from webapp.records import QueryState
-from webapp.services import provenance, reports, runs, studies
+from webapp.services import particulars, provenance, reports, runs, studies
 from webapp.services.judged_things import from_row
 from webapp.services.reports import Rule
 from webapp.services.verdicts import Verdicts
@@ -164,11 +164,16 @@ def run_file(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
 
 
 def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
-    """Return the run with every card and verdict as one JSON document."""
+    """Return the run with every card, all that is known of it and verdict as one JSON document.
+
+    What only the record of a listing knows is in it, whatever raters may see.
+    """
     run = runs.find(session, study, run_id)
+    known = particulars.of_run(session, run, with_record=True)
     results: dict[int, list[ExportedResult]] = {}
     for shown in _shown(session, study, run_id, rule):
-        results.setdefault(shown.query_key, []).append(shown.result)
+        result = replace(shown.result, particulars=known[shown.query_key].cards[shown.rank])
+        results.setdefault(shown.query_key, []).append(result)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     exported = ExportedRun(
         run=run.id,
@@ -213,12 +218,12 @@ def _queries(
     session: Session, run_id: str, results: Mapping[int, list[ExportedResult]], said: Verdicts
 ) -> Iterator[ExportedQuery]:
     rows = session.execute(
-        select(Query, Question.text, Question.category)
+        select(Query, Question.text, Question.category, Question.note)
         .join(Question)
         .where(Query.run_id == run_id)
         .order_by(Query.id)
     )
-    for query, text, category in rows:
+    for query, text, category, note in rows:
         yield ExportedQuery(
             query_id=query.query_id,
             question=text,
@@ -229,6 +234,7 @@ def _queries(
             empty_outcome=said.outcome(query.emptiness_id),
             quality=said.quality.get(query.id),
             notes=said.notes.get(query.id, ""),
+            note=note or "",
         )
 
 

@@ -29,7 +29,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
     return OfflineRun(
         identity=run.session_key,
         name=run.session_key[:8] if blind else _name(run),
-        questions=tuple(_questions(session, run)),
+        questions=tuple(_questions(session, study, run)),
         blind=blind,
         search_method=None if blind else run.search_method,
         llm=None if blind else run.llm,
@@ -51,9 +51,9 @@ def _name(run: Run) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", said).strip("_")[:_LONGEST_NAME] or run.session_key[:8]
 
 
-def _questions(session: Session, run: Run) -> Iterator[OfflineQuestion]:
+def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
-    known = particulars.of_run(session, run)
+    known = particulars.of_run(session, run, with_record=study.show_record)
     for query in _queries(session, run):
         question = query.question
         if not question.context_dependent:

@@ -89,13 +89,10 @@ def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Bac
     return Background("", {})
 
 
-def of_run(session: Session, run: Run) -> dict[int, Background[int]]:
+def of_run(session: Session, run: Run, *, with_record: bool) -> dict[int, Background[int]]:
     """Return the same for every answer of a run, by the query's key."""
-    study = session.get_one(Study, run.study_id)
-    found = _asked(session, study, Query.run_id == run.id)
-    return {
-        query.id: _of_query(query, found, with_record=study.show_record) for query in found.queries
-    }
+    found = _asked(session, session.get_one(Study, run.study_id), Query.run_id == run.id)
+    return {query.id: _of_query(query, found, with_record=with_record) for query in found.queries}
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
