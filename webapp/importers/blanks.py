@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-_BLANKS = frozenset(
-    {
-        *("", "-", "--", "–", "—", "−", "?", "n/a", "na", "n.a.", "nan", "null", "nil", "none"),
-        *("tidak ada", "kosong"),
-    }
-)
+_SIGNS = frozenset({"-", "--", "–", "—", "−", "?", "n/a", "na", "n.a.", "nan", "null"})
+_BLANKS = _SIGNS | {"", "nil", "none", "tidak ada", "kosong"}
 
 
 def said(text: str) -> str:
@@ -27,3 +23,14 @@ def says_nothing(value: object) -> bool:
     (True, True, False, False)
     """
     return isinstance(value, str) and not said(value)
+
+
+def is_blank_sign(value: object) -> bool:
+    """Whether `value` is only a sign that there is nothing, where a whole answer may stand.
+
+    "Tidak ada" and "none" can be the answer to a question, and an empty text is one.
+
+    >>> is_blank_sign(" - "), is_blank_sign("N/A"), is_blank_sign("Tidak ada"), is_blank_sign("")
+    (True, True, False, False)
+    """
+    return isinstance(value, str) and value.strip().casefold() in _SIGNS

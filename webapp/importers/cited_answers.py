@@ -10,17 +10,17 @@ from pydantic import Field
 
 from webapp.importers import json_lines
 from webapp.importers.json_lines import Line, read_row, wrong_value
-from webapp.importers.json_values import FromFile
+from webapp.importers.json_values import FromFile, Unanswered, Unsaid
 from webapp.metrics.answers import SETTINGS, AnswerRow, Call
 from webapp.records import Problem
 
 Number = int | float
 Identity = Annotated[str | int, Field(description="text_or_number")]
-Tokens = Annotated[Annotated[int, Field(ge=0)] | None, Field(description="number_in_range")]
+Tokens = Annotated[Annotated[int, Field(ge=0)] | None, Unsaid, Field(description="number_in_range")]
 Cosine = Annotated[Number, Field(ge=-1, le=1)]
-Milliseconds = Annotated[Annotated[Number, Field(ge=0)] | None, Field(description="amount")]
-Amount = Annotated[Annotated[Number, Field(ge=0)] | None, Field(description="amount")]
-Judge = Annotated[Annotated[Number, Field(ge=0, le=1)] | None, Field(description="share")]
+Milliseconds = Annotated[Annotated[Number, Field(ge=0)] | None, Unsaid, Field(description="amount")]
+Amount = Annotated[Annotated[Number, Field(ge=0)] | None, Unsaid, Field(description="amount")]
+Judge = Annotated[Annotated[Number, Field(ge=0, le=1)] | None, Unsaid, Field(description="share")]
 
 
 class SettingsOf(FromFile):
@@ -38,12 +38,18 @@ class Row(SettingsOf):
     id: Identity
     answer: str = Field(description="text")
     question: str = ""
-    gold: str | None = None
-    contexts: list[dict[str, Any]] | None = Field(None, description="list_of_objects")
-    usage: list[dict[str, Any]] | dict[str, Any] | None = Field(None, description="list_of_objects")
+    gold: Annotated[str | None, Unanswered] = None
+    contexts: Annotated[list[dict[str, Any]] | None, Unsaid] = Field(
+        None, description="list_of_objects"
+    )
+    usage: Annotated[list[dict[str, Any]] | dict[str, Any] | None, Unsaid] = Field(
+        None, description="list_of_objects"
+    )
     latency_ms: Milliseconds = None
-    action: str | None = None
-    claim_similarities: list[Cosine] | None = Field(None, description="list_of_cosines")
+    action: Annotated[str | None, Unsaid] = None
+    claim_similarities: Annotated[list[Cosine] | None, Unsaid] = Field(
+        None, description="list_of_cosines"
+    )
     faithfulness_judge: Judge = None
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from webapp.importers.blanks import is_blank_sign
 from webapp.importers.cited_answers import Identity
-from webapp.importers.json_values import FromFile, kind_of, read_object
+from webapp.importers.json_values import FromFile, Unsaid, kind_of, read_object
 from webapp.importers.problems import error, warning
 from webapp.metrics.json_answers import Context, JsonQuestion
 from webapp.metrics.json_outputs import FIELDS
@@ -35,7 +36,7 @@ _TOP_KEYS = frozenset(
     }
 )
 
-Contexts = list[dict[str, Any]] | None
+Contexts = Annotated[list[dict[str, Any]] | None, Unsaid]
 
 
 class Item(FromFile):
@@ -87,6 +88,7 @@ class ItemReading:
             words |= {"expected": "object", "outcome": "entry_left_out"}
             self.problems.append(error("value_wrong", self.name, words))
             return None
+        example = _stated(example)
         self._look_over(item, example)
         return JsonQuestion(
             row_id=str(item.id),
@@ -154,6 +156,17 @@ class ItemReading:
 
     def _count(self, place: str, keys: Iterable[str], known: frozenset[str]) -> None:
         self._unknown.update(f"{place}{key}" for key in keys if key not in known)
+
+
+def _stated(example: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is expected; a dash or the like expects nothing, as a field and as an item."""
+    return {
+        name: [item for item in value if not is_blank_sign(item)]
+        if isinstance(value, list)
+        else value
+        for name, value in example.items()
+        if not is_blank_sign(value)
+    }
 
 
 def some(ids: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from webapp.importers import json_lines
+from webapp.importers.blanks import is_blank_sign
 from webapp.importers.expected_items import ItemReading, Output, some
 from webapp.importers.json_documents import load
 from webapp.importers.json_lines import read_row
@@ -238,7 +239,8 @@ def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
 
 def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
     """The provenance in `fields`; raises `UnusableProvenance` with all that is wrong in it."""
-    stated = stated_provenance(fields)
+    said = {name: value for name, value in fields.items() if not is_blank_sign(value)}
+    stated = stated_provenance(said)
     wrong = [
         error(f"no_hash_{field}", name, {"found": stated[field]}) for field in no_hashes(stated)
     ]

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
-from webapp.importers.blanks import said, says_nothing
+from webapp.importers.blanks import is_blank_sign, said, says_nothing
 from webapp.importers.problems import error
 from webapp.records import Problem
 
@@ -31,6 +39,12 @@ def _saying(text: str) -> str:
 
 SaidWords = Annotated[str, AfterValidator(_saying), Field(description="text")]
 """A text that says something: neither empty nor a dash or the like."""
+
+Unsaid = BeforeValidator(lambda value: None if says_nothing(value) else value)
+"""Makes null of a value that only says that there is nothing."""
+
+Unanswered = BeforeValidator(lambda value: None if is_blank_sign(value) else value)
+"""Makes null of a sign that there is nothing, where a whole answer may stand."""
 
 _EXPECTED = {
     "int_type": "number_in_range",

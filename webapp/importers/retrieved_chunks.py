@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
 from pydantic import Field
 
 from webapp.importers import json_lines
+from webapp.importers.blanks import is_blank_sign
 from webapp.importers.cited_answers import Identity
 from webapp.importers.json_lines import read_row
-from webapp.importers.json_values import FromFile
+from webapp.importers.json_values import FromFile, Unsaid
 from webapp.metrics.chunks import ChunkRow
 from webapp.records import Problem
 
@@ -22,7 +23,7 @@ class Row(FromFile):
     expected_answer: str = Field(description="text")
     retrieved_chunks: list[str] = Field(description="list_of_texts")
     question: str = ""
-    strategy: str | None = None
+    strategy: Annotated[str | None, Unsaid] = None
 
 
 def read(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Problem]:
@@ -40,8 +41,8 @@ def read(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Problem]:
             ChunkRow(
                 row_id=str(row.id),
                 question=row.question,
-                expected_answer=row.expected_answer,
-                retrieved_chunks=tuple(row.retrieved_chunks),
+                expected_answer="" if is_blank_sign(row.expected_answer) else row.expected_answer,
+                retrieved_chunks=tuple(c for c in row.retrieved_chunks if not is_blank_sign(c)),
                 strategy=(row.strategy or "").strip() or None,
             ),
         )
