@@ -8,7 +8,7 @@ from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 CARD = Card("Rumah A", slug="rumah-a", price=850_000_000, land_area=105.0, building_area=62.5)
 
 
-NOTHING = {
+NOTHING: dict[str, object] = {
     "description": None,
     "features": [],
     "facts": {},
