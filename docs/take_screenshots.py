@@ -78,8 +78,8 @@ def begun_run(address: str) -> str:
     """Return the path of the sample's run in which a question is half rated."""
     with sync_playwright() as playwright:
         page = playwright.request.new_context(base_url=address).get("/runs/").text()
-    found = re.search(r'href="(/runs/\w+)"[^>]*>\s*hybrid', page)
-    assert found is not None, "the sample has no run called hybrid"
+    found = re.search(r'href="(/runs/\w+)"[^>]*>\s*Hybrid', page)
+    assert found is not None, "the sample has no run called Hybrid"
     return found[1]
 
 
