@@ -145,8 +145,8 @@ def _result(result: ExportedResult) -> dict[str, JsonValue]:
     return {
         "rank": result.rank,
         **fields,
-        "relevance": VERDICTS[result.relevance],
         "particulars": _particulars(result.particulars),
+        "relevance": VERDICTS[result.relevance],
     }
 
 
