@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from tests.conftest import NOW
 from webapp.config import sqlite_url
-from webapp.db import deadlines, engine
+from webapp.db import deadlines, engine, soundness
 from webapp.db.engine import Database
 from webapp.db.models import Study
 from webapp.db.outages import Outage, WriterBusy, outage
@@ -40,6 +42,11 @@ def test_a_file_that_may_not_grow_is_full(small: Database) -> None:
         session.add(Study(name="x" * 100_000, created_at=NOW))
 
         assert said(session.commit) is Outage.FULL
+
+
+def test_a_file_that_finds_no_room_is_full_and_one_that_is_not_there_is_no_outage() -> None:
+    assert outage(OSError(errno.ENOSPC, "No space left on device")) is Outage.FULL
+    assert outage(FileNotFoundError(errno.ENOENT, "No such file or directory")) is None
 
 
 def test_a_file_that_another_program_writes_is_busy(small: Database) -> None:
@@ -79,10 +86,37 @@ def test_behind_a_slow_write_only_a_few_wait_and_the_others_are_refused_at_once(
 ) -> None:
     monkeypatch.setattr(engine, "SLOW_SECONDS", -1.0)
     monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)
-    monkeypatch.setattr(deadlines, "seconds_left", lambda: pytest.fail("it must not wait"))
+    monkeypatch.setattr(small._queue, "lock", _NeverWaitedFor(small._queue.lock))  # type: ignore[union-attr]
 
     with small.writing(), pytest.raises(WriterBusy), small.writing():
         pass
+
+
+def test_those_who_waited_before_the_write_was_slow_are_refused_once_it_is(
+    small: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "PATIENCE_SECONDS", 20.0)
+    monkeypatch.setattr(engine, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)
+
+    with small.writing(), deadlines.shared():
+        with pytest.raises(WriterBusy), small.writing():
+            pass
+        left = deadlines.seconds_left()
+
+    assert left > 0
+
+
+class _NeverWaitedFor:
+    """A lock that may be tried and not waited for."""
+
+    def __init__(self, lock: Lock) -> None:
+        self.release = lock.release
+        self._lock = lock
+
+    def acquire(self, *, blocking: bool = True, timeout: float = -1) -> bool:
+        assert not blocking, f"waited for {timeout}"
+        return self._lock.acquire(blocking=False)
 
 
 @pytest.mark.parametrize("spoilt", ["header", "page"])
@@ -167,3 +201,21 @@ def _another_writes(database: Database) -> Iterator[None]:
         session.execute(text("SELECT 1"))
         yield
     other.close()
+
+
+def test_a_text_that_was_overwritten_is_damage_and_check_names_its_table(tmp_path: Path) -> None:
+    """Such a text lies on a page that SQLite's own check takes for sound."""
+    path = tmp_path / "spoilt.sqlite"
+    database = Database(sqlite_url(path))
+    database.prepare()
+    with database.writing() as session:
+        session.add(Study(name="spoilt " * 2_000, created_at=NOW))
+        session.commit()
+    database.close()
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"spoilt spoilt", b"\xff\xfe\xfd\xfc\xff\xfe spoilt"))
+
+    with database.reading() as session:
+        assert said(lambda: session.scalars(select(Study.name)).all()) is Outage.DAMAGED
+    assert [fault.partition(":")[0] for fault in soundness.faults(database)] == ["studies"]
+    database.close()

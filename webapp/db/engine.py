@@ -41,7 +41,8 @@ SLOW_SECONDS = 1.0
 MOST_BEHIND_SLOW = 4
 """Behind a write that takes longer than that, no more writers than this wait.
 
-The others are refused at once, so that threads stay free for whoever only reads.
+The others are refused, those that came earlier too, so that threads stay free for whoever only
+reads.
 """
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
@@ -218,7 +219,7 @@ class Database:
 class _Queue:
     """Holds the lock of this process's writers inside a ``with`` block.
 
-    Raises ``WriterBusy`` at the deadline, and at once where enough others wait for a slow write.
+    Raises ``WriterBusy`` at the deadline, and behind a slow write as soon as enough others wait.
     """
 
     def __init__(self) -> None:
@@ -235,14 +236,18 @@ class _Queue:
         self.lock.release()
 
     def _wait(self) -> None:
-        if self._waiting >= MOST_BEHIND_SLOW and monotonic() - self._since > SLOW_SECONDS:
-            raise WriterBusy
+        until = monotonic() + deadlines.seconds_left()
         self._waiting += 1
         try:
-            if not self.lock.acquire(timeout=deadlines.seconds_left()):
-                raise WriterBusy
+            while not self._is_crowded() and (left := until - monotonic()) > 0:
+                if self.lock.acquire(timeout=min(left, SLOW_SECONDS)):
+                    return
+            raise WriterBusy
         finally:
             self._waiting -= 1
+
+    def _is_crowded(self) -> bool:
+        return self._waiting > MOST_BEHIND_SLOW and monotonic() - self._since > SLOW_SECONDS
 
 
 def known_versions() -> set[str]:

@@ -6,6 +6,7 @@ whatever became of a transaction whose end nobody heard, it is stored once.
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from enum import StrEnum
 
@@ -13,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from webapp.db.open_file import FileReplaced
-from webapp.db.sqlite_files import PRIMARY_CODE
+from webapp.db.sqlite_files import PRIMARY_CODE, UNREADABLE_TEXT
 
 
 class Outage(StrEnum):
@@ -44,6 +45,8 @@ SQLITE = {
     sqlite3.SQLITE_CORRUPT: Outage.DAMAGED,
     sqlite3.SQLITE_NOTADB: Outage.DAMAGED,
 }
+FULL_DISK = {"ENOSPC", "EDQUOT"}
+"""How the system says that a file cannot grow; not every system knows all of these."""
 READ_ONLY = "25006"
 """What a server says that is a primary no more, or not yet."""
 POSTGRESQL = {
@@ -68,18 +71,25 @@ def outage(error: Exception) -> Outage | None:
     if isinstance(error, FileReplaced):
         return Outage.REPLACED
     original = error.orig if isinstance(error, DBAPIError) else error
-    code = getattr(original, "sqlite_errorcode", None)
-    if code is not None:
-        return SQLITE.get(code & PRIMARY_CODE)
+    if isinstance(original, sqlite3.Error):
+        return _of_sqlite(original)
     if not isinstance(error, DBAPIError):
-        return None
+        said = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
+        return Outage.FULL if said in FULL_DISK else None
     state = getattr(error.orig, "sqlstate", None)
     if state is not None:
         known = (POSTGRESQL.get(state[:length]) for length in (5, 3, 2))
         return next(filter(None, known), None)
     # Without a state nobody answered: refused, cut off in the middle, or resolved to nobody.
     is_cut = error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
-    return Outage.AWAY if is_cut and not isinstance(error.orig, sqlite3.Error) else None
+    return Outage.AWAY if is_cut else None
+
+
+def _of_sqlite(error: sqlite3.Error) -> Outage | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return SQLITE.get(code & PRIMARY_CODE)
+    return Outage.DAMAGED if UNREADABLE_TEXT in str(error) else None
 
 
 KINDS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy, FileReplaced)

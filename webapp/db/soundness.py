@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import inspect
+from sqlalchemy import inspect, select
+from sqlalchemy.exc import DBAPIError
 
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
 from webapp.db.models import Base
+from webapp.db.outages import Outage, outage
 
 MOST = 20
 """So many faults are named; more do not help anybody."""
+MOST_TOLD = 120
+"""Characters of a fault that are told: it may quote a whole text."""
+ROWS_AT_ONCE = 20
+"""Rows that are in memory at once: some hold whole files."""
 
 
 def faults(database: Database) -> list[str]:
     """Return what is wrong with the database itself, at most ``MOST``; empty means sound.
 
     On SQLite every page, index and reference is read; PostgreSQL holds references and pages by
-    itself. On both, every table and column of this version must be there, and nothing may run by
-    itself when a row changes.
+    itself. On both, every table and column of this version must be there, every value must be
+    one of its column's type, and nothing may run by itself when a row changes.
     """
     found: list[str] = []
     if database.is_sqlite:
@@ -31,7 +37,27 @@ def faults(database: Database) -> list[str]:
                 for one in sqlite_files.schema(path)
                 if one.kind in {"trigger", "view"}
             ]
-    return (found or _missing(database))[:MOST]
+    return (found or _missing(database) or _unreadable(database))[:MOST]
+
+
+def _unreadable(database: Database) -> list[str]:
+    """Return each table with a value that cannot be read, such as a text that was overwritten.
+
+    SQLite's own check looks at how pages hang together, and not at the texts on them.
+    """
+    found: list[str] = []
+    with database.reading() as session:
+        for table in Base.metadata.sorted_tables:
+            wanted = select(table).execution_options(yield_per=ROWS_AT_ONCE)
+            try:
+                for _row in session.execute(wanted):
+                    pass
+            except (DBAPIError, ValueError) as failure:
+                if isinstance(failure, DBAPIError) and outage(failure) is not Outage.DAMAGED:
+                    raise
+                told = getattr(failure, "orig", None) or failure
+                found.append(f"{table.name}: {told}"[:MOST_TOLD])
+    return found
 
 
 def _missing(database: Database) -> list[str]:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 COMPANIONS = ("-wal", "-shm")
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 PRIMARY_CODE = 0xFF
+UNREADABLE_TEXT = "Could not decode to UTF-8"
+"""What Python says, without a code of SQLite's, of a text that was overwritten on the disk."""
 KEPT = "before-restore"
 """Begins the name under which an earlier database is kept."""
 
