@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import shutil
@@ -11,11 +12,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import ClickException
 
 from tests.cli.relevansi import document, environment, process, relevansi
 from tests.services.runs import click
 from webapp.cli.commands import COMMANDS
-from webapp.cli.output import say
+from webapp.cli.output import say, write_file
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
@@ -306,3 +308,32 @@ def test_lines_for_people_hold_no_control_character_or_direction_mark(
     say("Ani\x1b[2J\x9b1m \u202eb\u2066\nBudi \u2713", err=True)
 
     assert capsys.readouterr().err == "Ani\ufffd[2J\ufffd1m \ufffdb\ufffd\nBudi \u2713\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+def test_an_export_onto_a_full_disk_says_so_in_one_line(tmp_path: Path, run_id: str) -> None:
+    done = relevansi(tmp_path, "export", run_id, "-o", "/dev/full")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "relevansi: The disk of /dev/full is full or failing. Nothing was stored.\n"
+    )
+
+
+def test_a_full_disk_leaves_the_earlier_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[:1])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = tmp_path / "figures.csv"
+    file.write_bytes(b"earlier")
+    monkeypatch.setattr(Path, "write_bytes", half)
+
+    with pytest.raises(ClickException, match=r"figures\.csv"):
+        write_file(file, b"later")
+
+    assert file.read_bytes() == b"earlier"
+    assert list(tmp_path.iterdir()) == [file]

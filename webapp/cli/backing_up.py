@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webapp.cli import database
-from webapp.cli.output import say
+from webapp.cli.output import naming_full_disk, say
 from webapp.config import Settings, private_folder
 from webapp.db.engine import Database
 from webapp.i18n import gettext
@@ -29,7 +29,7 @@ def backup_command(file: Path, *, replace: bool) -> None:
     """
     from webapp.services import backups
 
-    with _opened() as opened, _refusing():
+    with _opened() as opened, _refusing(), naming_full_disk(str(file)):
         about = backups.back_up(opened, file, database.now(), replace=replace)
     say(f"{file}: {_summary(about)}")
 
@@ -46,7 +46,7 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     """
     from webapp.services import backups
 
-    with _opened() as opened, _refusing():
+    with _opened() as opened, _refusing(), naming_full_disk(opened.description):
         restored = backups.restore(
             opened, file, database.now(), replace=replace, as_superuser=as_superuser
         )

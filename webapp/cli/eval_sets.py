@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from webapp.cli.output import say
+from webapp.cli.output import say, write_file
 from webapp.cli.score_options import FILE
 from webapp.cli.score_output import failure_of, tell
 from webapp.i18n import gettext
@@ -51,7 +51,7 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
                 wanted=n,
             )
         ) from None
-    output.write_bytes(made.data)
+    write_file(output, made.data)
     say(made.version)
     for topic, count in made.topics.items():
         say(f"  {topic or '-'}: {count}", err=True)

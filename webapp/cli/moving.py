@@ -10,7 +10,7 @@ import click
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from webapp.cli.output import say
+from webapp.cli.output import naming_full_disk, say
 from webapp.config import Settings, with_driver
 from webapp.db.engine import Database, DatabaseOutOfDate
 from webapp.db.migrations import HEAD
@@ -34,8 +34,9 @@ def move_command(database_url: str) -> None:
     old = Settings.from_environment().database_url
     new = _other(old, with_driver(database_url))
     with closing(_opened(old)) as source, closing(Database(new)) as target:
-        target.prepare()
-        moved, further = _move(source, target)
+        with naming_full_disk(target.description):
+            target.prepare()
+            moved, further = _move(source, target)
         _tell(moved, target)
     if further:
         raise click.ClickException(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
+
+from webapp.i18n import gettext
 
 
 def write(data: bytes, output: Path | None) -> None:
@@ -14,7 +18,36 @@ def write(data: bytes, output: Path | None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    output.write_bytes(data)
+    write_file(output, data)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: a full disk leaves what was there before."""
+    with naming_full_disk(str(path)):
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a pipe or a device takes it as it comes
+            return
+        path = path.resolve()  # where a link leads, so that it stays one
+        beside = path.with_name(f".{path.name}.part")
+        try:
+            beside.write_bytes(data)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming_full_disk(target: str) -> Iterator[None]:
+    """Say in one line that the disk of `target` is full, where that is what goes wrong."""
+    try:
+        yield
+    except Exception as failure:
+        from webapp.db.outages import Outage, outage
+
+        if outage(failure) is not Outage.FULL:
+            raise
+        text = gettext("The disk of %(name)s is full or failing. Nothing was stored.", name=target)
+        raise click.ClickException(text) from failure
 
 
 def say(text: str, *, nl: bool = True, err: bool = False) -> None:

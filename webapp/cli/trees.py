@@ -9,7 +9,7 @@ import click
 from webapp.cli import database, offline
 from webapp.cli.commands import AppFactory
 from webapp.cli.figures import RULES, rule_name
-from webapp.cli.output import say
+from webapp.cli.output import say, write_file
 from webapp.i18n import gettext
 from webapp.services import export_trees, reports
 from webapp.services.export_trees import Tree, TreeFile
@@ -88,8 +88,6 @@ def _write(folder: Path, tree: Tree) -> int:
         if path.is_file() and path.read_bytes() == file.data:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}.part")  # a full disk leaves the old file whole
-        beside.write_bytes(file.data)
-        beside.replace(path)
+        write_file(path, file.data)
         written += 1
     return written
