@@ -20,6 +20,7 @@ from fuzzing.commands import Commands
 from fuzzing.files import FORMATS_READ, Files
 from fuzzing.kinds import Found
 from fuzzing.requests import Requests
+from fuzzing.roles import Roles
 from fuzzing.strangers import Strangers
 from fuzzing.watching import Make, Told, watch
 
@@ -33,6 +34,7 @@ WEIGHTS = {
     "cards": 3,
     "linear": 3,
     "strangers": 6,
+    "roles": 6,
 }
 """The shares of the time; 1 for the others."""
 KINDS: Mapping[str, Make] = {
@@ -42,6 +44,7 @@ KINDS: Mapping[str, Make] = {
     "requests": Requests,
     "commands": Commands,
     "strangers": Strangers,
+    "roles": Roles,
 }
 
 

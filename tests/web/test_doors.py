@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
-from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 from werkzeug.test import TestResponse
 
 from tests.web import participants, visitors
 from tests.web.conftest import PART, QUERIES, stored
+from tests.web.knocks import OWN_ANSWER, ROLES, Knock, is_open_to, is_refused, knocks, rules
 from webapp.db.engine import Database
 from webapp.db.models import Attempt, Base
 from webapp.services import sign_in
@@ -37,25 +36,7 @@ FOR_RATERS = {
 }
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
-ROLES = ("owner", "rater", "participant", "stranger")
 NOTHING: Mapping[str, str] = MappingProxyType({})
-PLACES = {
-    "name": "answers.csv",
-    "run_id": "unknown",
-    "task_id": "unknown",
-    "token": "unknown",
-    "filename": "app.css",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Knock:
-    """One address asked for with one verb."""
-
-    endpoint: str
-    path: str
-    method: str
-    door: Door | None
 
 
 @pytest.fixture(autouse=True)
@@ -69,29 +50,6 @@ def _served(app: Flask, run_id: str) -> Flask:
     assert run_id
     visitors.lock(app.extensions["database"])
     return app
-
-
-def rules(app: Flask) -> list[Rule]:
-    return sorted(app.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
-
-
-def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
-    """Return every address, its places filled, with every verb it takes."""
-    adapter = app.url_map.bind("localhost")
-    for rule in rules(app):
-        values = {name: filled(rule, name, run_id) for name in rule.arguments}
-        path = adapter.build(rule.endpoint, values, force_external=False)
-        for method in sorted(rule.methods or ()):
-            yield Knock(rule.endpoint, path, method, doors.stated(rule.endpoint))
-
-
-def filled(rule: Rule, name: str, run_id: str) -> object:
-    if name == "run_id":
-        return run_id
-    converter = rule._converters[name]
-    if isinstance(converter, AnyConverter):
-        return min(converter.items)
-    return 1 if isinstance(converter, IntegerConverter) else PLACES.get(name, "unknown")
 
 
 def enter(app: Flask, role: str) -> FlaskClient:
@@ -122,21 +80,6 @@ def as_seen_by(
     return answer
 
 
-def is_refused(answer: TestResponse) -> bool:
-    """Whether nobody was let in: not signed in, not the owner, not taking part."""
-    led_away = answer.status_code == 303 and "/sign-in?next=" in answer.headers["Location"]
-    return led_away or answer.status_code in {401, 403}
-
-
-def is_open_to(role: str, door: Door | None) -> bool:
-    """Return the matrix itself."""
-    if door == Door.PARTICIPANTS or role == "participant":
-        return door == Door.ANYBODY or (door == Door.PARTICIPANTS and role == "participant")
-    if door == Door.ANYBODY or role == "owner":
-        return True
-    return door == Door.RATERS and role == "rater"
-
-
 def test_every_address_states_its_door(app: Flask) -> None:
     assert [rule.rule for rule in rules(app) if doors.stated(rule.endpoint) is None] == []
 
@@ -157,14 +100,14 @@ def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: F
 @pytest.mark.parametrize("role", ROLES)
 def test_a_door_lets_in_whom_it_names_and_nobody_else(served: Flask, role: str) -> None:
     cookie = cookie_of(enter(served, role), served)
-    own_answer = {"sign_in.choose", "sign_in.set_first", "sign_in.leave"}  # see test_sign_in
 
     wrong = [
         (knock.method, knock.path, answer.status)
         for knock in knocks(served)
-        if knock.endpoint not in own_answer
+        if knock.endpoint not in OWN_ANSWER
         for answer in [as_seen_by(served, cookie, knock)]
-        if is_refused(answer) == is_open_to(role, knock.door)
+        if is_refused(answer.status_code, answer.headers.get("Location", ""))
+        == is_open_to(role, knock.door)
     ]
 
     assert wrong == []
