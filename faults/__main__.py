@@ -16,15 +16,20 @@ from pathlib import Path
 
 from faults import (
     clock,
+    crowd,
+    damaged,
     failover,
     full_disk,
+    full_target,
     killing,
     locked,
+    moving,
     network,
     outbox,
     power_cut,
     replaced,
     restoring,
+    upgrading,
 )
 from faults.ending import everything_ended
 from faults.rows import CannotBeMade, Row
@@ -35,6 +40,7 @@ SEED = 1
 CLICKS = 1_000
 QUESTIONS = 20
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
+TO_SQLITE, TO_POSTGRESQL = "to SQLite", "to PostgreSQL"
 
 Fault = tuple[str, str, Callable[[Path], Row]]
 """What it is called where it cannot be made, its database, and how to make it in a folder."""
@@ -66,6 +72,20 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
             (restoring.IMPORT, SQLITE, lambda at: restoring.kill_imports(at, some, seed)),
             (restoring.BACKUP, SQLITE, lambda at: restoring.kill_backups(at, some, seed)),
         ),
+        "upgrade": (
+            (upgrading.FAULT, SQLITE, lambda at: upgrading.kill_on_sqlite(at, some, seed)),
+            (upgrading.FAULT, POSTGRESQL, lambda at: upgrading.kill_on_postgres(at, some, seed)),
+        ),
+        "move": (
+            (moving.FAULT, TO_SQLITE, lambda at: moving.kill_to_sqlite(at, some, seed)),
+            (moving.FAULT, TO_POSTGRESQL, lambda at: moving.kill_to_postgres(at, some, seed)),
+        ),
+        "target": ((full_target.FAULT, SQLITE, lambda at: full_target.fill(at, few, seed)),),
+        "damage": (
+            (damaged.UNDER, SQLITE, lambda at: damaged.overwrite_under_server(at, few, seed)),
+            (damaged.BEFORE, SQLITE, lambda at: damaged.overwrite_before_start(at, few, seed)),
+        ),
+        "crowd": ((crowd.FAULT, SQLITE, lambda at: crowd.click_behind_lock(at, 2)),),
         "lock": (
             (locked.FAULT, SQLITE, lambda at: locked.lock_sqlite(at, 2)),
             (locked.FAULT, POSTGRESQL, lambda at: locked.lock_postgres(at, 2)),

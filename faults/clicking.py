@@ -78,6 +78,7 @@ class Clicker:
     refusals: dict[int, Answer] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     longest_wait: float = 0.0
+    slowest_answer: float = 0.0
     _last: float = field(default_factory=time.monotonic)
     _kept: http.client.HTTPConnection | None = None
 
@@ -172,9 +173,11 @@ class Clicker:
             "sequence": click.sequence,
             "client_time": click.client_time,
         }
+        began = time.monotonic()
         connection.request("POST", path, urlencode(fields), self.headers)
         answer = connection.getresponse()
         text = answer.read().decode()
+        self.slowest_answer = max(self.slowest_answer, time.monotonic() - began)
         return Answer(answer.status, text, answer.headers.get("Retry-After"))
 
     def _hang_up(self) -> None:

@@ -70,6 +70,7 @@ class Load:
         *,
         settings: Mapping[str, str] | None = None,
         at_once: int = 1,
+        clickers: int = CLICKERS,
     ) -> None:
         named = {"RELEVANSI_DATABASE_URL": url} if url else {}
         self.server = FaultyServer(folder / "instance", named | dict(settings or {}))
@@ -82,9 +83,9 @@ class Load:
         places = stored.places(self.url)
         self.clickers = [
             Clicker(
-                f"device{number}", self.run_id, places[number::CLICKERS], self.in_front, at_once
+                f"device{number}", self.run_id, places[number::clickers], self.in_front, at_once
             )
-            for number in range(CLICKERS)
+            for number in range(clickers)
         ]
         self.damage: list[str] = []
 
@@ -96,6 +97,14 @@ class Load:
     def acknowledged(self) -> int:
         """How many clicks were acknowledged so far."""
         return sum(len(clicker.acknowledged) for clicker in self.clickers)
+
+    def clicked(self, more: int) -> stored.Found:
+        """Return what is stored after so many clicks on a server that has ended since."""
+        self.server.start()
+        with self.clicking():
+            self.await_clicks(more)
+        self.finish()
+        return self.count()
 
     @contextmanager
     def clicking(self) -> Iterator[None]:

@@ -29,7 +29,7 @@ Locking = Callable[[], AbstractContextManager[object]]
 def lock_sqlite(folder: Path, times: int) -> Row:
     """Return what came of a SQLite file that another process writes to."""
     load = Load(folder)
-    return _lock(load, lambda: _writing(load.sqlite_file), times)
+    return _lock(load, lambda: locked_by_another(load.sqlite_file), times)
 
 
 def lock_postgres(folder: Path, times: int) -> Row:
@@ -64,7 +64,7 @@ def _lock(load: Load, locked: Locking, times: int) -> Row:
 
 
 @contextmanager
-def _writing(database: Path) -> Iterator[None]:
+def locked_by_another(database: Path) -> Iterator[None]:
     """Hold the write lock of a SQLite file meanwhile."""
     with closing(sqlite3.connect(database, timeout=30, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")

@@ -54,8 +54,12 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """Where its one database is, for the product and for SQLAlchemy."""
-        return f"postgresql+psycopg://postgres@{self.address}:{self.port}/postgres"
+        """Where its first database is, for the product and for SQLAlchemy."""
+        return self.url_of("postgres")
+
+    def url_of(self, database: str) -> str:
+        """Return where one of its databases is."""
+        return f"postgresql+psycopg://postgres@{self.address}:{self.port}/{database}"
 
     def make(self, flags: tuple[str, ...] = ()) -> None:
         """Make an empty cluster."""
@@ -104,6 +108,12 @@ class Postgres:
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
             row = connection.execute(sql.encode()).fetchone()
         return "" if row is None else str(row[0])
+
+    def make_database(self, name: str, template: str = "template0") -> None:
+        """Make a database like `template`, in the place of the one that has this name."""
+        with psycopg.connect(self.conninfo, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
 
     def pids(self) -> list[int]:
         """Return the processes that it consists of."""
