@@ -18,6 +18,7 @@ from fuzzing import mutations
 from fuzzing.kinds import Kind, Wrong
 from webapp.importers import property_cards
 from webapp.metrics import sentences
+from webapp.printable import printable
 from webapp.web import markdown
 
 TITLES = (
@@ -195,7 +196,7 @@ WAYS: tuple[Callable[[str], object], ...] = (
     lambda text: markdown.render(text, whole=True, pictures=True),
     lambda text: markdown.render(text, whole=True),
     markdown.intro,
-    markdown.plain,
+    printable,
     markdown.line,
     sentences.sentences,
 )

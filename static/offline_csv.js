@@ -22,8 +22,9 @@ const OUTCOMES = { correct_empty: "no data exists", false_negative: "should have
 const TAKEN_FOR_OURS = /^(?:own words: )*(?:call failed|unreadable answer|cannot tell: rank )/iu;
 // What a spreadsheet may run as a formula, the full-width forms included.
 const RUNNABLE = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;
-// The same for what would be a cell of its own if the file were split at semicolons or tabs.
-const SPLIT_OFF = /(?<=[;\t])(?=["']*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
+// The same for what would begin a cell if the file were split at semicolons or tabs.
+const SPLIT_OFF =
+  /(?<=[;\n])(?=["']*[=+\-@\t\uff1d\uff0b\uff0d\uff20])|(?<=\t)(?=["']*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 
 export function ratedCsv(queries) {
   return [COLUMNS, ...queries.map(line)].map((cells) => `${cells.map(quoted).join(",")}\n`).join("");

@@ -23,10 +23,10 @@ PASSED_ON = ("PATH", "HOME", "SYSTEMROOT")
 
 
 def relevansi(
-    instance: Path, *arguments: str | Path, language: str = "en"
+    instance: Path, *arguments: str | Path, language: str = "en", on_terminal: bool = False
 ) -> CompletedProcess[str]:
     """Return one finished command, run here, its database in the folder `instance`."""
-    out, err = Stream(), Stream()
+    out, err = Stream(on_terminal=on_terminal), Stream()
     said = list(map(str, arguments))
     code: Any = 0
     with (
@@ -68,9 +68,14 @@ def environment(instance: Path, language: str) -> dict[str, str]:
 class Stream(io.TextIOWrapper):
     """A standard output whose text can be had."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, on_terminal: bool = False) -> None:
         self.bytes = io.BytesIO()
+        self._on_terminal = on_terminal
         super().__init__(self.bytes, encoding="utf-8", write_through=True)
+
+    def isatty(self) -> bool:
+        """Whether commands are to take it for a terminal."""
+        return self._on_terminal
 
     def text(self) -> str:
         """Return what was written, its lines ended as on every system."""

@@ -31,9 +31,9 @@ from webapp.exporters.comparison_document import document
 from webapp.exporters.comparison_files import FORMATS, file_name
 from webapp.exporters.comparison_json import comparison_json
 from webapp.exporters.comparison_tables import Table
-from webapp.exporters.printable import printable
 from webapp.i18n import speaking
 from webapp.metrics.comparison_report import ComparisonReport, RaterShare
+from webapp.printable import printable_line
 
 HOSTILE = (
     "=1+1|<script>alert(1)</script>",
@@ -314,7 +314,7 @@ def test_hostile_names_are_text_in_markdown() -> None:
     text = rendered(hostile(), "markdown")
 
     assert markdown_tables(text) == [
-        [[printable(cell) for cell in row] for row in table]
+        [[printable_line(cell) for cell in row] for row in table]
         for table in shown(all_tables(hostile()))
     ]
     assert not re.search(r"(?<!\\)<script", text)

@@ -114,7 +114,7 @@ def _json() -> Document:
 def _constraints(missing: Missing) -> str:
     gold, results = (scoring.File("f.json", data) for data in (gold_bytes(), v2_file()))
     found = scoring.constraint_scoring(gold, results, None, threshold=None, missing=missing)
-    return constraints_table(found.report)
+    return constraints_table(found.report).decode()
 
 
 SCORES = {"answers": _answers, "chunks": _chunks, "json-v2": _json}

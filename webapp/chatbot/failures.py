@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from webapp.i18n import gettext, mark
+from webapp.printable import printable_line
 
 _LONGEST_DETAIL = 300
 LONGEST_EXCERPT = 2000
@@ -145,5 +146,5 @@ def one_line(text: str) -> str:
     >>> one_line("no\n\x1b[31mindex")
     'no [31mindex'
     """
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = printable_line(text, instead=" ")
     return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]} …"

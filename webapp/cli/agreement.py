@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from webapp import notation
 from webapp.cli import database
-from webapp.cli.output import write
+from webapp.cli.output import write, write_json
+from webapp.cli.tables import TerminalTable, printed
 from webapp.exporters.agreement_json import agreement_json
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.agreement import EXPLANATIONS, Agreement, Coefficient
@@ -19,8 +18,7 @@ from webapp.metrics.agreement_registry import COEFFICIENTS, coefficients
 from webapp.metrics.agreement_report import AgreementReport, Kind, KindAgreement
 from webapp.services import agreement
 
-if TYPE_CHECKING:
-    from rich.table import Table
+WIDTH = 120
 
 KINDS = {
     Kind.CARDS: mark("Cards"),
@@ -57,37 +55,27 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     with database.reading() as (session, study):
         report = agreement.report(session, study)
     if file_format == "json":
-        text = json.dumps(agreement_json(report), ensure_ascii=False, indent=1) + "\n"
-    else:
-        text = _tables(report)
-    write(text.encode(), output)
+        write_json(agreement_json(report), output)
+        return
+    write(printed(_parts(report), width=WIDTH), output)
 
 
-def _tables(report: AgreementReport) -> str:
-    """Every breakdown as a table for the terminal, with what is undefined and why."""
-    from rich.console import Console
-
-    console = Console(width=120, no_color=True)
-    with console.capture() as captured:
-        for kind in report.kinds:
-            console.print(_summary(kind), markup=False)
-            console.print(_kind_table(kind))
-        if report.repeats:
-            console.print(_repeats_table(report))
-        for reason in sorted(set(_reasons(report))):
-            console.print(reason, markup=False)
-        console.print(
-            gettext(
-                "In brackets: %(percent)s%% intervals (%(method)s, %(resamples)s resamples, "
-                "seed %(seed)s).",
-                percent=round(100 * report.bootstrap.confidence),
-                method=gettext("percentile bootstrap over items"),
-                resamples=notation.number(report.bootstrap.resamples),
-                seed=report.bootstrap.seed,
-            ),
-            markup=False,
-        )
-    return captured.get()
+def _parts(report: AgreementReport) -> Iterator[TerminalTable | str]:
+    """Yield every breakdown as a table, then why what is undefined has no value."""
+    for kind in report.kinds:
+        yield _summary(kind)
+        yield _kind_table(kind)
+    if report.repeats:
+        yield _repeats_table(report)
+    yield from sorted(set(_reasons(report)))
+    yield gettext(
+        "In brackets: %(percent)s%% intervals (%(method)s, %(resamples)s resamples, "
+        "seed %(seed)s).",
+        percent=round(100 * report.bootstrap.confidence),
+        method=gettext("percentile bootstrap over items"),
+        resamples=notation.number(report.bootstrap.resamples),
+        seed=report.bootstrap.seed,
+    )
 
 
 def _summary(kind: KindAgreement) -> str:
@@ -107,55 +95,49 @@ def _summary(kind: KindAgreement) -> str:
     return " ".join(said)
 
 
-def _kind_table(kind: KindAgreement) -> Table:
+def _kind_table(kind: KindAgreement) -> TerminalTable:
     table = _table(gettext(KINDS[kind.kind]))
     _add(table, gettext("All raters"), kind.overall)
     for pair in kind.pairs:
         _add(table, " – ".join(pair.raters), pair.agreement)
-    table.add_section()
+    table.section()
     for group in kind.categories:
         _add(table, group.category, group.agreement)
     if len(kind.over_time) > 1:
-        table.add_section()
+        table.section()
         for part in kind.over_time:
             of = gettext("Part %(part)s of %(of)s", part=part.part, of=len(kind.over_time))
             _add(table, of, part.agreement)
     return table
 
 
-def _repeats_table(report: AgreementReport) -> Table:
+def _repeats_table(report: AgreementReport) -> TerminalTable:
     table = _table(gettext("Raters with themselves (hidden repeats)"))
     for own in report.repeats:
         _add(table, f"{own.rater}, {gettext(KINDS[own.kind])}", own.agreement)
     return table
 
 
-def _table(title: str) -> Table:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    table.add_column("", overflow="fold")
-    table.add_column("n", justify="right")
-    for measure in COEFFICIENTS.values():
-        table.add_column(gettext(measure.label), justify="right")
+def _table(title: str) -> TerminalTable:
+    table = TerminalTable(title)
+    table.left("")
+    table.right("n", *(gettext(measure.label) for measure in COEFFICIENTS.values()))
     return table
 
 
-def _add(table: Table, name: str, found: Agreement) -> None:
-    from rich.markup import escape
-
+def _add(table: TerminalTable, name: str, found: Agreement) -> None:
     cells = (_cell(one) for one in coefficients(found).values())
-    table.add_row(escape(name), str(found.raw.n), *cells)
+    table.row(name, str(found.raw.n), *cells)
 
 
-def _cell(found: Coefficient) -> str:
+def _cell(found: Coefficient) -> str | tuple[str, str]:
     if found.value is None:
         return "-"
     value = notation.decimals(found.value, 3)
     if found.lower is None or found.upper is None:
         return value
     bounds = (notation.decimals(bound, 2) for bound in (found.lower, found.upper))
-    return f"{value}\n({' .. '.join(bounds)})"
+    return value, f"({' .. '.join(bounds)})"
 
 
 def _reasons(report: AgreementReport) -> Iterable[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from webapp.cli import progress
 from webapp.cli.output import say, write
 from webapp.cli.score_options import FILE
 from webapp.cli.score_output import failure_of, tell
@@ -19,8 +19,6 @@ from webapp.importers.expected_json import JsonQuestionSet
 from webapp.importers.problems import ImportRefused
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from webapp.chatbot.client import Chatbot
     from webapp.chatbot.retriever import Retriever
     from webapp.services.json_answering import Answering
@@ -125,8 +123,9 @@ def _print_prompt(output: Path | None) -> None:
         write(json_prompt.text().encode(), output)
         return
     say(f"prompt_version: {json_prompt.VERSION}")
-    say(f"prompt_sha256: {json_prompt.digest()}\n")
-    click.echo(json_prompt.text(), nl=False)
+    say(f"prompt_sha256: {json_prompt.digest()}")
+    say("")
+    write(json_prompt.text().encode(), None)
 
 
 def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
@@ -241,14 +240,15 @@ def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at
 
     failed = 0
     outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)
-    with _progress(answering) as (bar, task), closing(outcomes):
+    total, done = len(answering.questions), len(answering.answered)
+    with progress.bar(total, done=done) as bar, closing(outcomes):
         try:
             for outcome in outcomes:
                 if isinstance(outcome, Unanswered):
                     failed += 1
                     words = gettext("Question %(id)s: %(why)s", id=outcome.row_id, why=outcome.why)
-                    bar.console.print(words, markup=False, highlight=False, soft_wrap=True)
-                bar.update(task, completed=len(answering.answered))
+                    bar.say(words)
+                bar.at(len(answering.answered))
         except ModelUnknown:
             raise click.ClickException(
                 gettext("The endpoint does not say which model answered: name it with --model.")
@@ -277,19 +277,6 @@ def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at
                 )
             ) from None
     return failed
-
-
-@contextmanager
-def _progress(answering: Answering) -> Iterator[tuple[Progress, TaskID]]:
-    """Yield a bar on stderr that says how many questions are answered."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), speed_estimate_period=1800)
-    total, done = len(answering.questions), len(answering.answered)
-    with bar:
-        yield bar, bar.add_task("", total=total, completed=done)
 
 
 def _told(answering: Answering) -> str:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli import database, importing
+from webapp.cli import database, importing, progress
 from webapp.cli.output import say
 from webapp.cli.serving import LOOPBACK, listen
 from webapp.config import resource
 from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from webapp.chatbot.client import Chatbot
     from webapp.chatbot.mappings import Mapping
     from webapp.importers.questions import Question
@@ -242,46 +239,18 @@ def _asked(collected: Collection, plan: Plan, chatbot: Chatbot) -> Collection:
 
     if collected.is_finished:
         return collected
-    with _progress(collected) as (bar, task):
+    total, method = collected.run.total_questions, collected.run.search_method
+    with progress.bar(total, done=len(collected.run.answers), name=method) as bar:
         try:
             for further in collection.ask_rest(collected, plan, chatbot):
                 collected, answer = further, further.run.answers[-1]
                 if answer.error:
-                    bar.console.print(_failure(answer), markup=False, highlight=False)
-                bar.update(task, completed=len(collected.run.answers))
+                    bar.say(_failure(answer))
+                bar.at(len(collected.run.answers))
         except KeyboardInterrupt:
             bar.stop()
             raise click.ClickException(_interrupted(collected)) from None
     return collected
-
-
-@contextmanager
-def _progress(collected: Collection) -> Iterator[tuple[Progress, TaskID]]:
-    """Yield a bar on stderr that says how many questions and how much time are left."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn(gettext("left:")),
-        TimeRemainingColumn(),
-    )
-    # An answer takes up to a minute: the time left is judged over many of them.
-    bar = Progress(*columns, console=Console(stderr=True), speed_estimate_period=1800)
-    with bar:
-        done = len(collected.run.answers)
-        total = collected.run.total_questions
-        yield bar, bar.add_task(collected.run.search_method, completed=done, total=total)
 
 
 def _failure(answer: CollectedAnswer) -> str:

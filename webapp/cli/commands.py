@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import locale
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import click
 
 from webapp.cli.output import say
 from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, mark, speaking
+from webapp.printable import LogLineFormatter
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -86,6 +88,8 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
     """Run one command and end the process with its exit code; failures take one line."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
         sys.stdout.reconfigure(errors="surrogateescape")
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(LogLineFormatter())
     with speaking(_language()):
         try:
             relevansi.main(arguments, "relevansi", standalone_mode=False, obj=create_app)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from webapp.cli.output import say, write
+from webapp.cli.output import say, write, write_json
+from webapp.cli.tables import TerminalTable, printed
 from webapp.i18n import gettext, ngettext
 from webapp.importers import problems
 from webapp.importers.problems import ImportRefused
 from webapp.metrics.contradictions import ConflictReport
 from webapp.services import conflicts
 from webapp.services.conflicts import MANUAL_FILE, RUN_FILE, JudgedRun, Pair, SameFolderTwice
+
+WIDTH = 100
 
 
 @click.command("conflicts")
@@ -49,8 +51,10 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
                 property=both.property_id,
             )
         )
-    text = _json(report) if file_format == "json" else _table(report)
-    write(text.encode(), output)
+    if file_format == "json":
+        write_json(_document(report), output)
+        return
+    write(printed(_parts(report), width=WIDTH), output)
 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
@@ -87,8 +91,8 @@ def _warn(message: str) -> None:
     say(f"relevansi: {message}", err=True)
 
 
-def _json(report: ConflictReport) -> str:
-    document: dict[str, Any] = {
+def _document(report: ConflictReport) -> dict[str, Any]:
+    return {
         "pairs_judged_more_than_once": report.pairs_judged_more_than_once,
         "contradictions": [
             {
@@ -109,66 +113,48 @@ def _json(report: ConflictReport) -> str:
             for test in report.sign_tests
         ],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def _word(passed: bool) -> str:
     return "pass" if passed else "fail"
 
 
-def _table(report: ConflictReport) -> str:
-    """The contradictions, what they favour and the sign tests, for the terminal."""
-    from rich.console import Console
-
-    console = Console(width=100, no_color=True)
+def _parts(report: ConflictReport) -> Iterator[TerminalTable | str]:
+    """Yield the contradictions, the verdicts they favour and the sign tests."""
     shared, found = report.pairs_judged_more_than_once, len(report.contradictions)
-    with console.capture() as captured:
-        console.print(
-            ngettext(
-                "%(n)s property of a question was judged in more than one run.",
-                "%(n)s properties of a question were judged in more than one run.",
-                shared,
-            ),
-            ngettext(
-                "On %(n)s of them the verdicts differ.",
-                "On %(n)s of them the verdicts differ.",
-                found,
-            ),
-            markup=False,
-        )
-        if found:
-            console.print(_contradictions(report))
-        console.print(_leaning(report))
-    return captured.get()
+    judged = ngettext(
+        "%(n)s property of a question was judged in more than one run.",
+        "%(n)s properties of a question were judged in more than one run.",
+        shared,
+    )
+    differing = ngettext(
+        "On %(n)s of them the verdicts differ.",
+        "On %(n)s of them the verdicts differ.",
+        found,
+    )
+    yield f"{judged} {differing}"
+    if found:
+        yield _contradictions(report)
+    yield _leaning(report)
 
 
-def _contradictions(report: ConflictReport) -> Any:
-    from rich.markup import escape
-    from rich.table import Table
-
+def _contradictions(report: ConflictReport) -> TerminalTable:
     words = {True: gettext("Relevant"), False: gettext("Not relevant"), None: "-"}
-    table = Table(title=gettext("Contradictions"), title_justify="left")
-    for heading in (gettext("Question"), gettext("Property"), *report.favours):
-        table.add_column(escape(heading), overflow="fold")
+    table = TerminalTable(gettext("Contradictions"))
+    table.left(gettext("Question"), gettext("Property"), *report.favours)
     for found in report.contradictions:
         verdicts = (words[found.verdicts.get(run)] for run in report.favours)
-        table.add_row(str(found.query_id), escape(found.property_id), *verdicts)
+        table.row(str(found.query_id), found.property_id, *verdicts)
     favours = (str(count) for count in report.favours.values())
-    table.add_section()
-    table.add_row("", gettext("Verdicts in favour of the run"), *favours)
+    table.section()
+    table.row("", gettext("Verdicts in favour of the run"), *favours)
     return table
 
 
-def _leaning(report: ConflictReport) -> Any:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=gettext("Sign test, exact and two-sided"), title_justify="left")
-    for heading in ("A", "B"):
-        table.add_column(heading, overflow="fold")
-    for heading in (gettext("Favour A"), gettext("Favour B"), "p"):
-        table.add_column(heading, justify="right")
+def _leaning(report: ConflictReport) -> TerminalTable:
+    table = TerminalTable(gettext("Sign test, exact and two-sided"))
+    table.left("A", "B")
+    table.right(gettext("Favour A"), gettext("Favour B"), "p")
     for test in report.sign_tests:
-        counts = (str(test.favours_a), str(test.favours_b))
-        table.add_row(*map(escape, test.runs), *counts, f"{test.p:.4g}")
+        table.row(*test.runs, str(test.favours_a), str(test.favours_b), f"{test.p:.4g}")
     return table

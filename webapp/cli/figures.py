@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from webapp import labels, notation
 from webapp.cli import database
-from webapp.cli.output import say, write
+from webapp.cli.output import say, shown, write, write_json
+from webapp.cli.tables import TerminalTable, printed
 from webapp.db import soundness
 from webapp.exporters import metrics_tables
 from webapp.exporters.comparison_words import positions
@@ -26,6 +26,7 @@ from webapp.metrics.summaries import RunReport, figures, totals, undefined
 from webapp.records import Problem
 from webapp.services import live_metrics, reports
 
+WIDTH = 100
 RULES = click.Choice(["majority", "adjudicated"])
 
 
@@ -81,7 +82,10 @@ def metrics_command(
         report = _report(run_id, rater, rule)
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
-    write(_formatted(report, file_format, found, from_file=rated_file is not None), output)
+    if file_format == "json":
+        write_json(_document(report, found, from_file=rated_file is not None), output)
+    else:
+        write(FORMATS[file_format](report), output)
     if found and not report.rows:
         raise SystemExit(1)
 
@@ -103,7 +107,7 @@ def _newest_rated(folder: Path) -> Path | None:
         return None
     told = gettext("%(file)s is the newest rated CSV here.", file=newest)
     if sys.stdin.isatty() and sys.stderr.isatty():
-        offer = f"{told} {gettext('Compute its figures?')}"
+        offer = shown(f"{told} {gettext('Compute its figures?')}")
         return newest if click.confirm(offer, default=True, err=True) else None
     say(f"relevansi: {told}", err=True)
     return newest
@@ -154,15 +158,7 @@ def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:
         return reports.report(session, study, run_id, chosen)
 
 
-def _formatted(
-    report: RunReport, file_format: str, found: Sequence[Problem], *, from_file: bool
-) -> bytes:
-    if file_format == "csv":
-        return metrics_tables.metrics_csv(report)
-    if file_format == "markdown":
-        return metrics_tables.metrics_markdown(report).encode()
-    if file_format == "table":
-        return _table(report).encode()
+def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
     document: dict[str, object] = rounded(metrics_tables.metrics_json(report))
     if from_file:
         document["undefined"] = [
@@ -171,43 +167,38 @@ def _formatted(
         ]
     if found:
         document["problems"] = [problems.to_dict(problem) for problem in found]
-    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
+    return document
 
 
-def _table(report: RunReport) -> str:
-    """Return the headline figures as a table for the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-
+def _table(report: RunReport) -> Iterator[TerminalTable | str]:
+    """Yield the headline figures as a table, then why figures have no value."""
     whole = totals(report)
-    table = Table(title=f"{report.run} ({labels.rule(report.rule)})", title_justify="left")
-    for heading in (gettext("Figure"), gettext("Value"), gettext("Bounds"), "n"):
-        table.add_column(heading, justify="left" if heading == gettext("Figure") else "right")
+    table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
+    table.left(gettext("Figure"))
+    table.right(gettext("Value"), gettext("Bounds"), "n")
     for name, figure in figures(whole).items():
         bounds = f"{notation.four(figure.lower)} .. {notation.four(figure.upper)}"
-        row = (gettext(MEASURES[name].label), notation.four(figure.value), bounds, str(figure.n))
-        table.add_row(*row)
-    console = Console(width=100, no_color=True)
-    with console.capture() as captured:
-        console.print(table)
-        console.print(
-            gettext(
-                "%(done)s of %(of)s questions complete, %(failed)s failed, %(lost)s unreadable",
-                done=whole.n_complete,
-                of=whole.n_counted,
-                failed=whole.n_failed,
-                lost=whole.n_unreadable,
-            )
+        table.row(gettext(MEASURES[name].label), notation.four(figure.value), bounds, str(figure.n))
+    yield table
+    yield gettext(
+        "%(done)s of %(of)s questions complete, %(failed)s failed, %(lost)s unreadable",
+        done=whole.n_complete,
+        of=whole.n_counted,
+        failed=whole.n_failed,
+        lost=whole.n_unreadable,
+    )
+    for (name, why), ids in undefined(report).items():
+        yield gettext(
+            "%(figure)s has no value for %(questions)s: %(why)s",
+            figure=gettext(measure_of(name).label),
+            questions=positions(ids),
+            why=gettext(EXPLANATIONS[why]),
         )
-        for (name, why), ids in undefined(report).items():
-            console.print(
-                gettext(
-                    "%(figure)s has no value for %(questions)s: %(why)s",
-                    figure=gettext(measure_of(name).label),
-                    questions=positions(ids),
-                    why=gettext(EXPLANATIONS[why]),
-                ),
-                markup=False,
-                highlight=False,
-            )
-    return captured.get()
+
+
+FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
+    "table": lambda report: printed(_table(report), width=WIDTH),
+    "markdown": lambda report: metrics_tables.metrics_markdown(report).encode(),
+    "csv": metrics_tables.metrics_csv,
+}
+"""How a report is written, beside JSON."""

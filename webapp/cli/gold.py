@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from webapp.cli import database
-from webapp.cli.output import say, write
+from webapp.cli.output import say, write_json
 from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def list_command(*, as_json: bool) -> None:
         found = [(one, gold.in_force(session, one.id)) for one in gold.sets(session, study)]
     if as_json:
         listed = [_set_json(one, held) for one, held in found]
-        click.echo(json.dumps({"question_sets": listed}, ensure_ascii=False, indent=1))
+        write_json({"question_sets": listed})
         return
     for one, held in found:
         asked = ngettext("%(n)s question", "%(n)s questions", len(one.questions))
@@ -81,7 +80,7 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
         session.commit()
     is_new = held.version.number > len(chosen.versions)
     if as_json:
-        click.echo(json.dumps(_taken_json(chosen, held, remarks, is_new=is_new), indent=1))
+        write_json(_taken_json(chosen, held, remarks, is_new=is_new))
         return
     state = _version(held) if is_new else gettext("already in force: nothing was saved")
     asked = ngettext("%(n)s gold question", "%(n)s gold questions", len(held.questions))
@@ -114,7 +113,7 @@ def export_command(
             )
         wanted = chosen.versions[0].number if number is None else number
         document = gold.read(session, chosen.id, wanted).document
-    write((json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode(), output)
+    write_json(document, output)
 
 
 def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> GoldSet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from webapp import labels as words
 from webapp.cli import database, rating_files
-from webapp.cli.output import say
+from webapp.cli.output import say, write_json
 from webapp.db.engine import Database
 from webapp.exporters.decimals import rounded
 from webapp.i18n import gettext, ngettext
@@ -60,7 +59,7 @@ def import_command(
         document = _document(found)
         if taken:
             document["rated_csvs"] = [rating_files.taken_json(report) for report in taken]
-        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+        write_json(document)
     else:
         _tell_found(found)
         for report_of_csv in taken:
@@ -120,7 +119,7 @@ def runs_command(*, as_json: bool) -> None:
             }
             for run in found
         ]
-        click.echo(json.dumps({"runs": listed}, ensure_ascii=False, indent=1))
+        write_json({"runs": listed})
         return
     for run in found:
         totals = standings[run.id].totals

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli import database
-from webapp.cli.output import say
+from webapp.cli import database, progress
+from webapp.cli.output import say, write_json
 from webapp.config import JudgeEndpoint
 from webapp.i18n import LANGUAGES, gettext, language, ngettext
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from webapp.db.engine import Database
     from webapp.services.machine_beside_people import BesidePeople
     from webapp.services.machine_calls import Call, Outcome
@@ -279,7 +275,7 @@ def _work(
     from webapp.services.machine_calls import Call, Nothing, ask, claim
 
     on_way: dict[Future[Outcome], Call] = {}
-    with _progress(expected.things) as (bar, task), ThreadPoolExecutor(terms.at_once) as pool:
+    with progress.bar(expected.things) as shown, ThreadPoolExecutor(terms.at_once) as pool:
         try:
             is_over = False
             while on_way or not is_over:
@@ -294,9 +290,9 @@ def _work(
                     break
                 for done in wait(on_way, timeout=1, return_when=FIRST_COMPLETED).done:
                     _keep(opened, on_way.pop(done), done.result())
-                    bar.advance(task)
+                    shown.advance()
         except KeyboardInterrupt:
-            bar.stop()
+            shown.stop()
             _stop(opened, rater_id)
             for future, call in on_way.items():
                 _keep(opened, call, future.result())
@@ -319,18 +315,6 @@ def _stop(opened: Database, rater_id: int) -> None:
         if judge is not None:
             machine_sessions.stop(session, judge, database.now())
         session.commit()
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[tuple[Progress, TaskID]]:
-    """Yield a bar on stderr that says how many cards are done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), speed_estimate_period=1800)
-    with bar:
-        yield bar, bar.add_task("", total=total)
 
 
 def _tell_end(opened: Database, name: str) -> None:
@@ -413,7 +397,7 @@ def _agreement_lines(found: BesidePeople) -> Iterator[str]:
 
 
 def _print_json(document: object) -> None:
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
+    write_json(document, indent=2, default=_plain)
 
 
 def _plain(value: object) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from webapp.cli import database
-from webapp.cli.output import say, write
+from webapp.cli.output import say, write_json
 from webapp.i18n import gettext, ngettext
 
 of_run = click.option("--run", "run_id", required=True, metavar="ID", help="The run decided on.")
@@ -54,7 +53,7 @@ def import_command(file: Path, run_id: str, *, as_json: bool) -> None:
             "fitting": taken.fitting,
             "problems": [problems.to_dict(problem) for problem in taken.problems],
         }
-        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+        write_json(document)
     else:
         new = ngettext("%(n)s new decision", "%(n)s new decisions", taken.new)
         say(f"{run_id}  {file.name}: {new}")
@@ -75,4 +74,4 @@ def export_command(run_id: str, output: Path | None) -> None:
 
     with database.reading() as (session, study):
         document = constraints.manual_document(session, study, run_id, database.now())
-    write((json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode(), output)
+    write_json(document, output)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
+from webapp.cli import progress
 from webapp.cli.output import naming_full_disk, say
 from webapp.config import Settings, with_driver
 from webapp.db.engine import Database, DatabaseOutOfDate
@@ -82,8 +83,11 @@ def _move(source: Database, target: Database) -> tuple[Sequence[MovedTable], Seq
     from webapp.services import moving
 
     with source.reading() as old, target.writing() as new:
-        with _progress(2 * sum(moving.counts(old).values())) as told:
-            moved = _refusing(lambda: moving.move(old, new, told), target)
+        with progress.bar(2 * sum(moving.counts(old).values())) as bar:
+            moved = _refusing(
+                lambda: moving.move(old, new, lambda name, rows: bar.advance(rows, name=name)),
+                target,
+            )
         new.commit()
     with source.reading() as later:
         now = moving.counts(later)
@@ -116,17 +120,6 @@ def _refusing(move: Callable[[], Sequence[MovedTable]], target: Database) -> Seq
         raise click.ClickException(
             gettext("A row came out differently, so nothing was moved: %(row)s", row=str(refused))
         ) from refused
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[str, int], None]]:
-    """Yield what is told of each row, which moves a bar on stderr."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda name, rows: bar.update(task, advance=rows, description=name)
 
 
 def _tell(moved: Sequence[MovedTable], target: Database) -> None:

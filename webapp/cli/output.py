@@ -1,22 +1,33 @@
-"""Output of commands: documents as exact bytes, and text for people without control characters."""
+"""Output of commands: documents as exact bytes, and lines for people as a terminal shows them.
+
+A terminal gets neither control characters nor direction marks: names, methods, LLMs, file names
+and messages may be somebody else's. Documents go into files and pipes byte for byte.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from webapp.i18n import gettext
+from webapp.printable import json_escaped, printable
+
+INSTEAD = "\N{REPLACEMENT CHARACTER}"
+_BREAKS = str.maketrans("\n\t", "  ")
+# Bytes of a file's name in another encoding, above the control characters.
+_BYTES_OF_NAMES = re.compile("([\udca0-\udcff]+)")
 
 
 def write(data: bytes, output: Path | None) -> None:
     """Write `data` to `output`, or to the standard output."""
     if output is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_pieces([data])
         return
     write_file(output, data)
 
@@ -50,20 +61,45 @@ def naming_full_disk(target: str) -> Iterator[None]:
         raise click.ClickException(text) from failure
 
 
-def say(text: str, *, nl: bool = True, err: bool = False) -> None:
-    """Print a text for people; names and messages in it may be somebody else's."""
-    click.echo("\n".join(map(printable, text.split("\n"))), nl=nl, err=err)
+def write_pieces(pieces: Iterable[bytes]) -> None:
+    """Write a document piece by piece to the standard output; a terminal gets its text only."""
+    if sys.stdout.isatty():
+        for piece in pieces:
+            click.echo(_for_terminal(piece), nl=False)
+        return
+    sys.stdout.buffer.writelines(pieces)
+    sys.stdout.buffer.flush()
 
 
-def printable(line: str) -> str:
-    r"""Return `line` without anything that would move a terminal's cursor or turn its direction.
+def write_json(
+    document: object,
+    output: Path | None = None,
+    *,
+    indent: int = 1,
+    default: Callable[..., str] | None = None,
+) -> None:
+    """Write one JSON document, its unprintable characters as escapes."""
+    text = json.dumps(document, ensure_ascii=False, indent=indent, default=default)
+    write(f"{json_escaped(text)}\n".encode(), output)
 
-    >>> printable("Ani\x1b[2J \u202eb")
-    'Ani\ufffd[2J \ufffdb'
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line for people."""
+    click.echo(shown(line), err=err)
+
+
+def shown(text: str) -> str:
+    r"""Return `text` on one line as a terminal may show it.
+
+    >>> shown("Ani\x1b[2J \u202eb\n")
+    'Ani\ufffd[2J \ufffdb '
     """
-    return "".join(mark if _is_harmless(mark) else "\N{REPLACEMENT CHARACTER}" for mark in line)
+    parts = _BYTES_OF_NAMES.split(text)
+    parts[::2] = [printable(part, instead=INSTEAD).translate(_BREAKS) for part in parts[::2]]
+    return "".join(parts)
 
 
-def _is_harmless(mark: str) -> bool:
-    """Whether a terminal only shows `mark`: text, a blank, a byte of a name in another encoding."""
-    return mark.isprintable() or mark == "\N{NO-BREAK SPACE}" or "\udca0" <= mark <= "\udcff"
+def _for_terminal(piece: bytes) -> str:
+    if b"\0" in piece:
+        raise click.UsageError(gettext("This file is not text for a terminal: say -o FILE."))
+    return printable(piece.decode("utf-8", "replace"), instead=INSTEAD).replace("\t", " ")

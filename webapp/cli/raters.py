@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,7 +12,8 @@ from typing import Any
 import click
 
 from webapp.cli import database
-from webapp.cli.output import say
+from webapp.cli.output import say, write, write_json
+from webapp.cli.tables import TerminalTable, printed
 from webapp.i18n import gettext, ngettext
 from webapp.services import assignments, invitations, raters, sign_in, studies
 from webapp.services.invitations import (
@@ -80,9 +80,9 @@ def raters_command(*, as_json: bool, forget_password: bool) -> None:
         }
     if as_json:
         document = {"raters": [_document(line, links, named) for line, links in found]}
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_iso))
-    else:
-        _print_table(found, named)
+        write_json(document, indent=2, default=_iso)
+        return
+    write(printed([_table(found, named)]), None)
 
 
 def _invite(name: str, days: int) -> tuple[str, bool]:
@@ -126,7 +126,8 @@ def _print_code(link: str) -> None:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
         return
-    say(text)
+    for line in text.splitlines():
+        say(line)
 
 
 def _document(
@@ -141,30 +142,19 @@ def _iso(value: datetime) -> str:
     return value.isoformat()
 
 
-def _print_table(
+def _table(
     found: list[tuple[RaterLine, tuple[InvitationLine, ...]]], named: Mapping[int, str]
-) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None)
-    for title, side in (
-        (gettext("Rater"), "left"),
-        (gettext("Judgments"), "right"),
-        (gettext("Grades"), "right"),
-        (gettext("Questions"), "left"),
-        (gettext("Last seen"), "left"),
-        (gettext("State"), "left"),
-    ):
-        table.add_column(title, justify=side)  # type: ignore[arg-type]
+) -> TerminalTable:
+    table = TerminalTable(boxed=False)
+    table.left(gettext("Rater"))
+    table.right(gettext("Judgments"), gettext("Grades"))
+    table.left(gettext("Questions"), gettext("Last seen"), gettext("State"))
     for line, links in found:
         seen = line.last_seen.astimezone().strftime("%Y-%m-%d %H:%M") if line.last_seen else "-"
-        state = _state(line, links)
         questions = named.get(line.id, gettext(assignments.ALL))
         counts = (str(line.judgments), str(line.ratings))
-        table.add_row(Text(line.name), *counts, questions, seen, state)
-    Console().print(table)
+        table.row(line.name, *counts, questions, seen, _state(line, links))
+    return table
 
 
 def _state(line: RaterLine, links: tuple[InvitationLine, ...]) -> str:

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
-from webapp.cli.output import say, write
+from webapp.cli import progress
+from webapp.cli.output import say, write, write_pieces
 from webapp.cli.score_tables import report_table
 from webapp.exporters import score_reports
 from webapp.exporters.score_files import csv_file, json_file
@@ -36,8 +37,11 @@ def write_items(
 ) -> None:
     """Write all items: JSON behind the keys of `head`, CSV under its columns."""
     pieces = csv_file(columns, rows) if file_format == "csv" else json_file(head, rows)
-    with _opened(output) as out:
-        out.writelines(pieces)
+    if output is None:
+        write_pieces(pieces)
+        return
+    with output.open("wb") as file:
+        file.writelines(pieces)
 
 
 def write_report(
@@ -51,7 +55,7 @@ def write_report(
     """Write the summary of a file as a table for the terminal, or as a report."""
     report = score_reports.report(kind, name, head, figures)
     writer = score_reports.WRITERS.get(file_format)
-    write(writer(report) if writer else report_table(report).encode(), output)
+    write(writer(report) if writer else report_table(report), output)
 
 
 def tell(found: Problem) -> None:
@@ -74,20 +78,6 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         if size < _SHOWN_FROM_BYTES or not sys.stderr.isatty():
             yield file
             return
-        from rich.console import Console
-        from rich.progress import wrap_file
-
-        console = Console(stderr=True)
         words = gettext("Scoring %(file)s", file=path.name)
-        with wrap_file(file, size, description=words, console=console, transient=True) as shown:
+        with progress.reading(file, size, words) as shown:
             yield shown
-
-
-@contextmanager
-def _opened(output: Path | None) -> Iterator[IO[bytes]]:
-    if output is not None:
-        with output.open("wb") as file:
-            yield file
-        return
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from webapp import notation
+from webapp.cli.tables import TerminalTable, printed
 from webapp.exporters.comparison_tables import Document
 from webapp.i18n import gettext, mark
 from webapp.metrics.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.metrics.constraints import ConstraintReport, Missing, Totals
 
-if TYPE_CHECKING:
-    from rich.table import Table
+WIDTH = 100
 
 MISSING_NOTES = {
     Missing.COUNTED: mark(
@@ -26,7 +25,7 @@ MISSING_NOTES = {
 }
 
 
-def constraints_table(report: ConstraintReport) -> str:
+def constraints_table(report: ConstraintReport) -> bytes:
     """The figures of the evaluation, per constraint, per category, and the matrix."""
     whole = report.totals
     figures = _new(gettext("Figure"), gettext("Value"))
@@ -39,10 +38,10 @@ def constraints_table(report: ConstraintReport) -> str:
         "f1_score": whole.matrix.f1_score,
         "accuracy": whole.matrix.accuracy,
     }.items():
-        figures.add_row(gettext(CONSTRAINT_MEASURES[name].label), notation.four(value))
-    figures.add_section()
+        figures.row(gettext(CONSTRAINT_MEASURES[name].label), notation.four(value))
+    figures.section()
     for constraint, value in whole.pca.items():
-        figures.add_row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(value))
+        figures.row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(value))
     counts = gettext(
         "%(queries)s questions, %(cards)s cards, threshold %(threshold)s",
         queries=whole.n_queries,
@@ -50,33 +49,33 @@ def constraints_table(report: ConstraintReport) -> str:
         threshold=notation.number(float(report.threshold)),
     )
     note = gettext(MISSING_NOTES[report.missing])
-    return _printed([counts, figures, _matrix(whole), _categories(report.categories), note])
+    parts = (counts, figures, _matrix(whole), _categories(report.categories), note)
+    return printed(parts, width=WIDTH)
 
 
-def report_table(report: Document) -> str:
+def report_table(report: Document) -> bytes:
     """A report of scores: its tables, and below them its sentences."""
-    parts: list[Table | str] = []
+    parts: list[TerminalTable | str] = []
     for section in report.sections:
         for found in section.tables:
-            table = _new(*(column.heading for column in found.columns))
-            table.title = found.title
+            table = _new(*(column.heading for column in found.columns), title=found.title)
             for row in found.rows:
-                table.add_row(*(_plain(cell.text) for cell in row))
+                table.row(*(cell.text for cell in row))
             parts += [table, *found.notes]
         if section.sentences:
             parts += [f"{section.title}:", *(f"* {said}" for said in section.sentences)]
-    return _printed(parts)
+    return printed(parts, width=WIDTH)
 
 
-def _matrix(whole: Totals) -> Table:
+def _matrix(whole: Totals) -> TerminalTable:
     table = _new("", gettext("Met"), gettext("Not met"))
     matrix = whole.matrix
-    table.add_row(gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}")
-    table.add_row(gettext("No data"), f"FP {matrix.fp}", f"TN {matrix.tn}")
+    table.row(gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}")
+    table.row(gettext("No data"), f"FP {matrix.fp}", f"TN {matrix.tn}")
     return table
 
 
-def _categories(categories: Mapping[str, Totals]) -> Table:
+def _categories(categories: Mapping[str, Totals]) -> TerminalTable:
     table = _new(
         gettext("Category"),
         gettext("Questions"),
@@ -87,31 +86,12 @@ def _categories(categories: Mapping[str, Totals]) -> Table:
     for name, part in categories.items():
         success = f"{part.n_successful} ({notation.four(part.success_rate)})"
         cpr = notation.four(part.mean_cpr)
-        table.add_row(_plain(name), str(part.n_queries), success, str(part.n_properties), cpr)
+        table.row(name, str(part.n_queries), success, str(part.n_properties), cpr)
     return table
 
 
-def _new(first: str, *others: str) -> Table:
-    from rich.table import Table
-
-    table = Table()
-    table.add_column(first, overflow="fold")
-    for heading in others:
-        table.add_column(heading, justify="right")
+def _new(first: str, *others: str, title: str = "") -> TerminalTable:
+    table = TerminalTable(title)
+    table.left(first)
+    table.right(*others)
     return table
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
-
-
-def _printed(parts: Iterable[Table | str]) -> str:
-    from rich.console import Console
-
-    console = Console(width=100, no_color=True)
-    with console.capture() as captured:
-        for part in parts:
-            console.print(part, markup=False, highlight=False)
-    return captured.get()

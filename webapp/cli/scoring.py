@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import click
 
 from webapp.cli import score_tables
-from webapp.cli.output import write
+from webapp.cli.output import write, write_json
 from webapp.cli.score_json import json_v2_command
 from webapp.cli.score_options import ALL_FORMATS, FILE, Share, first_rows, formats
 from webapp.cli.score_output import (
@@ -92,11 +91,9 @@ def constraints_command(
     for problem in found.problems:
         tell(problem)
     if file_format == "json":
-        document = documents.constraints_json(found.report)
-        text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    else:
-        text = score_tables.constraints_table(found.report)
-    write(text.encode(), output)
+        write_json(documents.constraints_json(found.report), output)
+        return
+    write(score_tables.constraints_table(found.report), output)
 
 
 @score_command.command("answers")

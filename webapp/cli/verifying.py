@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import click
 
-from webapp.cli.output import printable, write
+from webapp.cli.output import shown, write, write_json
 from webapp.i18n import gettext, ngettext
 from webapp.importers import proof_pack
 from webapp.importers.proof_pack import UnusablePack
@@ -45,8 +45,11 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
       figure, cell.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     found = _verified(file)
-    text = _document(found) if file_format == "json" else "".join(f"{x}\n" for x in _lines(found))
-    write(text.encode("utf-8", "replace"), output)
+    if file_format == "json":
+        write_json(_document(found), output)
+    else:
+        text = "".join(f"{shown(line)}\n" for line in _lines(found))
+        write(text.encode("utf-8", "surrogateescape"), output)
     if not found.equal:
         count = len(found.differences) + found.left_out
         raise click.ClickException(
@@ -64,8 +67,8 @@ def _verified(file: Path) -> Verification:
         raise click.ClickException(str(refused)) from refused
 
 
-def _document(found: Verification) -> str:
-    document = {
+def _document(found: Verification) -> dict[str, Any]:
+    return {
         "file": found.name,
         "equal": found.equal,
         "fingerprint": found.fingerprint,
@@ -89,7 +92,6 @@ def _document(found: Verification) -> str:
         ],
         "left_out": found.left_out,
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def _lines(found: Verification) -> Iterator[str]:
@@ -101,7 +103,7 @@ def _lines(found: Verification) -> Iterator[str]:
         version=found.version,
         when=found.created_at.isoformat(),
     )
-    yield printable(made)
+    yield made
     yield gettext("Fingerprint (SHA-256 of manifest.json): %(hash)s", hash=found.fingerprint)
     if found.equal:
         yield gettext(
@@ -111,8 +113,8 @@ def _lines(found: Verification) -> Iterator[str]:
         )
     for file, differences in groupby(_sorted(found.differences), key=lambda one: one.file):
         listed = list(differences)
-        yield printable(file)
-        yield from (f"  {printable(_told(one))}" for one in listed[:MOST_LINES])
+        yield file
+        yield from (f"  {_told(one)}" for one in listed[:MOST_LINES])
         if len(listed) > MOST_LINES:
             more = len(listed) - MOST_LINES
             yield "  " + gettext("and %(n)s more; --format json lists all of them", n=more)

@@ -11,9 +11,9 @@ from webapp.exporters.charts.canvas import Picture
 from webapp.exporters.charts.pictures import NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparison_document import document
 from webapp.exporters.comparison_tables import Document, Section, Table
-from webapp.exporters.printable import printable
 from webapp.i18n import language
 from webapp.metrics.comparison_report import ComparisonReport
+from webapp.printable import printable_line
 
 MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
@@ -155,7 +155,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    return escape(printable(text))
+    return escape(printable_line(text))
 
 
 def _cell(text: str) -> str:

@@ -8,8 +8,8 @@ from datetime import date
 
 from webapp.exporters.comparison_document import document
 from webapp.exporters.comparison_tables import Document, Section, Table
-from webapp.exporters.printable import printable
 from webapp.metrics.comparison_report import ComparisonReport
+from webapp.printable import printable_line
 
 # What Markdown could take for markup where it stands: a bracket makes a link only before one
 # of ( [ : an underscore between letters is a letter, and "&" alone begins no entity.
@@ -38,7 +38,7 @@ def inline(text: str) -> str:
     >>> inline("A & B &amp; &#39;")
     'A & B \\&amp; \\&#39;'
     """
-    return _MARKUP.sub(lambda found: f"\\{found[0]}", printable(text))
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", printable_line(text))
 
 
 def escaped(text: str) -> str:

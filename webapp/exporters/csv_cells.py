@@ -33,10 +33,15 @@ class CsvStyle(StrEnum):
         return ";" if self is CsvStyle.EXCEL else ","
 
 
-# Where a cell would begin like a formula if `;` and `,` were taken for each other.
+# Where a cell would begin like a formula if the file were split at another separator than its own.
+# The quotation marks around a cell then hold neither it nor its lines together, so that a line
+# end inside it begins a cell too.
 _SPLIT_OFF = {
-    CsvStyle.PLAIN: re.compile("(?<=[;\\t])(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"),
-    CsvStyle.EXCEL: re.compile("(?<=[,\\t])(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"),
+    style: re.compile(
+        f"(?<=[{other}\\n])(?=[\"']*[=+\\-@\\t\uff1d\uff0b\uff0d\uff20])"
+        "|(?<=\\t)(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"
+    )
+    for style, other in ((CsvStyle.PLAIN, ";"), (CsvStyle.EXCEL, ","))
 }
 
 

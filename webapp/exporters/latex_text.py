@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from webapp.exporters.printable import printable
+from webapp.printable import printable_line
 
 OTHER_SCRIPTS = r"""\providecommand{\otherscript}[1]{\ifdefined\directlua#1\else
   \ifdefined\XeTeXversion#1\else[?]\fi\fi}"""
@@ -56,7 +56,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("50% of a_b & c"), escaped("9,5 × 10⁻⁷"), escaped(r"\input{x}"))
     50\% of a\_\allowbreak{}b \& c 9,5 $\times$ 10$^{-7}$ \textbackslash{}input\{x\}
     """
-    line = printable(unicodedata.normalize("NFC", text))
+    line = printable_line(unicodedata.normalize("NFC", text))
     return "".join(map(_token, _TOKENS.finditer(line)))
 
 

@@ -19,6 +19,7 @@ from webapp.metrics.summaries import (
     figures,
     totals,
 )
+from webapp.printable import printable_line
 
 METRICS_COLUMNS = ("category", "figure", "value", "lower", "upper", "n")
 """The columns of ``metrics_csv``; ``category`` is blank for the whole run."""
@@ -170,5 +171,4 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
 
 def _md(text: str) -> str:
     """`text` on one line, with what Markdown would read as a column or markup escaped."""
-    escaped = "".join(f"\\{c}" if c in "\\|*`<[" else c for c in text)
-    return " ".join(escaped.split())
+    return "".join(f"\\{c}" if c in "\\|*`<[" else c for c in printable_line(text))

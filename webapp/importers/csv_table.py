@@ -40,7 +40,10 @@ _NEUTRALISED = re.compile("'(?='*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20])")
 
 # The same for a part of a cell that another separator would split off, by the file's own one.
 _SPLIT_OFF = {
-    own: re.compile(f"(?<=[{other}\\t])'(?=[\"']*[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20])")
+    own: re.compile(
+        f"(?<=[{other}\\n])'(?=[\"']*[=+\\-@\\t\uff1d\uff0b\uff0d\uff20])"
+        "|(?<=\\t)'(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"
+    )
     for own, other in ((",", ";"), (";", ","))
 }
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import isclose
 
+from webapp.importers.csv_table import original_text
+
 Value = str | int | float | bool | None
 Place = tuple[str, ...]
 Found = tuple[Place, Value, Value]
@@ -205,7 +207,8 @@ def _cells(data: bytes) -> Sequence[list[str]]:
     """The cells of a CSV file line by line; raises ``ValueError`` for what is none."""
     try:
         text = data.decode("utf-8")
-        return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+        return [[original_text(cell) for cell in line] for line in lines]
     except csv.Error as broken:
         raise ValueError(str(broken)) from broken
 

@@ -14,6 +14,7 @@ from webapp.i18n import gettext
 from webapp.importers.written_numbers import exact_number
 from webapp.metrics.json_answer_summary import Gate
 from webapp.metrics.similarity import Embedder, LexicalEmbedder
+from webapp.printable import printable_line
 from webapp.services import embedders
 from webapp.services.evaluation_files import Settings
 from webapp.services.evaluation_rows import Kind
@@ -149,4 +150,4 @@ def _of_json(field: str, kind: Kind, otherwise: str) -> File | None:
 
 def _name(filename: str | None) -> str:
     name = (filename or "").replace("\\", "/").rpartition("/")[2]
-    return "".join(one for one in name if one.isprintable())[:200] or "file"
+    return printable_line(name)[:200] or "file"

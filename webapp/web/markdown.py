@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import nh3
 from markupsafe import Markup
 
+from webapp.printable import printable, printable_line
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
@@ -27,26 +29,11 @@ PICTURE = {"img": {"src", "alt", "title"}}
 REL = "noopener noreferrer nofollow ugc"
 # Blanks of its own line only: looked for beyond it, thousands of empty lines take seconds.
 _FIRST_ITEM = re.compile(r"^[^\S\n]*(?:\d+[.)]|[-*#]+)\s", re.MULTILINE)
-# Marks that reorder the text around them, control characters no text needs, half characters.
-_UNSEEN = re.compile(
-    "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
-)
-
-
-def plain(text: str | None) -> str:
-    r"""Return `text` without control characters and marks that reorder what stands beside.
-
-    Halves of characters go too, which no page can be written with.
-
-    >>> plain("rumah\u202e murah\x00")
-    'rumah murah'
-    """
-    return _UNSEEN.sub("", text or "")
 
 
 def line(text: str | None) -> str:
-    """Return `text` as one line that fits a card: plain, blanks squeezed, cut when endless."""
-    words = " ".join(plain((text or "")[: MOST_IN_A_LINE * 4]).split())
+    """Return `text` as one line that fits a card: printable, cut when endless."""
+    words = printable_line((text or "")[: MOST_IN_A_LINE * 4])
     return words if len(words) <= MOST_IN_A_LINE else words[:MOST_IN_A_LINE] + "…"
 
 
@@ -62,7 +49,7 @@ def render(text: str, *, pictures: bool = False, whole: bool = False, under: int
     study's owner wants them, over https. `under` is the level of the heading it stands below.
     All of a text that is longer than any answer is shown as it was written.
     """
-    shown = plain(text if whole else text[:MOST_SHOWN])
+    shown = printable(text if whole else text[:MOST_SHOWN])
     if len(shown) > MOST_RENDERED:
         return Markup("<pre>{}</pre>").format(shown)
     html = _parser(pictures=pictures).render(shown)
@@ -85,7 +72,7 @@ def link(url: str | None) -> str | None:
     >>> link("https://example.org/a"), link("javascript:alert(1)")
     ('https://example.org/a', None)
     """
-    text = plain(url).strip()
+    text = printable_line(url or "")
     try:
         parts = urlsplit(text)
     except ValueError:

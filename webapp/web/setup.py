@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Flask
+from flask.logging import default_handler
 from jinja2 import StrictUndefined
 from markupsafe import Markup
 from werkzeug.routing import IntegerConverter, Map
@@ -13,6 +14,7 @@ from werkzeug.routing import IntegerConverter, Map
 from webapp import labels
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
+from webapp.printable import LogLineFormatter, printable
 from webapp.services import studies
 from webapp.web import (
     access,
@@ -31,6 +33,7 @@ from webapp.web import (
 from webapp.web.requests import Request
 
 LARGEST_NUMBER = 2**31 - 1
+LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
 
 
 class Application(Flask):
@@ -60,6 +63,7 @@ def join(app: Flask, database_url: str) -> None:
     app.extensions["largest body"] = lambda environ: body_limits.limits(app, environ).body
     app.after_request(compression.compress)
     errors.explain(app)
+    default_handler.setFormatter(LogLineFormatter(LOG_LINE))
     _set_up_templates(app)
     app.url_map.converters["int"] = _StoredNumber
     for blueprint in addresses.blueprints():
@@ -80,7 +84,7 @@ def _opened(database_url: str) -> Database:
 def _plain(value: object) -> object:
     """Return what a template is to print: text without control characters or reordering marks."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return markdown.plain(value)
+        return printable(value)
     return value
 
 
@@ -98,7 +102,7 @@ def _set_up_templates(app: Flask) -> None:
         *("size", "distance", "moment", "p_value"),
     ):
         environment.filters[name] = getattr(formatting, name)
-    for name in ("plain", "line", "link", "picture", "render", "is_long", "intro"):
+    for name in ("line", "link", "picture", "render", "is_long", "intro"):
         environment.filters[name] = getattr(markdown, name)
     for name in ("method", "category", "field", "judgment"):
         environment.filters[name] = getattr(labels, name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from webapp.exporters.charts import lettering
-from webapp.exporters.printable import printable
+from webapp.printable import printable_line
 
 NARROW = 360
 """As wide as a phone: one unit is one pixel there."""
@@ -173,7 +173,7 @@ class Canvas:
         room: float | None = None,
     ) -> None:
         """Write `words` on their base line; cut to `room`, the whole stands in a tooltip."""
-        said = printable(words)
+        said = printable_line(words)
         shown = said if room is None else lettering.fitted(said, size, room)
         mark = self._add("text", fill=fill or self.palette.ink)
         mark.set("x", _number(place[0]))
@@ -187,7 +187,7 @@ class Canvas:
 
     def paragraph(self, place: tuple[float, float], words: str, *, room: float) -> float:
         """Write `words` small and soft in as many lines as they need; return the height taken."""
-        found = lettering.lines(printable(words), SMALL, room)
+        found = lettering.lines(printable_line(words), SMALL, room)
         for number, line in enumerate(found):
             down = place[1] + SMALL + number * SMALL * LINE
             self.text((place[0], down), line, size=SMALL, fill=self.palette.soft)
@@ -195,7 +195,7 @@ class Canvas:
 
     def picture(self, name: str, title: str, description: str, height: float) -> Picture:
         """Return what was drawn; `name` makes the ids that no other picture of a page has."""
-        said, told = printable(title), printable(description)
+        said, told = printable_line(title), printable_line(description)
         ids = f"{name}-{self.width:.0f}"
         svg = ET.Element(
             "svg",

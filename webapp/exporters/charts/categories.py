@@ -7,10 +7,10 @@ from webapp.exporters import comparison_words as words
 from webapp.exporters.charts import lettering
 from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.charts.intervals import top_of
-from webapp.exporters.printable import printable
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.comparisons import Comparison, Contender
+from webapp.printable import printable_line
 
 MOST = 30
 """So many categories are drawn; the tables have all."""
@@ -67,7 +67,7 @@ def _label_width(categories: tuple[str, ...], width: float) -> float:
 def _label(canvas: Canvas, category: str, place: tuple[float, float]) -> None:
     """The category's name in one line or two about the middle of its row."""
     middle, room = place
-    found = lettering.lines(printable(labels.category(category)), NORMAL, room, most=2)
+    found = lettering.lines(printable_line(labels.category(category)), NORMAL, room, most=2)
     for number, line in enumerate(found):
         base = middle + (number - (len(found) - 1) / 2) * NORMAL * LINE
         canvas.text((0, base), line)
@@ -89,7 +89,7 @@ def _headings(canvas: Canvas, comparison: Comparison, label: float, column: floa
 
 
 def _heading(contender: Contender, column: float) -> tuple[str, ...]:
-    return lettering.lines(printable(contender.run.name), NORMAL, column - 6)
+    return lettering.lines(printable_line(contender.run.name), NORMAL, column - 6)
 
 
 def _lettered(comparison: Comparison, column: float) -> bool:
