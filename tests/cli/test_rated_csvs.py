@@ -302,7 +302,7 @@ def test_the_command_says_what_it_stored_and_that_no_verdict_is_in_the_file(
     assert f"{run}  Ani: 1 value stored; a rated CSV has no verdicts on cards" in first.stdout
     assert (first.returncode, first.stderr) == (0, "")
     assert f"{run}  Ani: 0 values stored" in other.stdout
-    assert "question 1, quality: here 4, in the file 2" in other.stderr
+    assert "question 1, Quality: here 4, in the file 2" in other.stderr
     assert "These stay as they are; --overwrite replaces them." in other.stderr
     assert f"{run}  Ani: 1 value stored" in replaced.stdout
     assert "stay as they are" not in replaced.stderr
