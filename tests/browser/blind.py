@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Error, Page, expect
 
-from tests.browser.server import Server
+from tests.browser.server import Server, import_runs
 from tests.cli.relevansi import relevansi
 
 METHODS = ("hybrid", "api_only", "vector_only")
@@ -60,9 +60,9 @@ PLACE = """() => {
 }"""
 
 
-def import_study(server: Server, folder: Path) -> list[str]:
-    """Import the three runs; returns their ids."""
-    return server.import_runs(*_files(folder))
+def import_study(instance: Path, folder: Path) -> list[str]:
+    """Import the three runs, their files written to `folder`; returns their ids."""
+    return import_runs(instance, *_files(folder))
 
 
 def invite(server: Server, name: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser import served
+from tests.browser.blind import import_study
 from tests.browser.pages import Study, fill
 from tests.browser.server import HYBRID, Server, copied, import_runs
 
@@ -19,9 +20,13 @@ WAIT_MS = 60_000  # a bound for what never comes, on a machine however busy
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
     "--disable-background-networking",
+    "--disable-component-extensions-with-background-pages",
     "--disable-component-update",
+    "--disable-extensions",
+    "--disable-gpu",  # drawn by the processor either way, and a fifth quicker without its process
     "--disable-quic",
     "--no-first-run",
+    "--process-per-site",
 )
 # What Chromium logs of what a test asked for: an error page, a dead server, no worker.
 PROVOKED = (
@@ -120,6 +125,20 @@ def _sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def _run_id(sample: tuple[Path, str]) -> str:
     """The id of the sample's hybrid run, in every server of its own."""
     return sample[1]
+
+
+@pytest.fixture(name="blind_sample", scope="session")
+def _blind_sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A database folder that holds the small study of three runs, and their ids: copy it."""
+    folder = tmp_path_factory.mktemp("blind")
+    return folder / "instance", import_study(folder / "instance", folder)
+
+
+@pytest.fixture(name="blind_server")
+def _blind_server(blind_sample: tuple[Path, list[str]], tmp_path: Path) -> Iterator[Server]:
+    """A server for one test alone, with the small study of three runs unrated."""
+    with serving(copied(blind_sample[0], tmp_path / "instance")) as server:
+        yield server
 
 
 @pytest.fixture(name="server", scope="module")

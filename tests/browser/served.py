@@ -76,7 +76,7 @@ class Served:
 
 def fill(server: Server, folder: Path) -> Served:
     """Return the study of three made-up runs, two raters done and at odds, others under way."""
-    import_study(server, folder)
+    import_study(server.instance, folder)
     owner = Person(server.url)
     owner.post("/sign-in/first", password=PASSWORD, again=PASSWORD)
     stops = {

@@ -17,7 +17,6 @@ from tests.browser.blind import (
     METHODS,
     QUALITIES,
     THINGS,
-    import_study,
     invite,
     join,
     place,
@@ -75,15 +74,17 @@ class Typist:
             assert violations(self.page) == []
 
 
+@pytest.mark.journey
 def test_three_raters_rate_a_study_at_once_by_keyboard_and_blind(
-    empty_server: Server, open_tab: Callable[..., Page], tmp_path: Path
+    blind_server: Server,
+    blind_sample: tuple[Path, list[str]],
+    open_tab: Callable[..., Page],
 ) -> None:
     """Each gives a verdict for each distinct thing, stored as typed; pages name no run."""
-    run_ids = import_study(empty_server, tmp_path)
     typists = []
     for name in NAMES:
         page = open_tab(reduced_motion="reduce")
-        join(page, invite(empty_server, name))
+        join(page, invite(blind_server, name))
         typists.append(Typist(name, page))
 
     for _ in range(MOST_TURNS):
@@ -94,10 +95,10 @@ def test_three_raters_rate_a_study_at_once_by_keyboard_and_blind(
         expect(typist.page.locator("h1#finished")).to_have_text(THANKS)
         assert dict(typist.typed) == {"card": THINGS - 1, "outcome": 1, "grades": QUALITIES}
         assert typist.stages == {"card", "outcome", "grades"}
-        for secret in (*run_ids, *METHODS, "rahasia", "data-rank"):
+        for secret in (*blind_sample[1], *METHODS, "rahasia", "data-rank"):
             assert secret not in "".join(typist.seen), secret
     assert THINGS - 1 < CARDS_SHOWN
-    _expect_stored(empty_server)
+    _expect_stored(blind_server)
 
 
 def _expect_stored(server: Server) -> None:
@@ -119,10 +120,9 @@ def _expect_stored(server: Server) -> None:
 
 
 @pytest.fixture(name="rating")
-def _rating(empty_server: Server, page: Page, tmp_path: Path) -> Page:
+def _rating(blind_server: Server, page: Page) -> Page:
     """The first question of the study, open in the owner's browser."""
-    import_study(empty_server, tmp_path)
-    page.goto(f"{empty_server.url}/rate/")
+    page.goto(f"{blind_server.url}/rate/")
     expect(page.locator("html")).to_have_class("scripted")
     return page
 

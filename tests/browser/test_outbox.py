@@ -6,12 +6,11 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
-from tests.browser.blind import import_study, invite, join
+from tests.browser.blind import invite, join
 from tests.browser.plans import stored
 from tests.browser.rating import SAVED, UNJUDGED, UNSAVED, RatingPage
 from tests.browser.server import Server
@@ -199,11 +198,10 @@ def test_of_two_devices_the_later_word_stands_and_the_history_names_the_one_that
 
 
 def test_a_rater_who_is_signed_out_signs_in_again_and_nothing_is_lost(
-    empty_server: Server, page: Page, tmp_path: Path
+    blind_server: Server, page: Page
 ) -> None:
     """The card is not called saved; the bar says why and what to do."""
-    import_study(empty_server, tmp_path)
-    link = invite(empty_server, "Ani")
+    link = invite(blind_server, "Ani")
     join(page, link)
     page.context.clear_cookies()
     page.keyboard.press("y")
@@ -215,7 +213,7 @@ def test_a_rater_who_is_signed_out_signs_in_again_and_nothing_is_lost(
     page.on("dialog", lambda dialog: dialog.accept())
     join(page, link)
     kept(page, 0)
-    assert [_name(empty_server, event) for event in empty_server.events()] == ["Ani"]
+    assert [_name(blind_server, event) for event in blind_server.events()] == ["Ani"]
 
 
 def test_what_the_server_will_never_take_is_shown_with_its_reason_until_it_is_given_up(

@@ -41,6 +41,7 @@ def held(handler: bots.Handler, asked: Any) -> None:
     bots.status(200, body)(handler, asked)
 
 
+@pytest.mark.journey
 def test_a_participant_asks_rates_leaves_in_mid_question_and_ends_on_another_device(
     empty_server: Server, open_tab: OpenTab
 ) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.blind import import_study, invite, join
+from tests.browser.blind import invite, join
 from tests.browser.plans import stored
 from tests.browser.rating import RatingPage
 from tests.browser.server import Server
@@ -115,13 +114,12 @@ def test_the_next_questions_are_rated_without_a_network_and_stored_once_on_retur
 
 
 def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
-    empty_server: Server, context_of: NewContext, tmp_path: Path
+    blind_server: Server, context_of: NewContext
 ) -> None:
     """Three questions are at hand; after the sign-out no copy is, and the next rater sees none."""
-    import_study(empty_server, tmp_path)
     context = context_of()
     page = context.new_page()
-    join(page, invite(empty_server, "Ani"))
+    join(page, invite(blind_server, "Ani"))
     first = page.url
     own = wait_for(page, COPIES, lambda found: len(found) == 3)
     context.set_offline(True)
@@ -132,13 +130,13 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     kept(page, 6)
     context.set_offline(False)
     kept(page, 0)
-    assert [event["new"] for event in empty_server.events()] == [*"111110"]
+    assert [event["new"] for event in blind_server.events()] == [*"111110"]
 
     page.get_by_role("button", name="Keluar").click()
     expect(page.locator("html")).to_have_attribute("data-rater", "")
     wait_for(page, COPIES, lambda found: found == [])
     context.set_offline(True)
-    page.goto(empty_server.url + own[0])
+    page.goto(blind_server.url + own[0])
     expect(page.locator("h1")).to_have_text("Server tidak dapat dihubungi")
     expect(page.locator("#kept li")).to_have_count(0)
 
