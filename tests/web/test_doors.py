@@ -168,6 +168,7 @@ def test_a_link_from_elsewhere_stores_nothing(
     [
         ("HEAD", {}),
         ("GET", {"Sec-Fetch-Site": "same-site"}),
+        ("GET", {"Referer": "http://elsewhere.example/"}),  # a browser on plain http
         ("GET", {"Sec-Fetch-Site": "none", "Sec-Purpose": "prefetch;prerender"}),
     ],
 )
@@ -199,6 +200,7 @@ def test_a_rater_led_here_by_another_site_begins_by_one_button(
     assert found is not None
     assert found[1] == "/rate/?category=budget&amp;x=&lt;b&gt;"
     assert ani.get("/rate/", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+    assert ani.get("/rate/", headers={"Referer": "http://localhost/rate/"}).status_code == 303
 
 
 def test_a_part_is_refused_as_a_part(served: Flask, run_id: str) -> None:

@@ -422,6 +422,11 @@ def _need_our_page() -> None:
     looks_ahead = "prefetch" in asked.headers.get("Sec-Purpose", "")
     if looks_ahead or asked.method != "GET" or not _is_from_our_pages(asked):
         raise OpenedElsewhere
+    # Over plain http browsers send no Sec-Fetch-Site, but do name the page before this one.
+    page_before = asked.headers.get("Referer")
+    says_site = "Sec-Fetch-Site" in asked.headers
+    if page_before is not None and not says_site and urlsplit(page_before).netloc != asked.host:
+        raise OpenedElsewhere
 
 
 def _caching() -> str:
