@@ -9,6 +9,9 @@ from sqlalchemy import text
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 
+EMPTY = "empty"
+"""Its tables are made once; each other database on the server is a copy of it."""
+
 
 def on_sqlite(folder: Path, name: str = "other") -> Database:
     """Return a new database in `folder`, with this version's tables."""
@@ -20,11 +23,15 @@ def on_sqlite(folder: Path, name: str = "other") -> Database:
 def on_postgres(postgres: Database, name: str = "other") -> Database:
     """Return a new database on the server of `postgres`, with this version's tables."""
     with postgres.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        known = text("SELECT 1 FROM pg_database WHERE datname = :name")
+        if connection.scalar(known, {"name": EMPTY}) is None:
+            connection.execute(text(f"CREATE DATABASE {EMPTY}"))
+            empty = Database(address(postgres, EMPTY))
+            empty.prepare()
+            empty.close()
         connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    made = Database(address(postgres, name))
-    made.prepare()
-    return made
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {EMPTY}"))
+    return Database(address(postgres, name))
 
 
 def address(postgres: Database, name: str) -> str:
