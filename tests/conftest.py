@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import QueuePool
 
 from webapp.config import sqlite_url, with_driver
 from webapp.db.engine import Database
@@ -43,6 +45,14 @@ settings.register_profile(
     "explore", settings.get_profile("repeated"), derandomize=False, max_examples=1_000
 )
 settings.load_profile("repeated")  # --hypothesis-profile=explore overrides it
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _seldom_collected() -> None:
+    """Let the garbage collector skip what was imported, and run less often than it would."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -104,7 +114,10 @@ def _postgres() -> Iterator[Database]:
 
 @pytest.fixture(name="database", params=["sqlite", "postgresql"])
 def _database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    """An empty database of each kind, with this version's tables."""
+    """An empty database of each kind, with this version's tables.
+
+    PostgreSQL's connections are kept: a new one reads its catalogue and plans everything anew.
+    """
     if request.param == "sqlite":
         database = request.getfixturevalue("sqlite")
         copied(request.getfixturevalue("sqlite_template"), database)
@@ -112,7 +125,9 @@ def _database(request: pytest.FixtureRequest) -> Iterator[Database]:
         database = request.getfixturevalue("postgres")
         _empty(database)
     yield database
-    database.close()
+    pool = database.engine.pool
+    if database.is_sqlite or not isinstance(pool, QueuePool) or pool.checkedout():
+        database.close()
 
 
 @pytest.fixture(autouse=True)
