@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from hashlib import sha256
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 from flask import Flask
@@ -16,9 +19,11 @@ from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import QueryState, ReadQuery
-from webapp.services import imports, studies
+from webapp.services import imports, sign_in, studies
 from webapp.services.imports import Labels
 
+P = ParamSpec("P")
+T = TypeVar("T")
 PART = {"HX-Request": "true", "HX-Request-Type": "partial"}
 WAYS = [pytest.param({}, id="page"), pytest.param(PART, id="part")]
 
@@ -30,6 +35,37 @@ QUERIES = (
     query(5, state=QueryState.UNREADABLE, category="price"),
     query(6, card("f"), category="context_followup", context_dependent=True),
 )
+
+
+def made_once(make: Callable[Concatenate[Database, P], T]) -> Callable[Concatenate[Database, P], T]:
+    """Let the first test make something in its SQLite file; the others copy the file it became.
+
+    Only what is made in the same way from the same file is copied.
+    """
+    made: dict[tuple[bytes, str], tuple[Path, T]] = {}
+
+    @wraps(make)
+    def once(database: Database, /, *given: P.args, **named: P.kwargs) -> T:
+        database.close()  # everything is in the one file now
+        file = Path(database.description)
+        before = sha256(file.read_bytes())
+        key = (before.digest(), repr((given, named)))
+        if key in made:
+            copied(made[key][0], database)
+        else:
+            found = make(database, *given, **named)
+            database.close()
+            name = sha256(repr((make.__module__, make.__qualname__, key)).encode()).hexdigest()
+            made[key] = Path(shutil.copy(file, file.with_name(name))), found
+        return made[key][1]
+
+    return once
+
+
+@pytest.fixture(autouse=True)
+def _cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare each sign-in the third of a second that it takes by purpose."""
+    monkeypatch.setattr(sign_in, "COST", 2**10)
 
 
 @pytest.fixture(name="first_app", scope="session")
@@ -73,7 +109,7 @@ def _web_database(app: Flask) -> Database:
 
 @pytest.fixture(name="run_id")
 def _run_id(web_database: Database) -> str:
-    return stored(web_database, QUERIES)
+    return small_run(web_database)
 
 
 def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "hybrid") -> str:
@@ -83,3 +119,9 @@ def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "h
         imported = imports.store(session, study, run(*queries, method=method), Labels(), NOW)
         session.commit()
     return imported.id
+
+
+@made_once
+def small_run(database: Database) -> str:
+    """Store the run of the six made-up questions; return its id."""
+    return stored(database, QUERIES)

@@ -17,7 +17,7 @@ from tests.conftest import NOW
 from tests.services.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
 from tests.services.statements import counted
 from tests.web import visitors
-from tests.web.conftest import PART, WAYS
+from tests.web.conftest import PART, WAYS, made_once
 from tests.web.test_constraints import n_rows, text_of, with_listed
 from tests.web.test_hostile_texts import HOSTILE, check
 from webapp.db.engine import Database
@@ -36,6 +36,7 @@ def _run_id(web_database: Database) -> str:
     return stored(web_database)
 
 
+@made_once
 def stored(database: Database, *, with_gold: bool = True) -> str:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)

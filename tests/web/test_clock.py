@@ -9,7 +9,6 @@ from flask import Flask
 
 from tests.web.visitors import lock, owner
 from webapp.db.engine import Database
-from webapp.services import sign_in
 from webapp.web.badges import LIFETIME
 
 HOUR = 3_600
@@ -31,7 +30,6 @@ def test_a_badge_holds_for_its_lifetime_and_while_the_clock_is_back(
     later: float,
     status: int,
 ) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
     lock(web_database)
     browser = owner(app)
     now = time.time()

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from tests.conftest import NOW
 from tests.services.gold_files import gold_bytes, listing, v2_file
 from tests.services.runs import card, click, query
-from tests.web.conftest import stored
+from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
 from webapp.db.models import Run
 from webapp.exporters.comparison_files import FORMATS
@@ -27,16 +27,19 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(name="pair")
 def _pair(web_database: Database) -> tuple[str, str]:
+    return rated_pair(web_database)
+
+
+@made_once
+def rated_pair(database: Database) -> tuple[str, str]:
     """Two runs: question 1 is 1/2 against 1/1, question 2 found against a false negative."""
     first = stored(
-        web_database,
+        database,
         [query(1, card("same"), card("a"), category=HOSTILE), query(2, card("b"))],
         method="api",
     )
-    second = stored(
-        web_database, [query(1, card("same"), category=HOSTILE), query(2)], method="hybrid"
-    )
-    with web_database.writing() as session:
+    second = stored(database, [query(1, card("same"), category=HOSTILE), query(2)], method="hybrid")
+    with database.writing() as session:
         study = studies.current(session)
         assert study is not None
         owner = studies.raters(session, study)[0]

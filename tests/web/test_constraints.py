@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from tests.conftest import NOW
 from tests.services.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
 from tests.services.runs import click
-from tests.web.conftest import PART, WAYS
+from tests.web.conftest import PART, WAYS, made_once
 from tests.web.test_hostile_texts import HOSTILE, check
 from webapp.db.engine import Database
 from webapp.db.models import CardDecision, GoldVersion, Run
@@ -25,6 +25,7 @@ from webapp.services import gold, imports, judgments, studies
 from webapp.services.imports import Labels
 
 
+@made_once
 def checked(database: Database, *, with_gold: bool = True) -> str:
     """Return the address of the made-up run's constraints."""
     with database.writing() as session:

@@ -21,7 +21,6 @@ from tests.web.conftest import PART, QUERIES, stored
 from tests.web.knocks import OWN_ANSWER, ROLES, Knock, is_open_to, is_refused, knocks, rules
 from webapp.db.engine import Database
 from webapp.db.models import Attempt, Base
-from webapp.services import sign_in
 from webapp.web import doors
 from webapp.web.doors import Door
 
@@ -37,11 +36,6 @@ FOR_RATERS = {
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
 NOTHING: Mapping[str, str] = MappingProxyType({})
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
 
 
 @pytest.fixture(name="served")

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from tests.conftest import NOW
 from tests.services.participants import opened, taking_part
 from tests.services.test_findings import closing, rated
-from tests.web.conftest import PART
+from tests.web.conftest import PART, made_once
 from tests.web.visitors import PASSWORD, lock
 from webapp.db.engine import Database
 from webapp.exporters.user_study_files import DATA, FORMATS
@@ -25,10 +25,17 @@ HOSTILE = "<b>murah</b> =1+1"
 
 @pytest.fixture(name="two_people")
 def _two_people(client: FlaskClient, web_database: Database) -> tuple[int, int]:
-    """Melati (P@5 1 and 0.5, SUS 100) and Kenari (0, hostile words); the owner is signed in."""
-    lock(web_database)
+    """The ids of the two who took part; the owner is signed in."""
+    ids = two_took_part(web_database)
     assert client.post("/sign-in", data={"password": PASSWORD}).status_code == 303
-    with web_database.writing() as session:
+    return ids
+
+
+@made_once
+def two_took_part(database: Database) -> tuple[int, int]:
+    """Melati (P@5 1 and 0.5, SUS 100) and Kenari (0, hostile words), and the owner's password."""
+    lock(database)
+    with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         melati = taking_part(session, study)
         rated(session, melati, YES, YES)

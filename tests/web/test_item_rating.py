@@ -16,7 +16,6 @@ from tests.web.conftest import PART
 from tests.web.test_evaluations import send, text
 from webapp.db.engine import Database
 from webapp.db.models import Evaluation, ItemEvent, ItemJudgment, LogEntry, Rater
-from webapp.services import sign_in
 
 FILES = {
     "answers": lines(*ANSWERS),
@@ -29,11 +28,6 @@ PARTS = {
     "json-v2": {n: [*(k for k in EXAMPLE if k != "source_map"), "grounding"] for n in (1, 2)},
 }
 """The parts of every item: sentences, chunks, fields."""
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
 
 
 @pytest.fixture(name="owner")

@@ -15,7 +15,7 @@ from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.services import machines
 from tests.services.runs import card, query
-from tests.web.conftest import PART, in_english, stored
+from tests.web.conftest import PART, in_english, made_once, stored
 from webapp.db.engine import Database
 from webapp.db.models import LogEntry, MachineJudge, MachineSession, Rater
 from webapp.services import machine_judges, machine_sessions, raters, studies
@@ -41,7 +41,12 @@ def _bot(app: Flask) -> Iterator[Bot]:
 
 @pytest.fixture(name="run", autouse=True)
 def _run(web_database: Database) -> str:
-    return stored(web_database, CARDS)
+    return run_of_nine(web_database)
+
+
+@made_once
+def run_of_nine(database: Database) -> str:
+    return stored(database, CARDS)
 
 
 def make(client: FlaskClient, name: str = "Mesin") -> str:

@@ -6,7 +6,6 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from flask import Flask
 
 from tests.cli.relevansi import document, relevansi
@@ -18,17 +17,12 @@ from tests.web.conftest import QUERIES, in_english, stored
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
-from webapp.services import judgments, questionnaires, sign_in, studies
+from webapp.services import judgments, questionnaires, studies
 
 SEEDS = resource("seeds") / "runs"
 PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/agreement",
          "/adjudications/", "/history/", "/history/events.csv", "/comparisons/", "/runs/import",
          "/study/")  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
 
 
 def phase_3(database: Database) -> None:

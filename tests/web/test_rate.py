@@ -13,7 +13,7 @@ from sqlalchemy import select
 from tests.conftest import NOW
 from tests.services.runs import card, query
 from tests.services.statements import counted
-from tests.web.conftest import PART, WAYS, stored
+from tests.web.conftest import PART, WAYS, made_once, stored
 from webapp.db.engine import Database
 from webapp.db.models import LogEntry, Rater, Task
 from webapp.records import Card
@@ -32,6 +32,11 @@ def shown(name: str, **stated: object) -> Card:
 
 @pytest.fixture(name="run_ids")
 def _run_ids(web_database: Database) -> list[str]:
+    return three_runs(web_database)
+
+
+@made_once
+def three_runs(database: Database) -> list[str]:
     """Three runs: shared and own cards, a changed price, an emptiness, a follow-up."""
     follow_up = query(4, shown("z"), category="context_followup", context_dependent=True)
     lists = {
@@ -49,8 +54,8 @@ def _run_ids(web_database: Database) -> list[str]:
             follow_up,
         ],
     }
-    ids = [stored(web_database, lists[method], method=method) for method in lists]
-    set_study(web_database, repeat_percent=0)
+    ids = [stored(database, lists[method], method=method) for method in lists]
+    set_study(database, repeat_percent=0)
     return ids
 
 
@@ -664,11 +669,11 @@ def printed(cell: str) -> str:
 def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:
-    """Each kind of click and what is next, in 5 questions and in 60, three runs each."""
+    """Each kind of click and what is next, in 5 questions and in 25, three runs each."""
     # No repetition, else only the longer one is to ask again.
     set_study(web_database, repeat_percent=0, figures="all")
     counts, readings = [], []
-    for length in (5, 60):
+    for length in (5, 25):
         for method in ("m1", "m2", "m3"):
             queries = [
                 query(n, card(f"p{n}"), card(f"{method}{n}"), text=f"{length}/{n}")

@@ -14,14 +14,9 @@ from tests.conftest import NOW
 from tests.web import visitors
 from webapp.db.engine import Database
 from webapp.db.models import Judgment, Rater
-from webapp.services import raters, sign_in, studies
+from webapp.services import raters, studies
 
 LINK = re.compile(r"http://localhost(/join/[\w-]{32})")
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
 
 
 @pytest.fixture(name="owner")

@@ -25,11 +25,6 @@ from webapp.web import sign_in as web_sign_in
 NEW = {"password": PASSWORD, "again": PASSWORD}
 
 
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
-
-
 def person(page: str) -> str | None:
     """Return whose name stands in the header."""
     found = re.search(r'class="rater".*?</span>(?:<span>)?([^<]*)<', page)

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from tests.web import visitors
 from webapp.db.engine import Database
-from webapp.services import sign_in, studies, user_studies
+from webapp.services import studies, user_studies
 from webapp.services.user_studies import Settings
 from webapp.web.access import now
 
@@ -26,11 +26,6 @@ FORM = {
     "at_once": "3",
     "pause_seconds": "0",
 }
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
 
 
 def settings(database: Database) -> Settings:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 _SOURCES = {"properti": "listing", "proyek": "project"}
 
+_TARGET = r"(?P<target>\]\( ?<?)(?=https?://|/|www\.|properti/|proyek/)"
+_ANY_TARGET = re.compile(_TARGET, re.IGNORECASE)
 # One pass over escapes, brackets and the start of an address, so that titles may hold both.
-_TOKEN = re.compile(
-    r"\\.|(?P<target>\]\( ?<?)(?=https?://|/|www\.|properti/|proyek/)|[\[\]]", re.IGNORECASE
-)
+_TOKEN = re.compile(rf"\\.|{_TARGET}|[\[\]]", re.IGNORECASE)
 _STOP = re.compile(r"[() ]")
 _BARE = re.compile(r"https?://[^\s<>\[\]]+|(?<!\S)/(?:properti|proyek)/[^\s<>\[\]]+", re.IGNORECASE)
 
@@ -31,7 +31,7 @@ def find_link(text: str) -> Link | None:
     Brackets inside the label and balanced parentheses inside the address belong to them;
     an image (``![...](...)``) is no link.
     """
-    if "](" not in text:
+    if _ANY_TARGET.search(text) is None:  # a million brackets need no walk
         return None
     opened: list[int] = []
     for token in _TOKEN.finditer(text):
