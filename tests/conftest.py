@@ -10,6 +10,7 @@ import warnings
 from asyncio import events
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
+from werkzeug import test
 
 from webapp.config import sqlite_url, with_driver
 from webapp.db.engine import Database
@@ -74,6 +76,17 @@ def _tables_again() -> Iterator[None]:
             known[:] = [line for line in known if line not in {"BEGIN TRANSACTION;", "COMMIT;"}]
 
     with mock.patch.object(Database, "make_tables", make_tables):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _uploads_in_memory() -> Iterator[None]:
+    """Keep what a test client uploads in memory: it never closes the files of large uploads.
+
+    The garbage collector finds such a file in a later test, which then fails in its place.
+    """
+    in_memory = partial(test.stream_encode_multipart, use_tempfile=False)
+    with mock.patch.object(test, "stream_encode_multipart", in_memory):
         yield
 
 

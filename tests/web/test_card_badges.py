@@ -268,7 +268,7 @@ def test_what_cannot_be_is_refused_in_words(
     assert n_rows(web_database, CardDecision) == 0
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if "megabyte" not in name])
+@pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
 def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, name: str) -> None:
     hostile = HOSTILE[name].encode(errors="replace").decode().replace("\x00", "")
     listed = listing("a", location=hostile, property_type=hostile)

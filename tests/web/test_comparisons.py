@@ -253,7 +253,7 @@ def test_the_runs_of_a_phase_are_compared_under_v2(
     assert "Strict success ratio 0.2000 n = 5 0.0000 n = 1" in shown
     assert "Query success rate 0.6667 n = 3 0.6667 n = 3" in shown
     assert "Per-constraint accuracy (PCA): Price 0.6667 n = 3 0.0000 n = 1" in shown
-    assert "Hybrid waits for decisions by hand on question 2" in shown
+    assert "Hybrid waits for decisions by hand on the cards of question 2: until" in shown
     assert "Hybrid and API Only are equal" in shown
     assert page.count("TP <b>1</b>") == page.count("FN <b>1</b>") == page.count("TN <b>1</b>") == 2
     assert f'href="/constraints/{checked[1]}/1"' in page
