@@ -137,7 +137,7 @@ def test_a_question_that_fails_is_kept_with_its_reason_and_the_rest_goes_on(
     tmp_path: Path, behaviour: Behaviour, code: str
 ) -> None:
     with serving(good, behaviour, good) as bot:
-        file = collected(bot, tmp_path, replace(AT_ONCE, seconds=0.3, tries=1)).file
+        file = collected(bot, tmp_path, replace(AT_ONCE, seconds=2, tries=1)).file
 
     read = json_runs.read(file.name, file.read_bytes())
     states = [query.state for query in read.queries]

@@ -21,9 +21,11 @@ from webapp.db.engine import Database
 from webapp.records import QueryState, ReadQuery
 from webapp.services import imports, sign_in, studies
 from webapp.services.imports import Labels
+from webapp.web.background import Background
 
 P = ParamSpec("P")
 T = TypeVar("T")
+WORK_SECONDS = 30
 PART = {"HX-Request": "true", "HX-Request-Type": "partial"}
 WAYS = [pytest.param({}, id="page"), pytest.param(PART, id="part")]
 
@@ -84,6 +86,8 @@ def _app(first_app: tuple[Flask, Path]) -> Iterator[Flask]:
     copied(new, app.extensions["database"])
     config = dict(app.config)
     yield app
+    app.extensions["background"].finish(WORK_SECONDS)  # or it writes to the next test's file
+    app.extensions["background"] = Background(app)
     app.config.clear()
     app.config.update(config)
     app.extensions["database"].close()

@@ -149,6 +149,7 @@ def test_a_script_with_everybodys_link_ends_at_the_cap_of_its_address(
     assert taking_part(app, link, elsewhere=True).get("/ask/").status_code == 200
     later = now() + timedelta(hours=1)
     monkeypatch.setattr(access, "now", lambda: later)
+    form = consent_form(client.get(link).text) | {"decision": "yes"}  # another name: it was drawn
     assert client.post(link, data=form).status_code == 303
 
 
