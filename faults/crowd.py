@@ -20,7 +20,7 @@ CLICKERS = 32
 KEPT_SECONDS = 12.0
 CLICKS_BETWEEN = 100
 SLACK_SECONDS = 4.0
-"""What a machine that does other things too may take on top."""
+"""Seconds that an answer may take beyond its deadline on a machine that is busy otherwise."""
 PAUSE = 0.25
 
 

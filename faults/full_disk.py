@@ -101,9 +101,8 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
         end()
 
 
-@contextmanager
-def _filled(disk: Path, postgres: Postgres | None = None) -> Iterator[None]:
-    """Leave no room meanwhile; a PostgreSQL that ended for it is started as systemd would."""
+def fill_up(disk: Path) -> Path:
+    """Fill a disk to its last block with one file; return that file."""
     filler = disk / "filler"
     try:
         with filler.open("wb", buffering=0) as file:
@@ -111,6 +110,13 @@ def _filled(disk: Path, postgres: Postgres | None = None) -> Iterator[None]:
                 pass
     except OSError:
         pass  # there is no room left
+    return filler
+
+
+@contextmanager
+def _filled(disk: Path, postgres: Postgres | None = None) -> Iterator[None]:
+    """Leave no room meanwhile; a PostgreSQL that ended for it is started as systemd would."""
+    filler = fill_up(disk)
     try:
         yield
     finally:

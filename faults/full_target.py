@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from faults import stored
-from faults.full_disk import BLOCK, small_disk
+from faults.full_disk import fill_up, small_disk
 from faults.killed_commands import done, refused
 from faults.load import FaultyServer, Load
 from faults.rows import CannotBeMade, Row
@@ -93,13 +93,7 @@ def _files(disk: Path) -> set[Path]:
 @contextmanager
 def _filled(disk: Path, left: int) -> Iterator[None]:
     """Leave so many bytes of room meanwhile."""
-    filler = disk / "filler"
-    try:
-        with filler.open("wb", buffering=0) as file:
-            while file.write(BLOCK) == len(BLOCK):
-                pass
-    except OSError:
-        pass  # there is no room left
+    filler = fill_up(disk)
     os.truncate(filler, max(0, filler.stat().st_size - left))
     try:
         yield

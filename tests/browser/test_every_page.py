@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.pages import PAGES, Study, visit
-from tests.browser.test_accessibility import OF_A_THEME, violations
+from tests.browser.test_accessibility import violations
 from tests.browser.test_responsiveness import PHONES, TOO_WIDE
 
 pytestmark = pytest.mark.browser
@@ -86,4 +86,4 @@ def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate(TOO_WIDE) == [], width
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert name in ALIKE or violations(page, OF_A_THEME) == []
+    assert name in ALIKE or violations(page) == []

@@ -181,7 +181,7 @@ def test_a_note_in_a_rated_csv_that_says_nothing_is_no_note(text: str) -> None:
 
 
 SIGNS = ["-", "–", " — ", "n/a", "N/A", "null", "?"]
-"""What says nothing even where a whole answer stands."""
+"""Texts that mean that nothing was said, in place of a whole answer too."""
 
 
 @pytest.mark.parametrize("text", NOTHING)

@@ -112,7 +112,7 @@ def test_an_open_door_lets_in_whom_it_names(served: Flask, role: str) -> None:
 def test_a_closed_door_refuses_changes_nothing_and_tells_nothing(
     served: Flask, web_database: Database, run_id: str, role: str
 ) -> None:
-    """What is there and what is not look the same to a rater."""
+    """A rater gets the same answer for a run that exists and for one that does not."""
     cookie = cookie_of(enter(served, role), served)
     before = everything(web_database)
     both = zip(knocks(served, run_id), knocks(served), strict=True)

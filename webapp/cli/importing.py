@@ -137,7 +137,7 @@ def _latency_json(latency: Latency | None) -> dict[str, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What became of every file that was given; files of ratings stand beside their paths."""
+    """The outcome of every file that was given; reports of ratings come with their paths."""
 
     runs: Sequence[ImportedRun]
     ratings: Sequence[tuple[Path, RatingsReport]]

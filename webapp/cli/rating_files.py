@@ -29,7 +29,7 @@ KINDS = (
     ("qualities", "quality"),
     ("notes", "notes"),
 )
-"""What ``Counts`` counts, with the field that such a judgment is stored in."""
+"""Each kind of judgment in ``Counts``, with the field that it is stored in."""
 
 
 def bring(
