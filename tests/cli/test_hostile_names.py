@@ -221,7 +221,7 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         "judge agreement": [*([JUDGE, *form] for form in listed), [BAD]],
         "invite": [[f"{BAD}4"], [f"{BAD}4", "--base-url", BAD]],
         "raters": listed,
-        "check": [()],
+        "check": [(), [path("questions.json")]],
         "backup": [[path("backup.db")], [path("backup.db")]],
         "move": [[sqlite_url(hostile.instance / "moved.sqlite")], [BAD]],
         "upgrade": [()],

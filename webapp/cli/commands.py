@@ -51,7 +51,10 @@ COMMANDS = {
     "invite": ("raters", mark("Make a link by which a rater comes in.")),
     "raters": ("raters", mark("List the raters: how they stand and how they come in.")),
     "judge": ("judging", mark("Let a language model judge as a rater marked as a machine.")),
-    "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
+    "check": (
+        "checking",
+        mark("Recompute every figure and compare source files with their SHA-256."),
+    ),
     "backup": ("backing_up", mark("Write everything to one file, while it is in use.")),
     "restore": ("backing_up", mark("Put a backup in the place of the database.")),
     "move": ("moving", mark("Take everything into another, empty database.")),

@@ -1,4 +1,4 @@
-"""``relevansi metrics`` and ``relevansi check``."""
+"""``relevansi metrics``."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from webapp import labels, notation
 from webapp.cli import database
 from webapp.cli.output import say, shown, write, write_json
 from webapp.cli.tables import TerminalTable, printed
-from webapp.db import soundness
 from webapp.exporters import metrics_tables
 from webapp.exporters.comparison_words import positions
 from webapp.exporters.decimals import rounded
 from webapp.exporters.measures import measures_markdown
-from webapp.i18n import gettext, ngettext
+from webapp.i18n import gettext
 from webapp.importers import csv_ratings, problems
 from webapp.metrics.ranking import EXPLANATIONS
 from webapp.metrics.registry import MEASURES, measure_of
 from webapp.metrics.summaries import RunReport, figures, totals, undefined
 from webapp.records import Problem
-from webapp.services import live_metrics, reports
+from webapp.services import reports
 
 WIDTH = 100
 RULES = click.Choice(["majority", "adjudicated"])
@@ -118,38 +117,6 @@ def rule_name(rater: str | None, rule: str | None) -> str | None:
     if rater and rule:
         raise click.UsageError(gettext("Say either --rater or --rule."))
     return f"rater {rater}" if rater else rule
-
-
-@click.command("check")
-def check_command() -> None:
-    """Check that the database is whole, recompute every stored figure from the judgments.
-
-    Says equal or what is damaged or differs.
-    """
-    with database.opened() as used:
-        if damaged := soundness.faults(used):
-            for fault in damaged:
-                say(fault)
-            raise click.ClickException(
-                gettext(
-                    "The database is damaged (%(name)s). Restore the latest backup: "
-                    "relevansi restore FILE --replace",
-                    name=used.description,
-                )
-            )
-        with used.reading() as session:
-            found = live_metrics.check(session)
-    if not found:
-        say(gettext("Equal: every stored figure is what the judgments make it."))
-        return
-    for entry in found:
-        say(
-            f"{entry.rater}  {entry.run_id}/{entry.query_id}  {entry.column}: "
-            f"{entry.stored} != {entry.computed}"
-        )
-    raise click.ClickException(
-        ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(found))
-    )
 
 
 def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:

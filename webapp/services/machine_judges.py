@@ -71,7 +71,7 @@ def make(
     machine_prompts.check(prompt)
     if raters.named(session, study, name) is not None:
         raise raters.NameTaken(name)
-    digest = sha256(prompt.encode()).hexdigest()
+    digest = _digest(prompt)
     judge = MachineJudge(
         rater=Rater(study=study, name=name, is_machine=True, created_at=now),
         endpoint=public_address(address(endpoint)),
@@ -105,6 +105,16 @@ def named(session: Session, study: Study, name: str) -> MachineJudge:
     if rater is None or not rater.is_machine:
         raise UnknownRater(name)
     return find(session, study, rater.id)
+
+
+def changed_prompts(session: Session) -> list[str]:
+    """Return the machine judges whose prompt is not the one with the recorded SHA-256."""
+    judges = session.execute(
+        select(Rater.name, MachineJudge.prompt, MachineJudge.prompt_sha256)
+        .join(Rater, Rater.id == MachineJudge.rater_id)
+        .order_by(MachineJudge.rater_id)
+    )
+    return [name for name, prompt, stated in judges if _digest(prompt) != stated]
 
 
 def lines(session: Session, study: Study) -> tuple[JudgeLine, ...]:
@@ -153,3 +163,7 @@ def need_fit(judge: MachineJudge, endpoint: JudgeEndpoint | None) -> JudgeEndpoi
     if not fits(judge, endpoint):
         raise OtherConfiguration(f"{judge.model} ({judge.endpoint})")
     return endpoint
+
+
+def _digest(prompt: str) -> str:
+    return sha256(prompt.encode()).hexdigest()
