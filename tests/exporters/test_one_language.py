@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from functools import partial
+from html import unescape
 from io import BytesIO
 
 import openpyxl
 import pytest
+from jinja2 import Environment
 
 from tests.exporters.comparisons import DAY, three_runs
 from tests.exporters.reports import CORRECT_EMPTY, FAILED, FALSE_NEGATIVE, report, row
@@ -19,9 +22,15 @@ from tests.metrics.test_constraint_comparison import DEAR, GOOD, LAND, contender
 from tests.services import scored_files
 from tests.services.gold_files import gold_bytes, v2_file
 from tests.test_translations import pairs
+from webapp import labels
+from webapp.app import create_app
+from webapp.cli import figures
+from webapp.cli.agreement import agreement_tables
 from webapp.cli.score_tables import constraints_table, report_table
+from webapp.config import Settings
 from webapp.exporters import (
     comparison_files,
+    offline_page,
     score_documents,
     score_reports,
     user_study_files,
@@ -30,21 +39,35 @@ from webapp.exporters.charts.pictures import Choice, svg_file
 from webapp.exporters.comparison_tables import Document
 from webapp.exporters.measures import measures_markdown
 from webapp.exporters.metrics_tables import metrics_markdown
+from webapp.exporters.offline_page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
+from webapp.exporters.proof_pack_readme import readme
 from webapp.exporters.run_reports import runs_markdown
 from webapp.i18n import speaking
 from webapp.importers import expected_json
+from webapp.metrics.agreement_report import (
+    AgreementReport,
+    Item,
+    Kind,
+    consistency,
+    of_kind,
+)
 from webapp.metrics.answer_summary import AnswerSummary
 from webapp.metrics.answers import AnswerScale
 from webapp.metrics.chunks import ChunkSummary
 from webapp.metrics.comparison_report import ComparisonReport
 from webapp.metrics.constraint_comparison import compare_constraints
 from webapp.metrics.constraints import Missing
+from webapp.metrics.intervals import Bootstrap
 from webapp.metrics.json_answer_summary import Gate
 from webapp.metrics.significance import Resampling
-from webapp.records import Problem
+from webapp.records import Card, CardParticulars, Particulars, Problem, QueryState
 from webapp.services import scoring
 
 PLACE = re.compile(r"%\(\w+\)s|%%")
+CATEGORIES = ("location_simple", "nearby_price")
+RATERS = ("Ani", "Budi", "Citra")
+GRADES = ((4.0, 5.0, 3.0), (2.0, 2.0, 0.0))
+FEW = Bootstrap(resamples=5)
 SHORTEST = 13
 """Shorter texts are names and field terms that may be the same in both languages."""
 
@@ -111,6 +134,66 @@ def _json() -> Document:
     )
 
 
+def _agreement() -> AgreementReport:
+    """Return agreement on cards of two categories, on no empty list and on quality, over time."""
+    said = ("111", "101", "01?", "110", "000", "1 1")
+    cards = [
+        Item(CATEGORIES[number % 2], _votes(signs), DAY + timedelta(hours=number))
+        for number, signs in enumerate(said)
+    ]
+    grades = [Item(CATEGORIES[0], dict(zip(RATERS, row, strict=True))) for row in GRADES]
+    kinds = ((Kind.CARDS, cards), (Kind.EMPTY_LISTS, []), (Kind.QUALITY, grades))
+    return AgreementReport(
+        RATERS,
+        tuple(of_kind(kind, RATERS, items, FEW) for kind, items in kinds),
+        (
+            consistency("Ani", Kind.CARDS, [("1", "1"), ("0", "1")], FEW),
+            consistency("Budi", Kind.QUALITY, [(4, None)], FEW),
+        ),
+        FEW,
+    )
+
+
+def _votes(signs: str) -> dict[str, str | float]:
+    verdicts = zip(RATERS, signs, strict=True)
+    return {name: "unsure" if sign == "?" else sign for name, sign in verdicts if sign != " "}
+
+
+def _offline_run(*, blind: bool) -> OfflineRun:
+    """Return a run with an answer of every state, and a card of which everything is known."""
+    fields = {
+        "url": "https://x.id/a", "price": 1_670_000_000, "price_max": 2_000_000_000,
+        "price_note": "nego", "location": "Medan", "bedrooms": 3, "bathrooms": 2,
+        "land_area": 102.5, "building_area": 90.0, "floors": 2, "certificate": "SHM",
+        "listing_type": "sale", "source": "listing",
+    }  # fmt: skip
+    rent = {"price": 650_000_000, "price_period": "year", "listing_type": "rent"}
+    particulars = Particulars("x", ("x",), (("address", "x"), ("furnished", True)), 3.58, 98.67)
+    known = CardParticulars(
+        headings=("x",), lines=("x" * 200,), listed=particulars, recorded=particulars,
+        record=Card("b", price=5), place="USU", listed_km=1.25, recorded_km=0.75,
+    )  # fmt: skip
+    cards = (
+        OfflineCard(1, Card("a", **fields), 0, "slug:a", (3,), known),  # type: ignore[arg-type]
+        OfflineCard(2, Card("b", **rent), 1, "slug:b"),  # type: ignore[arg-type]
+        OfflineCard(3, Card("a", source="project"), 0, "slug:a", (1,)),
+    )
+    turn = OfflineTurn(1, "cari rumah")
+    questions = [
+        OfflineQuestion(
+            *(number, "cari rumah", category, number > 1, state, "x" if cards else ""),
+            error="timeout" if state is QueryState.FAILED else None,
+            note="x",
+            turns=(turn,) if number > 1 else (),
+            cards=cards if state is QueryState.RESULTS else (),
+        )
+        for number, (category, state) in enumerate(
+            zip([*labels.CATEGORIES], QueryState, strict=False), start=1
+        )
+    ]
+    return OfflineRun("ab", "x", tuple(questions), blind, "hybrid", "openai", "1")
+
+
 def _constraints(missing: Missing) -> str:
     gold, results = (scoring.File("f.json", data) for data in (gold_bytes(), v2_file()))
     found = scoring.constraint_scoring(gold, results, None, threshold=None, missing=missing)
@@ -153,6 +236,10 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         for name, write in PRINTED.items()
     },
     **{f"constraints, MISSING {missing}": partial(_constraints, missing) for missing in Missing},
+    "agreement on the terminal": lambda: agreement_tables(_agreement()),
+    "figures of a run on the terminal": lambda: figures.FORMATS["table"](
+        report(row("NR.", quality=4), row("U"), row(FALSE_NEGATIVE), row(FAILED))
+    ),
     "figures of a run": lambda: metrics_markdown(report(row("NR."), row(FALSE_NEGATIVE))),
     "run": lambda: runs_markdown(
         [("Hybrid · openai", report(row("NRU", quality=4), row(CORRECT_EMPTY), row(FAILED)))]
@@ -176,14 +263,62 @@ def _sentences(texts: Mapping[str, str]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_a_report_is_in_one_language(name: str) -> None:
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_a_report_is_in_one_language(name: str, language: str) -> None:
+    with speaking(language):
+        assert _foreign(_text(REPORTS[name]()), language) == []
+
+
+@pytest.fixture(name="templates", scope="module")
+def _templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    folder = tmp_path_factory.mktemp("templates")
+    app = create_app(Settings.from_environment({"RELEVANSI_INSTANCE": str(folder)}))
+    yield app.jinja_env
+    app.extensions["database"].close()
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_each_language_of_the_page_without_a_server_is_one_language(
+    templates: Environment, blind: bool
+) -> None:
+    text = offline_page.page(templates, _offline_run(blind=blind)).decode()
+    text = re.sub(r'<button[^>]* lang="\w+".*?</button>', "", text)  # a language's own name
+    _, indonesian, english = re.split(r'<template lang="(?:id|en)">', text)
+
+    for language, page in (("id", indonesian), ("en", english.partition("<script")[0])):
+        assert _foreign(page, language) == []
+
+
+def test_a_proof_packs_readme_is_english_in_every_language() -> None:
+    with speaking("id"):
+        text = readme(("Ani", "Budi"), "majority").decode()
+    with speaking("en"):
+        assert text == readme(("Ani", "Budi"), "majority").decode()
+
+    assert _foreign(text, "en") == []
+
+
+def _foreign(text: str, language: str) -> list[str]:
+    """Return the sentences and decimals of the other language in `text`."""
     english = pairs()
     indonesian = {theirs: ours for ours, theirs in english.items()}
-    for language, foreign in (("id", english), ("en", indonesian)):
-        with speaking(language):
-            text = " ".join(_text(REPORTS[name]()).split())
-        assert [one for one in _sentences(foreign) if one in text] == []
-        assert language == "en" or ENGLISH_DECIMALS.findall(MARKUP.sub(" ", text)) == []
+    words = " ".join(unescape(text).split())
+    found = [one for one in _sentences(english if language == "id" else indonesian) if one in words]
+    if language == "id":
+        found += ENGLISH_DECIMALS.findall(MARKUP.sub(" ", words))
+    return found
+
+
+@pytest.mark.parametrize(
+    "table",
+    [lambda: agreement_tables(_agreement()), lambda: _constraints(Missing.COUNTED).encode()],
+)
+def test_terminal_tables_name_categories_in_words(table: Callable[[], bytes]) -> None:
+    with speaking("id"):
+        text = table().decode()
+
+    assert "Lokasi" in text
+    assert [label for label in labels.CATEGORIES if label in text] == []
 
 
 def test_a_sentence_of_the_other_language_would_be_found() -> None:

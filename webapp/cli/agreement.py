@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.cli import database
 from webapp.cli.output import write, write_json
 from webapp.cli.tables import TerminalTable, printed
@@ -57,11 +57,15 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     if file_format == "json":
         write_json(agreement_json(report), output)
         return
-    write(printed(_parts(report), width=WIDTH), output)
+    write(agreement_tables(report), output)
+
+
+def agreement_tables(report: AgreementReport) -> bytes:
+    """Every breakdown as a table, then why what is undefined has no value."""
+    return printed(_parts(report), width=WIDTH)
 
 
 def _parts(report: AgreementReport) -> Iterator[TerminalTable | str]:
-    """Yield every breakdown as a table, then why what is undefined has no value."""
     for kind in report.kinds:
         yield _summary(kind)
         yield _kind_table(kind)
@@ -102,7 +106,7 @@ def _kind_table(kind: KindAgreement) -> TerminalTable:
         _add(table, " – ".join(pair.raters), pair.agreement)
     table.section()
     for group in kind.categories:
-        _add(table, group.category, group.agreement)
+        _add(table, labels.category(group.category), group.agreement)
     if len(kind.over_time) > 1:
         table.section()
         for part in kind.over_time:

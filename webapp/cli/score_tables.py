@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.cli.tables import TerminalTable, printed
 from webapp.exporters.comparison_tables import Document
 from webapp.i18n import gettext, mark
@@ -86,7 +86,7 @@ def _categories(categories: Mapping[str, Totals]) -> TerminalTable:
     for name, part in categories.items():
         success = f"{part.n_successful} ({notation.four(part.success_rate)})"
         cpr = notation.four(part.mean_cpr)
-        table.row(name, str(part.n_queries), success, str(part.n_properties), cpr)
+        table.row(labels.category(name), str(part.n_queries), success, str(part.n_properties), cpr)
     return table
 
 
