@@ -96,7 +96,7 @@ def bench(session: nox.Session) -> None:
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
     is_part = {"--only", "--quick"} & set(session.posargs)
     page = () if is_part else ("-o", "docs/benchmarks.md")
-    session.run("python", "-m", "benchmarks", *page, *session.posargs, env=found)
+    session.run("python", "-m", "tests.benchmarks", *page, *session.posargs, env=found)
 
 
 @nox.session(default=False)
@@ -105,14 +105,14 @@ def faults(session: nox.Session) -> None:
     install(session)
     page = () if "--only" in session.posargs else ("-o", "docs/faults.md")
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("python", "-m", "faults", *page, *session.posargs, env=found)
+    session.run("python", "-m", "tests.faults", *page, *session.posargs, env=found)
 
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Put in what nobody meant: files, answers, requests, commands, connections, from a seed."""
     install(session)
-    session.run("python", "-m", "fuzzing", *session.posargs)
+    session.run("python", "-m", "tests.fuzzing", *session.posargs)
 
 
 @nox.session(default=False)

@@ -32,10 +32,10 @@ from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.demo.bot import METHODS, DemoBot
 from webapp.chatbot.demo.http import application
 from webapp.chatbot.demo.listings import Listing, load
-from webapp.exporters.collected_runs import document, run_file
-from webapp.importers import property_cards, questions
+from webapp.exporters.collecting.collected_runs import document, run_file
+from webapp.importers.runs import property_cards, questions
 from webapp.records import Card, CollectedAnswer, CollectedRun
-from webapp.services import collection
+from webapp.services.collecting import collection
 
 BEGUN = {
     "hybrid": datetime(2026, 2, 3, 9, 15, 12),  # noqa: DTZ001 (a run file's time names no zone)

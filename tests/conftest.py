@@ -26,7 +26,7 @@ from werkzeug import test
 from webapp.config import sqlite_url, with_driver
 from webapp.db.engine import Database
 from webapp.db.models import Base, Rater, Study
-from webapp.services import studies
+from webapp.services.study import studies
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from random import Random
 
-from fuzzing.kinds import Kind
+from tests.fuzzing.kinds import Kind
 
 
 class Numbers(Kind[int]):

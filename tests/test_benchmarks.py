@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from benchmarks import report, results
-from benchmarks.effort import QUICK
-from benchmarks.load import Client, Contestant, Place, Refused, take_turns
-from benchmarks.machine import machine
-from benchmarks.posts import posts
-from benchmarks.results import Measurement, Section, Target, Times
-from benchmarks.serving import bare
-from benchmarks.studies import OWNER, Size, add_rater, card_keys, let_owner_judge, made_up
+from tests.benchmarks import report, results
+from tests.benchmarks.effort import QUICK
+from tests.benchmarks.load import Client, Contestant, Place, Refused, take_turns
+from tests.benchmarks.machine import machine
+from tests.benchmarks.posts import posts
+from tests.benchmarks.results import Measurement, Section, Target, Times
+from tests.benchmarks.serving import bare
+from tests.benchmarks.studies import OWNER, Size, add_rater, card_keys, let_owner_judge, made_up
 from webapp.db.engine import Database
 from webapp.db.models import Event, JudgedThing, Rater, Result
-from webapp.services import live_metrics, progress, tasks
+from webapp.services.judging import live_metrics
+from webapp.services.rating import progress, tasks
 
 SIZE = Size(questions=4, runs=3)
 
@@ -124,7 +125,7 @@ def test_the_examples_in_the_docstrings_hold() -> None:
 
 def test_an_unknown_benchmark_is_refused_by_name() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--only", "posts,nothing"],
+        [sys.executable, "-m", "tests.benchmarks", "--only", "posts,nothing"],
         capture_output=True,
         text=True,
         check=False,

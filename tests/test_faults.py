@@ -14,11 +14,11 @@ from threading import Event, Thread
 
 import pytest
 
-from faults.clicking import Clicker
-from faults.load import Load
-from faults.proxy import Odds, Proxy
-from faults.rows import Row
-from faults.table import written
+from tests.faults.clicking import Clicker
+from tests.faults.load import Load
+from tests.faults.proxy import Odds, Proxy
+from tests.faults.rows import Row
+from tests.faults.table import written
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the faults need POSIX signals")
 

@@ -9,15 +9,15 @@ from random import Random
 
 import pytest
 
-from fuzzing import mutations, samples
-from fuzzing.__main__ import KINDS, shown
-from fuzzing.answers import Slowness, slow
-from fuzzing.exploring import explore
-from fuzzing.files import FORMATS_READ, Files
-from fuzzing.kinds import Found, Kind
-from fuzzing.requests import Requests
-from fuzzing.watching import watch
 from tests.fuzzed_numbers import Numbers
+from tests.fuzzing import mutations, samples
+from tests.fuzzing.__main__ import KINDS, shown
+from tests.fuzzing.answers import Slowness, slow
+from tests.fuzzing.exploring import explore
+from tests.fuzzing.files import FORMATS_READ, Files
+from tests.fuzzing.kinds import Found, Kind
+from tests.fuzzing.requests import Requests
+from tests.fuzzing.watching import watch
 
 SEED = 7
 FEW = 6
@@ -81,7 +81,7 @@ def test_time_that_grows_faster_than_the_text_is_seen(
     def read(text: str) -> None:
         clock[0] += (len(text) / 10_000) ** power
 
-    monkeypatch.setattr("fuzzing.answers.time.process_time", lambda: clock[0])
+    monkeypatch.setattr("tests.fuzzing.answers.time.process_time", lambda: clock[0])
 
     told = slow(read, "x")
 

@@ -37,7 +37,7 @@ def test_imports_point_down_only() -> None:
 def test_a_pure_layer_loads_neither_flask_nor_sqlalchemy(layer: str) -> None:
     loaded = fresh_modules(
         "import importlib, pkgutil, webapp.LAYER as layer\n"
-        "for m in pkgutil.iter_modules(layer.__path__, 'webapp.LAYER.'):\n"
+        "for m in pkgutil.walk_packages(layer.__path__, 'webapp.LAYER.'):\n"
         "    importlib.import_module(m.name)".replace("LAYER", layer)
     )
 

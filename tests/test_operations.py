@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy import make_url
 
 from webapp import config
-from webapp.cli import connections, serving, stopping
-from webapp.cli.commands import COMMANDS
+from webapp.cli.frame import commands as command_line
+from webapp.cli.frame import connections, serving, stopping
 from webapp.config import with_driver
 from webapp.db.deadlines import PATIENCE_SECONDS
-from webapp.services import sign_in
-from webapp.web.body_limits import OF_KNOWN, OF_STRANGERS
-from webapp.web.errors import BY_OUTAGE, known
+from webapp.services.people import sign_in
+from webapp.web.frame.body_limits import OF_KNOWN, OF_STRANGERS
+from webapp.web.frame.errors import BY_OUTAGE, known
 
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "docs" / "operations.md").read_text("utf-8")
@@ -65,7 +65,7 @@ def test_the_guide_names_commands_and_variables_that_exist() -> None:
     sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
 
     assert commands
-    assert commands <= set(COMMANDS)
+    assert commands <= set(command_line.commands())
     assert [name for name in variables if name not in sources] == []
 
 

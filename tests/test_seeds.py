@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from webapp.importers.property_cards import parse
+from webapp.importers.runs.property_cards import parse
 from webapp.records import Card
 
 SEEDS = Path(__file__).parents[1] / "seeds"

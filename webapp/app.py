@@ -36,7 +36,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     Without `settings` the environment decides. Raises ``DatabaseOutOfDate``.
     """
     from webapp.config import Settings, resource, secret_key
-    from webapp.web import setup
+    from webapp.web.frame import setup
 
     settings = settings or Settings.from_environment()
     app = setup.Application(

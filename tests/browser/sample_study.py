@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from tests.browser.server import SEEDS
-from webapp.importers import json_runs
+from webapp.importers.runs import json_runs
 from webapp.records import Card, ReadQuery
 
 METHODS = ("hybrid", "api_only", "vector_only")

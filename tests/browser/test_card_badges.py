@@ -13,10 +13,10 @@ from tests.browser.rating import RatingPage
 from tests.browser.server import Server
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.conftest import NOW
-from tests.services.gold_files import stored_run
+from tests.services.gold.gold_files import stored_run
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.services import studies
+from webapp.services.study import studies
 
 pytestmark = pytest.mark.browser
 

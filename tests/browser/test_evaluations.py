@@ -11,7 +11,7 @@ from playwright.sync_api import FilePayload, Page, expect
 from tests.browser.server import Server
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.browser.test_responsiveness import TOO_WIDE, TOUCH
-from tests.services.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
+from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
 
 pytestmark = pytest.mark.browser
 

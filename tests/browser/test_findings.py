@@ -12,13 +12,14 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import Server
 from tests.browser.test_accessibility import FIRST_LOOK, LOOKS, violations
 from tests.conftest import NOW
-from tests.services.participants import taking_part
-from tests.services.test_findings import closing, rated
+from tests.services.phase_3.participants import taking_part
+from tests.services.phase_3.test_findings import closing, rated
 from tests.web.visitors import PASSWORD, lock
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
-from webapp.services import studies, themes
+from webapp.services.phase_3 import themes
+from webapp.services.study import studies
 
 pytestmark = pytest.mark.browser
 

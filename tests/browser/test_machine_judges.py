@@ -14,7 +14,7 @@ from tests.browser.server import Server, copied
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
-from tests.services import machines
+from tests.services.machine_judges import machines
 
 pytestmark = pytest.mark.browser
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from webapp.exporters.csv_cells import cell_text
-from webapp.exporters.csv_ratings import rated_csv
-from webapp.exporters.offline_page import bundle
+from webapp.exporters.exports.csv_ratings import rated_csv
+from webapp.exporters.frame.csv_cells import cell_text
+from webapp.exporters.offline.page import bundle
 from webapp.i18n import speaking
-from webapp.metrics.queries import QUERY_FIGURES
-from webapp.metrics.ranking import suggested_quality
-from webapp.metrics.summaries import (
+from webapp.metrics.judging.queries import QUERY_FIGURES
+from webapp.metrics.judging.ranking import suggested_quality
+from webapp.metrics.judging.summaries import (
     QueryJudgments,
     QueryRow,
     RunReport,
@@ -23,7 +23,7 @@ from webapp.metrics.summaries import (
     totals,
 )
 from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.web import formatting
+from webapp.web.frame import formatting
 
 RUNS = 150
 NOTES = (
@@ -34,23 +34,23 @@ NOTES = (
 )
 SCRIPT = """(runs) => {
   %s
-  const { figures, QUERY_FIGURES, span, suggestedQuality } = parts["offline_figures.js"];
+  const { figures, QUERY_FIGURES, span, suggestedQuality } = parts["figures.js"];
   return runs.map((queries) => ({
     figures: figures(queries),
     spans: queries.map((query) => QUERY_FIGURES.map((name) => span(name, query))),
     suggested: queries.map(suggestedQuality),
-    csv: parts["offline_csv.js"].ratedCsv(queries),
+    csv: parts["csv.js"].ratedCsv(queries),
   }));
 }"""
 PRINTED = """(values) => {
   %s
-  return values.map((value) => parts["offline_table.js"].twoDecimals(value, ","));
+  return values.map((value) => parts["table.js"].twoDecimals(value, ","));
 }"""
 
 
 def script(source: str) -> str:
-    names = ("offline_figures.js", "offline_csv.js", "offline_table.js")
-    return source % bundle({name: name for name in names})
+    names = ("figures.js", "csv.js", "table.js")
+    return source % bundle({name: f"offline/{name}" for name in names})
 
 
 def row(dice: random.Random, number: int) -> QueryRow:

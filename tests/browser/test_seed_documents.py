@@ -22,9 +22,9 @@ from tests.browser.served import PASSWORD, Person
 from tests.browser.server import SEEDS, Server
 from tests.browser.typists import rate_everything
 from tests.chatbot.bots import serving
+from tests.cli.evaluations.test_answering import GOOD, QUESTIONS, says
 from tests.cli.relevansi import document, relevansi
-from tests.cli.test_answering import GOOD, QUESTIONS, says
-from tests.services.scored_files import ANSWERS, CHUNKS
+from tests.services.evaluations.scored_files import ANSWERS, CHUNKS
 
 pytestmark = pytest.mark.journey
 

@@ -44,8 +44,8 @@ from tests.browser.server import Server
 from tests.browser.typists import NAMES, Typist
 from tests.browser.wire import Wire
 from tests.cli.relevansi import document, relevansi
-from tests.metrics.agreement_oracles import irrcac, krippendorff, scikit_learn
-from webapp.metrics.agreement import Table
+from tests.metrics.agreement.agreement_oracles import irrcac, krippendorff, scikit_learn
+from webapp.metrics.agreement.agreement import Table
 
 pytestmark = pytest.mark.journey
 

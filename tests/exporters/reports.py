@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.metrics.verdicts import empty, failed, listed, unreadable, verdicts
-from webapp.metrics.summaries import QueryRow, QuerySummary, RunReport
+from tests.metrics.judging.verdicts import empty, failed, listed, unreadable, verdicts
+from webapp.metrics.judging.summaries import QueryRow, QuerySummary, RunReport
 from webapp.records import EmptyOutcome
 
 CORRECT_EMPTY = empty(EmptyOutcome.CORRECT_EMPTY, 0)

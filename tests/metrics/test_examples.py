@@ -7,9 +7,9 @@ import pkgutil
 import pytest
 
 from webapp import metrics
-from webapp.metrics import ranking
+from webapp.metrics.judging import ranking
 
-MODULES = [f"webapp.metrics.{module.name}" for module in pkgutil.iter_modules(metrics.__path__)]
+MODULES = [found.name for found in pkgutil.walk_packages(metrics.__path__, "webapp.metrics.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

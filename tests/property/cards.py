@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from webapp.importers.property_cards import Style
+from webapp.importers.runs.property_cards import Style
 from webapp.records import Card
 
 _WORD = st.text(string.ascii_letters + string.digits + "éñ²½.,'&/+#*_`\\!", min_size=1, max_size=8)

@@ -7,8 +7,8 @@ from dataclasses import astuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.agreement import Agreement, Bootstrap, Coefficient, Scale, agreement
-from webapp.metrics.coefficients import NoAgreement
+from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Coefficient, Scale, agreement
+from webapp.metrics.agreement.coefficients import NoAgreement
 
 FEW = Bootstrap(resamples=10)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.clustered import clustered_mean
-from webapp.metrics.significance import Resampling, mean_intervals
-from webapp.metrics.totals import Sum
+from webapp.metrics.comparisons.significance import Resampling, mean_intervals
+from webapp.metrics.judging.totals import Sum
+from webapp.metrics.phase_3.clustered import clustered_mean
 
 SETTINGS = Resampling(resamples=200)
 SHARES = st.floats(0, 1, allow_nan=False)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.metrics import constraint_oracle
-from webapp.exporters.score_documents import constraints_json
-from webapp.metrics.constraints import Missing
-from webapp.services import scoring
-from webapp.services.scoring import File
+from tests.metrics.gold import constraint_oracle
+from webapp.exporters.evaluations.score_documents import constraints_json
+from webapp.metrics.gold.constraints import Missing
+from webapp.services.evaluations import scoring
+from webapp.services.evaluations.scoring import File
 
 TYPES = st.sampled_from(["rumah", "House", "ruko", "land", "Tanah", "villa", "apartment"])
 OFFERS = st.sampled_from(["dijual", "jual", "Sale", "sewa", "disewa", "rent", "lelang"])

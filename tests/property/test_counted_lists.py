@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.strategies import Verdicts, judged, verdict_lists
-from webapp.metrics import ranking
-from webapp.metrics.counted_lists import TOP, ListCounts, placings, summarise_counts
-from webapp.metrics.queries import QueryJudgments, QuerySummary, summarise
+from webapp.metrics.judging import ranking
+from webapp.metrics.judging.counted_lists import TOP, ListCounts, placings, summarise_counts
+from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
 from webapp.records import QueryState, Relevance
 
 lists = verdict_lists(judged, min_size=1)

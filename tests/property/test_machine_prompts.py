@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.records import Card
-from webapp.services import machine_prompts
-from webapp.services.machine_prompts import EXPLANATIONS, LONGEST_REASON, VERDICTS, Said
-from webapp.services.rating_page import Turn
+from webapp.services.machine_judges import prompts
+from webapp.services.machine_judges.prompts import EXPLANATIONS, LONGEST_REASON, VERDICTS, Said
+from webapp.services.rating.pages import Turn
 
 TEXTS = st.text(max_size=60)
 JSON = st.recursive(
@@ -40,11 +40,9 @@ def test_a_filled_prompt_is_its_parts_whatever_they_say(
 ) -> None:
     """The three places are filled once: braces in what fills them stay what they are."""
     card, turns = Card(title), (Turn(asked, answered),)
-    filled = machine_prompts.filled(
-        "<{earlier}>|<{question}>|<{card}>", language, question, turns, card
-    )
+    filled = prompts.filled("<{earlier}>|<{question}>|<{card}>", language, question, turns, card)
 
-    told = machine_prompts.described(card, language)
+    told = prompts.described(card, language)
     assert filled.endswith(f"|<{question}>|<{told}>")
     assert asked in filled
     assert answered in filled
@@ -53,6 +51,6 @@ def test_a_filled_prompt_is_its_parts_whatever_they_say(
 def _said(answer: str) -> Said | str:
     """What an answer says, or the name of why it says nothing."""
     try:
-        return machine_prompts.read(answer)
-    except machine_prompts.UnreadableVerdict as refused:
+        return prompts.read(answer)
+    except prompts.UnreadableVerdict as refused:
         return refused.code

@@ -12,14 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import NOW, copied
-from tests.services.packs import changed, members, rated_study, verified
+from tests.services.proof_packs.packs import changed, members, rated_study, verified
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.exporters.csv_cells import csv_bytes
-from webapp.metrics.significance import Resampling
-from webapp.services import proof_packs, studies
-from webapp.services.pack_differences import Kind
-from webapp.services.reports import Rule
+from webapp.exporters.frame.csv_cells import csv_bytes
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.services.proof_packs import packs
+from webapp.services.proof_packs.differences import Kind
+from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
 
 OTHERS = {
     "1": ["0", "unsure"], "0": ["1", "unsure"], "unsure": ["1", "0"],
@@ -35,7 +36,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         study = studies.open_or_make(session, NOW)
         first, _ = rated_study(session, study)
         few = Resampling(resamples=50)
-        data = proof_packs.of_study(session, study, Rule("adjudicated"), settings=few).data
+        data = packs.of_study(session, study, Rule("adjudicated"), settings=few).data
     database.close()
     return data, first
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.cards import cards, styles
-from webapp.importers.property_cards import Style, parse, render
+from webapp.importers.runs.property_cards import Style, parse, render
 from webapp.records import Card
 
 _PIECES = st.sampled_from(

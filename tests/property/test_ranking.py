@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ir_measures import RR, P, SetP
 
 from tests.property.strategies import Verdicts, decided, judged, verdict_lists
-from webapp.metrics import ranking
-from webapp.metrics.ranking import Undefined
+from webapp.metrics.judging import ranking
+from webapp.metrics.judging.ranking import Undefined
 from webapp.records import QueryState, Relevance
 
 ListFigure = Callable[[Verdicts], float | Undefined]

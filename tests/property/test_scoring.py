@@ -12,20 +12,25 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.metrics import scoring_oracle as oracle
-from tests.services.scored_files import PROVENANCE
-from webapp.exporters.score_documents import answer_item, chunk_item, constraints_json, json_item
-from webapp.importers import cited_answers, expected_json
-from webapp.metrics import answers, chunks, json_answers
-from webapp.metrics.answer_summary import AnswerSummary
-from webapp.metrics.answers import AnswerRow, AnswerScale, AnswerScore
-from webapp.metrics.chunks import ChunkMeans, ChunkRow
-from webapp.metrics.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
-from webapp.metrics.constraints import Decisions, Expected, GoldQuestion, Missing, evaluate
-from webapp.metrics.json_outputs import FIELDS, read_output
-from webapp.metrics.sentences import sentences
-from webapp.metrics.similarity import LexicalEmbedder
-from webapp.metrics.soft_match import cover, likeness
+from tests.metrics.evaluations import scoring_oracle as oracle
+from tests.services.evaluations.scored_files import PROVENANCE
+from webapp.exporters.evaluations.score_documents import (
+    answer_item,
+    chunk_item,
+    constraints_json,
+    json_item,
+)
+from webapp.importers.evaluations import cited_answers, expected_json
+from webapp.metrics.evaluations import answers, chunks, json_answers
+from webapp.metrics.evaluations.answer_summary import AnswerSummary
+from webapp.metrics.evaluations.answers import AnswerRow, AnswerScale, AnswerScore
+from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
+from webapp.metrics.evaluations.json_outputs import FIELDS, read_output
+from webapp.metrics.evaluations.sentences import sentences
+from webapp.metrics.evaluations.similarity import LexicalEmbedder
+from webapp.metrics.evaluations.soft_match import cover, likeness
+from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
+from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, Missing, evaluate
 
 fewer = settings(max_examples=40)
 """Large inputs are slow to make."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.strategies import later, query_judgments, runs
-from webapp.metrics.summaries import (
+from webapp.metrics.judging.summaries import (
     QUERY_FIGURES,
     Figure,
     QueryJudgments,

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Base, Moment
-from webapp.services.backups import VALUES
+from webapp.services.backups.backups import VALUES
 
 ROWS = 3
 ALLOWED = {column.property.columns[0]: sorted(values - {None}) for column, values in VALUES.items()}

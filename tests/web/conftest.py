@@ -14,14 +14,16 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW, copied
-from tests.services.runs import card, query, run
+from tests.services.runs.runs import card, query, run
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import QueryState, ReadQuery
-from webapp.services import imports, sign_in, studies
-from webapp.services.imports import Labels
-from webapp.web.background import Background
+from webapp.services.people import sign_in
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+from webapp.web.frame.background import Background
 
 P = ParamSpec("P")
 T = TypeVar("T")

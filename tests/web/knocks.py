@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from flask import Flask
 from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 
-from webapp.web import doors
-from webapp.web.doors import Door
+from webapp.web.frame import rooms
+from webapp.web.frame.doors import Door
 
 ROLES = ("owner", "rater", "participant", "stranger")
 OWN_ANSWER = {"sign_in.choose", "sign_in.set_first", "sign_in.leave"}
@@ -22,7 +22,7 @@ PLACES = {
     "run_id": "unknown",
     "task_id": "unknown",
     "token": "unknown",
-    "filename": "app.css",
+    "filename": "frame/app.css",
 }
 
 
@@ -48,7 +48,7 @@ def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
         values = {name: filled(rule, name, run_id) for name in rule.arguments}
         path = adapter.build(rule.endpoint, values, force_external=False)
         for method in sorted(rule.methods or ()):
-            yield Knock(rule.endpoint, path, method, doors.stated(rule.endpoint))
+            yield Knock(rule.endpoint, path, method, rooms.stated(rule.endpoint))
 
 
 def filled(rule: Rule, name: str, run_id: str) -> object:

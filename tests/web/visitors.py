@@ -7,8 +7,9 @@ from flask.testing import FlaskClient
 
 from tests.conftest import NOW
 from webapp.db.engine import Database
-from webapp.services import invitations, sign_in, studies
-from webapp.web import access
+from webapp.services.people import invitations, sign_in
+from webapp.services.study import studies
+from webapp.web.frame import access
 
 PASSWORD = "kata sandi yang panjang"
 ELSEWHERE = {"HTTP_HOST": "nilai.example", "REMOTE_ADDR": "192.0.2.7"}

@@ -11,7 +11,7 @@ from webapp.chatbot import mappings
 from webapp.chatbot.client import Endpoint, Patience, full_address
 from webapp.chatbot.failures import RETRIEVER, NotTheContract
 from webapp.i18n import mark
-from webapp.metrics.json_answers import Context
+from webapp.metrics.evaluations.json_answers import Context
 
 KEY_VARIABLE = "RELEVANSI_RETRIEVER_KEY"
 _LISTS = ("contexts", "context")

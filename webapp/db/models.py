@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
-from webapp.metrics.summaries import COLUMNS
+from webapp.metrics.judging.summaries import COLUMNS
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",

@@ -6,7 +6,7 @@ import pytest
 
 from webapp.chatbot.demo.bot import METHODS, MOST_SESSIONS, DemoBot, Reply
 from webapp.config import resource
-from webapp.importers.property_cards import parse
+from webapp.importers.runs.property_cards import parse
 
 
 @pytest.fixture(name="catalogue", scope="module")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from webapp import labels, notation
-from webapp.exporters import comparison_words as words
 from webapp.exporters.charts import lettering
 from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.charts.intervals import top_of
+from webapp.exporters.comparisons import words
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import Comparison, Contender
+from webapp.metrics.comparisons.comparisons import Comparison, Contender
+from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line
 
 MOST = 30

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from math import ceil
 
 from webapp import notation
-from webapp.exporters import comparison_words as words
 from webapp.exporters.charts import lettering
 from webapp.exporters.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
+from webapp.exporters.comparisons import words
 from webapp.i18n import gettext
-from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import Comparison, Contender
-from webapp.metrics.queries import BEST_QUALITY
-from webapp.metrics.registry import Unit, measure_of
+from webapp.metrics.comparisons.comparisons import Comparison, Contender
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.judging.queries import BEST_QUALITY
+from webapp.metrics.judging.registry import Unit, measure_of
 
 FIGURES = (
     "mean_precision_at_5",

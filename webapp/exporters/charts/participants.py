@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import ceil
 
 from webapp import notation
-from webapp.exporters import user_study_words as words
 from webapp.exporters.charts import lettering
 from webapp.exporters.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.charts.intervals import EDGE, GAP, Track, top_of
-from webapp.exporters.comparison_words import figure_name, unit_of
+from webapp.exporters.comparisons.words import figure_name, unit_of
+from webapp.exporters.phase_3 import words
 from webapp.i18n import gettext
-from webapp.metrics.registry import Unit
-from webapp.metrics.user_study import UserStudyReport
+from webapp.metrics.judging.registry import Unit
+from webapp.metrics.phase_3.user_study import UserStudyReport
 
 FIGURES = (
     "mean_precision_at_5",

@@ -8,7 +8,6 @@ from datetime import date
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
-from webapp.exporters import comparison_words as words
 from webapp.exporters.charts import categories, intervals, progress, questions
 from webapp.exporters.charts.canvas import (
     LARGE,
@@ -22,7 +21,8 @@ from webapp.exporters.charts.canvas import (
     Picture,
 )
 from webapp.exporters.charts.lettering import lines
-from webapp.metrics.comparison_report import ComparisonReport
+from webapp.exporters.comparisons import words
+from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.notation import file_day
 
 __all__ = ["FORMATS", "KINDS", "NARROW", "WIDE", "Choice", "PictureFormat", "drawn", "file_name"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from webapp import notation
 from webapp.exporters.charts.canvas import LINE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.i18n import gettext, mark
-from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import Comparison, Contender
+from webapp.metrics.comparisons.comparisons import Comparison, Contender
+from webapp.metrics.comparisons.report import ComparisonReport
 
 ROW = 62.0
 BAR = 12.0

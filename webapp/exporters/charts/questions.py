@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from math import ceil
 
 from webapp import notation
-from webapp.exporters import comparison_words as words
 from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.charts.intervals import EDGE, Track
+from webapp.exporters.comparisons import words
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.compared_runs import value_of
-from webapp.metrics.comparison_report import ComparisonReport
-from webapp.metrics.comparisons import Comparison
+from webapp.metrics.comparisons.compared_runs import value_of
+from webapp.metrics.comparisons.comparisons import Comparison
+from webapp.metrics.comparisons.report import ComparisonReport
 
 FIGURE = "mean_precision_at_5"
 MOST = 60

@@ -1,0 +1,329 @@
+// A run rated from one file, without a server. The script of the rating page runs here as it
+// is; this stands where its outbox stands: a click is kept by the browser in place of being
+// sent, and a question comes from the file in place of an answer.
+
+import { Book, lastChange, openIn, standing, valueAt } from "./book.js";
+import { ratedCsv } from "./csv.js";
+import { count, firstRelevantRank, suggestedQuality } from "./figures.js";
+import { fillTable } from "./table.js";
+import { keep, kept } from "../frame/memory.js";
+
+const one = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const run = JSON.parse(one("#run").textContent);
+const language = kept("language") === "en" ? "en" : "id";
+const book = new Book(`relevansi ratings of ${run.identity}: `);
+const OFTEN = 10; // changes that may wait before a download is offered again
+let queries = standing(run.queries, book.changes);
+
+// ---- the page in the reader's language ------------------------------------------------------
+
+document.documentElement.lang = language;
+document.body.append(one(`template[lang="${language}"]`).content.cloneNode(true));
+const words = one("#rating").dataset;
+if (!book.lasts) words.saved = words.inTab;
+
+// What the script of the rating page asks of htmx: put parts in their places.
+window.htmx = {
+  swap({ text }) {
+    const parts = document.createElement("template");
+    parts.innerHTML = text;
+    for (const part of all("hx-partial", parts.content)) {
+      one(part.getAttribute("hx-target")).replaceWith(...part.childNodes);
+    }
+    arrived();
+  },
+};
+
+const shownId = () => Number(one("#question").dataset.query);
+const queryOf = (id) => queries.find(({ query_id }) => query_id === id);
+
+/** Return the question with this number as a part of the page. */
+function part(id) {
+  const template = one(`template[data-query="${id}"]`);
+  return `<hx-partial hx-target="#question">${template.innerHTML}</hx-partial>`;
+}
+
+/** Fill a question that has just been put in its place. */
+function arrived() {
+  for (const prose of all("[data-prose]:empty")) {
+    prose.append(one(`#prose-${prose.dataset.prose}`).content.cloneNode(true));
+  }
+  const query = queryOf(shownId());
+  one("#notes").value = query.notes;
+  if (book.record.at !== query.query_id) book.note({ at: query.query_id });
+  for (const line of all("[data-state-of]")) line.textContent = saying(line, query);
+  paint();
+}
+
+function saying(line, query) {
+  const at = line.dataset.stateOf;
+  if (at === "quality") return query.quality === null ? "" : words.saved;
+  if (at === "notes") return query.notes ? words.saved : "";
+  const said = at === "outcome" ? query.outcome : query.verdicts[at - 1];
+  return said ? words.saved : words.unjudged;
+}
+
+// ---- what the rating page asks of its outbox ------------------------------------------------
+
+export const pending = () => [];
+export const settled = () => Promise.resolve(true);
+export const resume = () => {};
+
+/** Return the question at an address of this page. */
+export async function load(address) {
+  const id = /#q-(\d+)$/.exec(address)?.[1];
+  return queryOf(Number(id)) ? part(id) : null;
+}
+
+/** Keep a click and show what it changes; `told` hears what has become of it. */
+export function send(event, told) {
+  const text = event.field ? change(event) : undo();
+  paint();
+  if (event.fields.onward) pointOnward();
+  told(event, "saved", text);
+}
+
+function change({ query, field, value, places }) {
+  const rank = field === "relevance" ? Number(places[0]) : undefined;
+  const meant = field === "quality" ? Number(value) : field === "notes" ? plain(value) : value || null;
+  const made = { query_id: Number(query), field, value: meant, cause: "click" };
+  if (rank) made.rank = rank;
+  if (valueAt(queryOf(made.query_id), made) !== meant) add(made);
+}
+
+function undo() {
+  const last = lastChange(book.changes);
+  if (!last) return `<hx-partial hx-target="#notice">${one("#nothing-left").innerHTML}</hx-partial>`;
+  const before = book.changes.slice(0, book.changes.indexOf(last));
+  const value = valueAt(standing(run.queries, before)[place(last.query_id)], last);
+  const { query_id, field, rank, event_id } = last;
+  add({ query_id, field, value, cause: "undo", undoes: event_id, ...(rank && { rank }) });
+  return part(query_id);
+}
+
+function add(made) {
+  book.add(made);
+  queries = standing(run.queries, book.changes);
+}
+
+const plain = (text) => text.replaceAll("\0", "").replaceAll("\r\n", "\n");
+const place = (id) => queries.findIndex(({ query_id }) => query_id === id);
+
+/** Let the walk say what the server would: which question comes after a finished one. */
+function pointOnward() {
+  const next = nextOpen(shownId());
+  if (next === undefined) return setTimeout(() => one("#done").showModal());
+  Object.assign(one("#walk").dataset, { query: next, address: `#q-${next}` });
+}
+
+function nextOpen(id) {
+  const at = place(id);
+  const ahead = [...queries.slice(at + 1), ...queries.slice(0, at)];
+  return ahead.find((query) => openIn(query).isOpen)?.query_id;
+}
+
+// ---- painting -------------------------------------------------------------------------------
+
+function paint() {
+  const query = queryOf(shownId());
+  paintCards(query);
+  paintGrades(query);
+  paintWalk(query);
+  paintKeeping();
+  const judged = queries.reduce((sum, { verdicts }) => sum + verdicts.length - count(verdicts, null), 0);
+  const cards = queries.reduce((sum, { verdicts }) => sum + verdicts.length, 0);
+  one("#figures .judged").textContent = filled(words.judged, judged, cards);
+  paintCounts(query.verdicts);
+  fillTable(one("#figures table"), query, queries);
+}
+
+/** Say what was clicked on the question; "-" where nothing is decided. */
+function paintCounts(verdicts) {
+  const [relevant, first] = [one('[data-count="relevant"]'), one('[data-count="first"]')];
+  const yes = count(verdicts, "1");
+  const decided = yes + count(verdicts, "0");
+  relevant.textContent = decided ? filled(relevant.dataset.words, yes, decided) : "-";
+  first.textContent = decided ? (firstRelevantRank(verdicts) ?? first.dataset.none) : "-";
+}
+
+function paintCards({ verdicts, outcome }) {
+  for (const card of all(".card")) press(card, verdicts[card.dataset.rank - 1]);
+  if (one("#outcome")) press(one("#outcome"), outcome);
+}
+
+function press(place, value) {
+  place.dataset.verdict = value ?? "";
+  for (const button of all("button[aria-pressed]", place)) {
+    button.setAttribute("aria-pressed", button.value === value);
+  }
+}
+
+function paintGrades(query) {
+  if (!one("#grades")) return; // an unreadable answer has none
+  const suggested = suggestedQuality(query);
+  for (const input of all("#grades input")) {
+    input.checked = Number(input.value) === query.quality;
+    input.closest("label").classList.toggle("suggested", Number(input.value) === suggested);
+  }
+  const hint = query.state === "results" ? words.suggested : words.suggestedEmpty;
+  one("#suggestion").textContent = suggested === null ? words.unsuggested : filled(hint, suggested);
+}
+
+function paintWalk(query) {
+  const at = place(query.query_id);
+  const walk = one("#walk");
+  Object.assign(walk.dataset, { query: query.query_id, address: `#q-${query.query_id}` });
+  one("strong", walk).textContent = filled(words.moving, at + 1, queries.length);
+  const open = queries.map(openIn);
+  const left = open.filter(({ isOpen }) => isOpen).length;
+  Object.assign(one("progress", walk), { max: queries.length, value: queries.length - left });
+  one("#left").textContent = left ? whatIsLeft(open, left) : words.finished;
+  way("prev", queries[at - 1]?.query_id);
+  way("next", queries[at + 1]?.query_id);
+  const next = nextOpen(query.query_id);
+  way("jump", next);
+  const jump = one('[data-way="jump"]', walk);
+  if (next === undefined) jump.textContent = left ? words.nothingElse : words.seeDone;
+  if (next === undefined && !left) jump.replaceWith(linked(jump, "#take"));
+}
+
+function whatIsLeft(open, questions) {
+  const judgments = open.reduce((sum, one) => sum + one.judgments, 0);
+  const unrated = open.filter(({ isUnrated }) => isUnrated).length;
+  if (!judgments) return counted(words, "answer", unrated);
+  const cards = counted(words, "card", judgments);
+  const left = filled(words.left, cards, counted(words, "question", questions));
+  return unrated ? `${left} · ${filled(words.unrated, unrated)}` : left;
+}
+
+/** Make a way of the walk lead to a question, or nowhere. */
+function way(name, id) {
+  const old = one(`#walk [data-way="${name}"]`);
+  const made = linked(old, id === undefined ? null : `#q-${id}`);
+  made.toggleAttribute("data-walk", id !== undefined);
+  made.toggleAttribute("data-ahead", name === "jump" && id !== undefined);
+  made.textContent = old.dataset.label;
+  old.replaceWith(made);
+}
+
+function linked(old, address) {
+  const made = document.createElement(address ? "a" : "span");
+  for (const { name, value } of old.attributes) if (name !== "href") made.setAttribute(name, value);
+  if (address) made.href = address;
+  made.classList.toggle("off", !address);
+  made.textContent = old.textContent;
+  return made;
+}
+
+/** Say what is not safe yet: with a browser that keeps nothing, and after many changes. */
+function paintKeeping() {
+  const keeping = one("#keeping");
+  keeping.hidden = book.lasts || book.untaken < 1;
+  if (!book.lasts) words.saved = words.inTab;
+  one("span", keeping).textContent = filled(words.untaken, book.untaken);
+  keeping.classList.toggle("bad", book.untaken >= OFTEN);
+  one("#who span:last-child").textContent = book.rater || words.nobody;
+}
+
+function filled(pattern, ...values) {
+  return values.reduce((text, value) => text.replace("{}", value), pattern);
+}
+
+function counted(texts, thing, n) {
+  return filled(n === 1 ? texts[thing] : texts[`${thing}s`], n);
+}
+
+// ---- taking the ratings away ----------------------------------------------------------------
+
+function takeCsv() {
+  take(`evaluation_rated_${run.name}.csv`, "text/csv", ratedCsv(queries));
+}
+
+function takeJson() {
+  if (!book.rater) return askName(takeJson);
+  const text = `${JSON.stringify(document_(), null, 1)}\n`;
+  take(`ratings_${run.name}_${safe(book.rater)}.json`, "application/json", text);
+  book.note({ taken: book.changes.length });
+  paintKeeping();
+}
+
+function document_() {
+  const { device, changes } = book.record;
+  const { format, version, identity, blind } = run;
+  return { format, version, identity, blind, rater: book.rater, device, queries: queries.map(summed), changes };
+}
+
+function summed(query) {
+  const results = query.results.map(({ rank, title, identity }, at) => {
+    return { rank, title, identity, relevance: stored(query.verdicts[at]) };
+  });
+  const { query_id, question, state, quality, notes, outcome } = query;
+  return { query_id, question, state, results, empty_outcome: outcome, quality, notes };
+}
+
+const stored = (verdict) => ({ 1: 1, 0: 0, unsure: "unsure" })[verdict] ?? null;
+const safe = (name) => name.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 40);
+
+function take(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+// ---- who rates, and the rest of the page ----------------------------------------------------
+
+let afterNaming = null;
+
+function askName(then = null) {
+  afterNaming = then;
+  one("#rater").value = book.rater;
+  one("#raters").replaceChildren(...Object.keys(book.content.records).filter(Boolean).map(option));
+  one("#naming").showModal();
+}
+
+function option(name) {
+  const made = document.createElement("option");
+  made.value = name;
+  return made;
+}
+
+one("#naming").addEventListener("close", ({ target }) => {
+  const name = one("#rater").value.trim();
+  if (target.returnValue !== "named" || !name) return;
+  if (name !== book.rater) book.letRate(name);
+  queries = standing(run.queries, book.changes);
+  arrived();
+  afterNaming?.();
+});
+one("#naming").addEventListener("close", () => {
+  (one('.card[data-verdict=""], #outcome') ?? one("#question")).focus();
+});
+
+one("#who").addEventListener("click", () => askName());
+for (const button of all("[data-take]")) {
+  button.addEventListener("click", button.dataset.take === "csv" ? takeCsv : takeJson);
+}
+for (const button of all("[data-language]")) {
+  button.addEventListener("click", () => {
+    keep("language", button.dataset.language);
+    location.reload();
+  });
+}
+addEventListener("storage", ({ key }) => {
+  if (key !== book.name) return;
+  book.reload();
+  queries = standing(run.queries, book.changes);
+  arrived();
+});
+addEventListener("beforeunload", (event) => {
+  if (!book.lasts && book.untaken) event.preventDefault();
+});
+
+const first = queries.find((query) => query.query_id === book.record.at);
+const start = first ?? queries.find((query) => openIn(query).isOpen) ?? queries[0];
+window.htmx.swap({ text: part(start.query_id) });
+document.title = one("#question").dataset.title;
+if (!book.rater) askName();

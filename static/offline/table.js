@@ -1,0 +1,90 @@
+// The live figures of a page without a server, printed as the app prints them.
+
+import { figures, isComplete, MEANS, span } from "./figures.js";
+
+/** Fill the rows of `table` for the question shown, its category and the whole run. */
+export function fillTable(table, shown, queries) {
+  const { decimal } = table.dataset;
+  const category = queries.filter((query) => query.category === shown.category);
+  const [ofCategory, ofRun] = [figures(category), figures(queries)];
+  for (const row of table.tBodies[0].rows) {
+    const { figure } = row.dataset;
+    const cells = [ofQuestion(figure, shown), ofSet(ofCategory[figure]), ofSet(ofRun[figure])];
+    cells.forEach((cell, at) => row.cells[at + 1].replaceChildren(...printed(cell, table, decimal)));
+  }
+}
+
+function ofQuestion(name, query) {
+  const figure = MEANS[name];
+  if (!figure) return { applies: false };
+  const found = span(figure, query);
+  return { ...found, applies: true, whole: figure === "response_quality", why: why(figure, query) };
+}
+
+function ofSet(figure) {
+  return { ...figure, applies: true, why: figure.lower === null ? "no_query" : "incomplete" };
+}
+
+/** Return why a figure of one question has no value, by the name of its explanation. */
+function why(figure, query) {
+  const { state, outcome } = query;
+  if (state === "unreadable" || state === "failed") {
+    return figure === "response_quality" && state === "failed" ? "unrated" : state;
+  }
+  if (figure === "response_quality") return "unrated";
+  if (state === "results") {
+    if (!isComplete(query)) return "incomplete";
+    return figure === "success" ? "cannot_tell" : "nothing_decided";
+  }
+  if (!["answerable_reciprocal_rank", "success"].includes(figure)) return "no_results";
+  return outcome === null ? "unclassified" : "correct_empty";
+}
+
+function printed(cell, table, decimal) {
+  const { inapplicable, undefined: unknown } = table.dataset;
+  if (!cell.applies) return [element("span", "vh", inapplicable)];
+  const parts = [cell.value === null ? explained(cell.why, unknown) : shown(cell, decimal)];
+  if (cell.n !== undefined) parts.push(element("span", "n", `n=${cell.n}`));
+  const bounds = boundsOf(cell, decimal);
+  if (bounds) parts.push(element("span", "bounds", bounds));
+  return parts;
+}
+
+function shown({ value, whole }, decimal) {
+  return element("span", "value", whole ? String(value) : twoDecimals(value, decimal));
+}
+
+function explained(reason, words) {
+  const button = element("button", "explain none");
+  button.type = "button";
+  button.setAttribute("popovertarget", `why-${reason}`);
+  const dash = element("span", "", "-");
+  dash.setAttribute("aria-hidden", "true");
+  button.append(dash, element("span", "vh", words));
+  return button;
+}
+
+function boundsOf({ value, lower, upper }, decimal) {
+  if (lower === null || upper === null) return "";
+  const [low, high] = [twoDecimals(lower, decimal), twoDecimals(upper, decimal)];
+  if (low !== high) return `${low}–${high}`;
+  return value === null ? `→ ${low}` : "";
+}
+
+/** Return `value` (0 to 5) to two decimals; a half goes to the even side, as the app has it. */
+export function twoDecimals(value, decimal) {
+  if (value < 0.001) return `0${decimal}00`; // below that, digits come with an exponent
+  const [whole, part = ""] = String(value).split(".");
+  const hundredths = Number(whole + part.slice(0, 2).padEnd(2, "0"));
+  const rest = part.slice(2);
+  const up = rest > "5" || (rest === "5" && hundredths % 2 === 1);
+  const digits = String(hundredths + (up ? 1 : 0)).padStart(3, "0");
+  return `${digits.slice(0, -2)}${decimal}${digits.slice(-2)}`;
+}
+
+function element(name, className, text = "") {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,242 @@
+"""The load: browsers that click one after the other, in a process of their own.
+
+Every client keeps one connection open and sends its next request when the last is answered
+(after a pause, where one is asked for). Contestants take turns round by round, so that what
+disturbs the machine disturbs all of them. A plan comes in as JSON and the times go out as
+JSON: ``python -m tests.benchmarks.load``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import random
+import secrets
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from time import perf_counter, time
+from urllib.parse import urlencode
+
+from tests.benchmarks.commits import commits
+from tests.benchmarks.results import Times
+
+ROOT = Path(__file__).parents[2]
+HEADERS = (
+    "Host: 127.0.0.1:{port}\r\n"
+    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Safari/537.36\r\n"
+    "Accept: */*\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: id-ID,id;q=0.9\r\n"
+    "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n"
+    "Connection: keep-alive\r\n{own}"
+)
+PART = "HX-Request: true\r\nHX-Request-Type: partial\r\n"
+FORM = "Content-Type: application/x-www-form-urlencoded;charset=UTF-8\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a client clicks: an address, and the fields that are the same at every click.
+
+    ``reading`` is where the page asks for what has moved with its clicks.
+    """
+
+    path: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    reading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One browser with its cookie; it clicks at its places in turn, each time otherwise."""
+
+    places: Sequence[Place]
+    cookie: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """Somebody whose server is asked: `clients` at once, each so many `requests` a round.
+
+    ``method`` "GET" asks for pages, "POST" clicks, "COMMIT" asks no server but commits in the
+    folder of the name ``port``. A round ends after `seconds` at the latest. ``pause`` is how
+    long a client waits between an answer and the next click, on average. With ``reads`` each
+    click is followed by a reading, as the page does once no click is on its way.
+    """
+
+    name: str
+    port: int | str
+    clients: Sequence[Client] = ()
+    method: str = "POST"
+    requests: int = 100
+    seconds: float = 10
+    pause: float = 0.0
+    reads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a contestant: every time in milliseconds, and the seconds of all rounds.
+
+    ``readings`` are the times of what followed the clicks. ``size`` are the bytes of the last
+    answer to a click once unpacked.
+    """
+
+    milliseconds: Sequence[float]
+    readings: Sequence[float]
+    seconds: float
+    size: int
+
+    @property
+    def times(self) -> Times:
+        """The percentiles."""
+        return Times.of(self.milliseconds)
+
+    @property
+    def per_second(self) -> float:
+        """Answers in a second, all clients together."""
+        return len(self.milliseconds) / self.seconds
+
+
+class Refused(Exception):
+    """A server did not answer as it must while it was measured."""
+
+
+def take_turns(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
+    """Return what came of each contestant after so many rounds."""
+    plan = {"rounds": rounds, "contestants": [asdict(one) for one in contestants]}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.load"],
+        input=json.dumps(plan),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    if done.returncode:
+        raise Refused(done.stderr)
+    return [Outcome(**found) for found in json.loads(done.stdout)]
+
+
+class _Browser:
+    """A client at work."""
+
+    def __init__(self, contestant: Contestant, client: Client, number: int) -> None:
+        self.contestant, self.client = contestant, client
+        self.device = f"bench-{secrets.token_hex(6)}"
+        self.clicks = 0
+        self._last = (b"", False)
+        self._chance = random.Random(number)
+        own = PART if contestant.method == "POST" else ""
+        own += f"Cookie: {client.cookie}\r\n" if client.cookie else ""
+        self._headers = HEADERS.format(port=contestant.port, own=own)
+
+    @property
+    def size(self) -> int:
+        """The bytes of the last answer, unpacked."""
+        body, packed = self._last
+        return len(gzip.decompress(body) if packed else body)
+
+    async def work(self, taken: list[float], readings: list[float]) -> None:
+        """Send this round's requests, adding to the times `taken` and those of `readings`."""
+        said = self.contestant
+        reader, writer = await asyncio.open_connection("127.0.0.1", said.port)
+        ends = perf_counter() + said.seconds
+        for _ in range(said.requests):
+            if said.pause:  # nobody clicks in step with others
+                await asyncio.sleep(self._chance.uniform(0, 2 * said.pause))
+            again, at = divmod(self.clicks, len(self.client.places))
+            self.clicks += 1
+            place = self.client.places[at]
+            asked = self._get(place.path) if said.method == "GET" else self._click(place, again)
+            self._last = await self._timed(asked, reader, writer, taken)
+            if said.reads:
+                await self._timed(self._get(place.reading), reader, writer, readings)
+            if perf_counter() > ends:
+                break
+        writer.close()
+        await writer.wait_closed()
+
+    def _get(self, path: str) -> bytes:
+        return f"GET {path} HTTP/1.1\r\n{self._headers}\r\n".encode()
+
+    def _click(self, place: Place, again: int) -> bytes:
+        """Return a click, at every round through the places with the other verdict."""
+        fields = {
+            "relevance": str((again + 1) % 2),
+            **place.fields,
+            "event_id": f"{self.device}-{self.clicks}",
+            "client_time": int(time() * 1000),
+            "device": self.device,
+            "sequence": self.clicks,
+        }
+        body = urlencode(fields)
+        head = f"POST {place.path} HTTP/1.1\r\n{self._headers}{FORM}Content-Length: {len(body)}"
+        return f"{head}\r\n\r\n{body}".encode()
+
+    async def _timed(
+        self,
+        asked: bytes,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        taken: list[float],
+    ) -> tuple[bytes, bool]:
+        began = perf_counter()
+        writer.write(asked)
+        found = await self._answer(reader)
+        taken.append((perf_counter() - began) * 1000)
+        return found
+
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[bytes, bool]:
+        """Return the body of an answer and whether it is packed; it must be a success."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(head.partition("content-length:")[2].partition("\r\n")[0])
+        body = await reader.readexactly(length)
+        if " 200 " not in head.partition("\r\n")[0]:
+            raise Refused(f"{self.contestant.name}: {head}{body[:500]!r}")
+        return body, "content-encoding: gzip" in head
+
+
+async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
+    browsers = [
+        [_Browser(one, client, number) for number, client in enumerate(one.clients)]
+        for one in contestants
+    ]
+    taken: list[list[float]] = [[] for _ in contestants]
+    readings: list[list[float]] = [[] for _ in contestants]
+    seconds = [0.0 for _ in contestants]
+    for _ in range(rounds):
+        for place, one in enumerate(contestants):
+            began = perf_counter()
+            if one.method == "COMMIT":
+                taken[place] += commits(Path(str(one.port)), one.requests)
+            else:
+                work = (each.work(taken[place], readings[place]) for each in browsers[place])
+                await asyncio.gather(*work)
+            seconds[place] += perf_counter() - began
+    sizes = [max((each.size for each in group), default=0) for group in browsers]
+    return [Outcome(*found) for found in zip(taken, readings, seconds, sizes, strict=True)]
+
+
+def _contestant(said: dict[str, object]) -> Contestant:
+    """Return a contestant out of its JSON."""
+    clients = [
+        Client([Place(**place) for place in one["places"]], one["cookie"])
+        for one in said.pop("clients")  # type: ignore[attr-defined]
+    ]
+    return Contestant(clients=clients, **said)  # type: ignore[arg-type]
+
+
+def main() -> None:
+    """Read a plan, carry it out, print what came of it."""
+    plan = json.load(sys.stdin)
+    contestants = [_contestant(one) for one in plan["contestants"]]
+    found = asyncio.run(_rounds(contestants, plan["rounds"]))
+    json.dump([asdict(one) for one in found], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

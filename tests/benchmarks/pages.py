@@ -1,0 +1,65 @@
+"""(d) The pages people open: to rate, to look at a run, to compare runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.benchmarks.clicking import BLIND, OPEN, fragment
+from tests.benchmarks.effort import Effort
+from tests.benchmarks.load import Client, Contestant, Outcome, Place, take_turns
+from tests.benchmarks.results import Measurement, Section, Times
+from tests.benchmarks.serving import bare, relevansi
+from tests.benchmarks.studies import OWNER, Size, card_keys, let_owner_judge, made_up, make_blind
+
+HOW = """\
+One browser asks for whole pages, as after a click on a link, of three runs whose every card the
+owner has judged. Cold is the first answer of a server that has just started, warm all after it.
+The yardstick is the bare Flask application with a page of as many bytes (and no commit)."""
+FEW = 5
+"""So many rounds of a page are enough: a slow one is asked for once in each."""
+
+
+def pages(effort: Effort, folder: Path) -> Section:
+    """Return how long each page takes in a small and in a large study, cold and warm."""
+    rows: list[Measurement] = []
+    with bare(folder) as port:
+        for questions in effort.compared:
+            size = Size(questions, runs=3)
+            home = folder / str(questions)
+            database = made_up(home, size)
+            let_owner_judge(database, judged=questions * size.pooled, given=questions)
+            ((task, _),) = card_keys(database, OWNER, [1])
+            for name, path, blind in _pages(size, task):
+                make_blind(database, blind=blind)
+                rows += _asked(home, f"{name}, {size}", path, port, effort)
+            database.close()
+    return Section("d. Pages", HOW, rows)
+
+
+def _pages(size: Size, task: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the name of each page, its address, and whether the study is blind there."""
+    run = f"/runs/{size.run_ids[0]}"
+    yield f"rating page, {OPEN}", f"{run}/queries/1", False
+    yield f"rating page, {BLIND}", f"/rate/{task}", True
+    yield "a run", run, False
+    yield "comparison", "/comparisons/", False
+
+
+def _asked(home: Path, what: str, path: str, port: int, effort: Effort) -> Iterator[Measurement]:
+    """Yield the rows of a page: cold, warm, and the yardstick's of as many bytes."""
+    with relevansi(home) as server:
+        page = Contestant("page", server.port, [Client([Place(path)])], "GET", 1)
+        (cold,) = take_turns([page], 1)
+        theirs = Contestant("bare", port, fragment(cold.size), "GET", effort.clicks // 4)
+        ours = Contestant("page", server.port, page.clients, "GET", effort.clicks // 4, 1.0)
+        warm, yardstick = take_turns([ours, theirs], min(FEW, effort.rounds))
+    named = f"bare Flask, {cold.size:,} bytes"
+    yield Measurement(f"{what}, cold", cold.times)
+    yield _warm(f"{what}, warm", warm, yardstick.times, named)
+
+
+def _warm(what: str, found: Outcome, theirs: Times, named: str) -> Measurement:
+    return Measurement(
+        what, found.times, found.per_second, yardstick=named, ratio=found.times.p50 / theirs.p50
+    )

@@ -1,0 +1,86 @@
+"""``relevansi agreement``: one JSON document, or tables that say why a figure is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+FIGURES = {"raw", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"}
+FIGURE = {"value", "n", "lower", "upper", "why_undefined", "left_out"}
+
+
+@pytest.fixture(name="instance")
+def _instance(tmp_path: Path) -> Path:
+    """Three raters on four cards: Ani 1110, Budi 1100, Citra 1?-- (cannot tell, unjudged)."""
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        ani = studies.raters(session, study)[0]
+        ani.name = "Ani"
+        stored = run(query(1, *map(card, "abcd")))
+        run_id = imports.store(session, study, stored, Labels(), NOW).id
+        others = [studies.add_rater(session, study, name, NOW) for name in ("Budi", "Citra")]
+        for rater, verdicts in zip([ani, *others], ("1110", "1100", "1?"), strict=True):
+            for rank, sign in enumerate(verdicts, start=1):
+                verdict = Relevance.UNSURE if sign == "?" else Relevance(sign)
+                made = click(f"{rater.name}{rank}", minute=rank)
+                judgments.judge(session, rater, run_id, 1, rank, verdict, made)
+        session.commit()
+    database.close()
+    return tmp_path
+
+
+def test_json_holds_every_breakdown(instance: Path) -> None:
+    found = document(relevansi(instance, "agreement", "--format", "json"))
+
+    assert list(found) == ["raters", "bootstrap", "cards", "empty_lists", "quality", "repeats"]
+    cards = found["cards"]
+    assert set(cards["overall"]) == FIGURES
+    assert set(cards["overall"]["raw"]) == FIGURE
+    # a: 3 of 3 pairs alike, b and d 1 of 1, c 0 of 1: (1 + 1 + 0 + 1) / 4.
+    assert cards["overall"]["raw"]["value"] == 0.75
+    assert cards["overall"]["cohen_kappa"]["why_undefined"] == "not_two_raters"
+    # Ani 3/4 relevant, Budi 2/4: Pe = 3/8 + 1/8 = 1/2; kappa = (3/4 - 1/2) / (1/2).
+    assert cards["pairs"][0]["raters"] == ["Ani", "Budi"]
+    assert cards["pairs"][0]["cohen_kappa"]["value"] == 0.5
+    assert cards["cannot_tell"]["raters"]["Citra"] == {"n": 1, "judged": 2, "rate": 0.5}
+    assert (cards["n_items"], cards["n_shared"]) == (4, 4)
+    assert found["repeats"] == []
+
+
+def test_the_tables_say_why_a_figure_is_missing(instance: Path, tmp_path: Path) -> None:
+    path = tmp_path / "agreement.txt"
+    done = relevansi(instance, "agreement", "-o", path)
+    text = path.read_text("utf-8")
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Ani – Budi" in text
+    assert "0.750" in text
+    assert "This figure is for exactly two raters." in text
+    assert "Cannot tell: 1 of 10 judgments." in text
+
+
+def test_an_empty_study_has_no_agreement_and_no_error(tmp_path: Path) -> None:
+    found = document(relevansi(tmp_path, "agreement", "--format", "json"))
+
+    assert found["cards"]["overall"]["raw"] == {
+        "value": None,
+        "n": 0,
+        "lower": None,
+        "upper": None,
+        "why_undefined": "no_shared_item",
+        "left_out": 0,
+    }

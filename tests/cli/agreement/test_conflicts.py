@@ -1,0 +1,195 @@
+"""Claims about ``relevansi conflicts``, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from webapp.cli.agreement.conflicts import judged_runs
+
+QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
+
+
+def judged(folder: Path, *words: str, query_id: int = 1, titles: str = "ab") -> Path:
+    """A folder with one question's answer and a verdict by hand on each of its cards."""
+    folder.mkdir(parents=True)
+    lines = [f"{i}. **[Rumah {t}](https://x.example/properti/{t})**" for i, t in enumerate(titles)]
+    entry = {
+        "query_id": query_id,
+        "question": "rumah di cemara",
+        "category": "location_simple",
+        "response": "\n".join(lines),
+        "properties": [{"name": f"Rumah {t}", "slug": t} for t in titles],
+        "properties_count": len(titles),
+    }
+    run = {"timestamp": "t", "method": "hybrid", "threshold_t": 0.6, "results": [entry]}
+    decided = {str(index): {"result": word} for index, word in enumerate(words)}
+    manual = {"manual_evaluations": {str(query_id): decided}}
+    (folder / "results.json").write_text(json.dumps(run), encoding="utf-8")
+    (folder / "manual_input.json").write_text(json.dumps(manual), encoding="utf-8")
+    return folder
+
+
+def as_json(tmp_path: Path, *folders: Path) -> Any:
+    return document(relevansi(tmp_path, "conflicts", *folders, "--format", "json"))
+
+
+def test_json_has_exactly_the_agreed_shape(tmp_path: Path) -> None:
+    hybrid = judged(tmp_path / "hybrid", "pass", "pass")
+    api = judged(tmp_path / "api_only", "fail", "pass")
+
+    assert as_json(tmp_path, hybrid, api) == {
+        "pairs_judged_more_than_once": 2,
+        "contradictions": [
+            {
+                "query_id": 1,
+                "property": "slug:a",
+                "verdicts": {"hybrid": "pass", "api_only": "fail"},
+            }
+        ],
+        "favours": {"hybrid": 1, "api_only": 0},
+        "sign_tests": [{"runs": ["hybrid", "api_only"], "favours_a": 1, "favours_b": 0, "p": 1.0}],
+    }
+
+
+def test_an_undecided_card_is_no_verdict(tmp_path: Path) -> None:
+    found = as_json(
+        tmp_path, judged(tmp_path / "a", "pass", "pending"), judged(tmp_path / "b", "pass", "fail")
+    )
+
+    assert found["pairs_judged_more_than_once"] == 1
+    assert found["contradictions"] == []
+
+
+def test_one_folder_contradicts_nobody(tmp_path: Path) -> None:
+    found = as_json(tmp_path, judged(tmp_path / "a", "pass"))
+
+    assert (found["favours"], found["sign_tests"]) == ({"a": 0}, [])
+
+
+def test_folders_of_one_name_are_told_apart_by_their_parents(tmp_path: Path) -> None:
+    first = judged(tmp_path / "one/hybrid", "pass")
+    second = judged(tmp_path / "two/hybrid", "fail")
+    third = judged(tmp_path / "api_only", "fail")
+
+    found = as_json(tmp_path, first, second, third)
+
+    assert found["favours"] == {"one/hybrid": 1, "two/hybrid": 0, "api_only": 0}
+
+
+def test_the_folder_one_stands_in_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(tmp_path / "hybrid", "pass")
+    monkeypatch.chdir(tmp_path / "hybrid")
+
+    assert [run.name for run in judged_runs([Path()])] == ["hybrid"]
+
+
+def test_the_same_folder_twice_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(click.UsageError):
+        judged_runs([tmp_path, tmp_path / "x" / ".."])
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ["judged in more than one run", "slug:a", "Not relevant", "Sign test"]),
+        ("id", ["slug:a", "hybrid"]),
+    ],
+)
+def test_a_table_is_printed_for_people(tmp_path: Path, language: str, words: list[str]) -> None:
+    folders = judged(tmp_path / "hybrid", "pass"), judged(tmp_path / "[b]api", "fail")
+    done = relevansi(tmp_path, "conflicts", *folders, language=language)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [word for word in (*words, "[b]api") if word not in done.stdout] == []
+
+
+def test_a_run_that_says_both_is_named_beside_the_document(tmp_path: Path) -> None:
+    both = judged(tmp_path / "both", "pass", "fail", titles="aa")
+    other = judged(tmp_path / "other", "fail")
+    done = relevansi(tmp_path, "conflicts", both, other, "--format", "json")
+
+    assert document(done)["pairs_judged_more_than_once"] == 0
+    assert "both passes and fails" in done.stderr
+    assert "slug:a" in done.stderr
+
+
+def test_a_verdict_on_a_card_that_is_not_there_is_named_and_left_out(tmp_path: Path) -> None:
+    one = judged(tmp_path / "one", "pass", "pass", "fail")
+    done = relevansi(tmp_path, "conflicts", one, judged(tmp_path / "two", "fail"))
+
+    assert done.returncode == 0
+    assert "one/manual_input.json: manual_evaluations.1.2 is wrong" in done.stderr
+
+
+def without_manual_input(folder: Path) -> None:
+    (folder / "manual_input.json").unlink()
+
+
+def without_results(folder: Path) -> None:
+    (folder / "results.json").unlink()
+
+
+def with_broken_manual_input(folder: Path) -> None:
+    (folder / "manual_input.json").write_text('{"manual_evaluations": ')
+
+
+def with_questions_for_results(folder: Path) -> None:
+    shutil.copy(QUESTIONS, folder / "results.json")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "word"),
+    [
+        (without_manual_input, "manual_input.json"),
+        (without_results, "results.json"),
+        (with_broken_manual_input, "bad/manual_input.json is not complete JSON"),
+        (with_questions_for_results, "bad/results.json looks like"),
+        (shutil.rmtree, "results.json"),
+    ],
+)
+def test_a_bad_folder_takes_one_clear_line(tmp_path: Path, spoil: Any, word: str) -> None:
+    good, bad = judged(tmp_path / "good", "pass"), judged(tmp_path / "bad", "pass")
+    spoil(bad)
+    done = relevansi(tmp_path, "conflicts", good, bad, "--format", "json")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert word in done.stderr
+    assert "bad" in done.stderr
+
+
+def test_a_folder_must_be_named(tmp_path: Path) -> None:
+    assert relevansi(tmp_path, "conflicts").returncode == 2
+
+
+def test_no_database_is_made(tmp_path: Path) -> None:
+    as_json(tmp_path / "instance", judged(tmp_path / "a", "pass"))
+
+    assert not (tmp_path / "instance").exists()
+
+
+@pytest.mark.real
+def test_the_real_run_against_a_copy_with_one_verdict_turned(
+    tmp_path: Path, real_run: Path
+) -> None:
+    copy = tmp_path / "api_only"
+    copy.mkdir()
+    shutil.copy(real_run / "results.json", copy)
+    manual = json.loads((real_run / "manual_input.json").read_text(encoding="utf-8"))
+    manual["manual_evaluations"]["22"]["1"]["result"] = "fail"
+    (copy / "manual_input.json").write_text(json.dumps(manual), encoding="utf-8")
+
+    found = as_json(tmp_path, real_run, copy)
+
+    assert found["pairs_judged_more_than_once"] == 67  # 68 verdicts, one property twice
+    assert [c["query_id"] for c in found["contradictions"]] == [22]
+    assert found["favours"] == {real_run.name: 1, "api_only": 0}

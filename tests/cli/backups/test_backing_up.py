@@ -1,0 +1,109 @@
+"""Claims about ``relevansi backup``, ``restore`` and ``move``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.conftest import NOW
+from tests.services.proof_packs.packs import rated_study
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.services.study import studies
+
+
+@pytest.fixture(name="instance")
+def _instance(tmp_path: Path) -> Path:
+    """An instance whose database holds a rated study."""
+    instance = tmp_path / "instance"
+    database = Database(sqlite_url(instance / "relevansi.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        rated_study(session, studies.open_or_make(session, NOW))
+        session.commit()
+    database.close()
+    return instance
+
+
+def fingerprint(instance: Path) -> str:
+    pack = instance / "pack.zip"
+    done = relevansi(instance, "export", "--format", "proof-pack", "-o", pack)
+    assert done.returncode == 0, done.stderr
+    found = document(relevansi(instance, "verify", pack, "--format", "json"))
+    assert found["equal"]
+    return str(found["fingerprint"])
+
+
+def test_a_backup_restored_elsewhere_has_the_fingerprint_of_the_first_proof_pack(
+    instance: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "study.backup"
+    saved = relevansi(instance, "backup", file)
+    back = relevansi(tmp_path / "elsewhere", "restore", file)
+
+    assert (saved.returncode, back.returncode) == (0, 0), saved.stderr + back.stderr
+    assert "2 runs, 2 raters" in saved.stdout
+    assert "2 runs, 2 raters" in back.stdout
+    assert fingerprint(tmp_path / "elsewhere") == fingerprint(instance)
+
+
+def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Path) -> None:
+    file = tmp_path / "study.backup"
+    relevansi(instance, "backup", file)
+    again = relevansi(instance, "backup", file)
+    back = relevansi(instance, "restore", file)
+    told = relevansi(instance, "restore", file, "--replace")
+
+    assert again.returncode == back.returncode == 1
+    assert "--replace" in again.stderr
+    assert "--replace" in back.stderr
+    assert told.returncode == 0
+    (kept,) = instance.glob("relevansi.before-restore-*.sqlite")
+    assert str(kept) in told.stdout
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_what_is_no_backup_takes_one_line(instance: Path, tmp_path: Path, language: str) -> None:
+    file = tmp_path / "photo.jpg"
+    file.write_bytes(b"\xff\xd8")
+    done = relevansi(instance, "restore", file, "--replace", language=language)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "photo.jpg" in done.stderr
+
+
+def test_where_nothing_is_there_is_nothing_to_back_up_or_move(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    saved = relevansi(empty, "backup", tmp_path / "x.backup")
+    moved = relevansi(empty, "move", sqlite_url(tmp_path / "x.sqlite"))
+
+    assert saved.returncode == moved.returncode == 1
+    assert "no database yet" in saved.stderr
+    assert "no database yet" in moved.stderr
+    assert list(tmp_path.glob("x.*")) == []
+    assert not (empty / "relevansi.sqlite").exists()
+
+
+def test_a_move_says_what_it_moved_and_what_to_set(instance: Path, tmp_path: Path) -> None:
+    url = sqlite_url(tmp_path / "other" / "relevansi.sqlite")
+    done = relevansi(instance, "move", url)
+
+    assert done.returncode == 0, done.stderr
+    assert "judgments" in done.stdout
+    assert f"RELEVANSI_DATABASE_URL={url}" in done.stdout
+    assert fingerprint(tmp_path / "other") == fingerprint(instance)
+    again = relevansi(instance, "move", url)
+    assert again.returncode == 1
+    assert "not empty" in again.stderr
+
+
+@pytest.mark.parametrize("url", ["nowhere", "mysql://host/x", "sqlite://", "sqlite:///{here}"])
+def test_a_wrong_address_is_refused(instance: Path, url: str) -> None:
+    here = (instance / "relevansi.sqlite").as_posix()
+    done = relevansi(instance, "move", url.format(here=here))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "DATABASE-URL" in done.stderr

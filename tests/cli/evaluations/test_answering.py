@@ -1,0 +1,348 @@
+"""A model is asked the questions of an evaluation set; what it said can be scored at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stamina
+
+from tests.chatbot.bots import Behaviour, Bot, Handler, send, serving, status
+from tests.cli.relevansi import PASSED_ON, document, relevansi
+from tests.services.evaluations.scored_files import EXAMPLE
+from webapp.chatbot import mappings
+from webapp.chatbot.client import Chatbot
+from webapp.importers.evaluations import expected_json
+from webapp.metrics.evaluations import eval_sets
+from webapp.services.evaluations import json_answering, json_prompt
+
+CONTEXT = {"source_path": "a.md", "text": "Ada tiga kamar, {question} sertifikat hak milik."}
+QUESTIONS: list[dict[str, Any]] = [
+    {
+        "id": number,
+        "question": f"Apa {number}?",
+        "expected": {"answer_example": EXAMPLE, "source_map": []},
+        "contexts": [CONTEXT],
+    }
+    for number in (1, 2, 3)
+]
+GOOD = json.dumps(EXAMPLE | {"source_map": [{"refs": [{"file": "a.md", "anchors": ["Ada"]}]}]})
+"""Everything as expected, one reference that leads back: 100 points."""
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses() -> Iterator[None]:
+    with stamina.set_testing(True, attempts=20, cap=True):
+        yield
+
+
+@pytest.fixture(name="questions")
+def _questions(tmp_path: Path) -> Path:
+    path = tmp_path / "question_v2.json"
+    path.write_text(json.dumps(QUESTIONS), "utf-8")
+    return path
+
+
+def says(text: str, **more: object) -> Behaviour:
+    """Answer as an OpenAI-compatible endpoint does."""
+
+    def answer(handler: Handler, _asked: Any) -> None:
+        usage = {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980}
+        body = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
+        send(handler, 200, json.dumps(body | more).encode())
+
+    return answer
+
+
+def answer(folder: Path, bot: Bot, questions: Path, *options: str) -> Any:
+    return relevansi(
+        folder, "answer", "json-v2", "--endpoint", bot.address, "--questions", questions,
+        "-o", folder / "out.jsonl", *options,
+    )  # fmt: skip
+
+
+def written(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_every_question_is_asked_once_and_scored_without_further_options(
+    tmp_path: Path, questions: Path
+) -> None:
+    """Scores 100, 100 and 0: the last output stands in a code fence."""
+    fenced = f"```json\n{GOOD}\n```\n"
+    with serving(says(GOOD), says(GOOD), says(fenced)) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "kecil-7b", "--max-tokens", "256")
+
+    assert done.returncode == 0, done.stderr
+    assert "3 of 3 questions answered" in done.stdout
+    assert [(one["model"], one["temperature"], one["max_tokens"]) for one in bot.asked] == [
+        ("kecil-7b", 0, 256)
+    ] * 3
+    (message,) = bot.asked[1]["messages"]
+    assert message["content"].endswith("Question:\n\nApa 2?\n")
+    assert f"[source_path: a.md]\n{CONTEXT['text']}\n" in message["content"]
+    head, *rows = written(tmp_path)
+    assert rows[2] == {
+        "id": "3",
+        "output": fenced,
+        "usage": {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980},
+        "latency_ms": rows[2]["latency_ms"],
+        "tries": 1,
+        "model": None,
+    }
+    assert type(rows[2]["latency_ms"]) is int
+    assert head["eval_set_version"] == eval_sets.version("question_v2", QUESTIONS)
+
+    scored = relevansi(
+        tmp_path, "score", "json-v2", "--questions", questions,
+        "--outputs", tmp_path / "out.jsonl", "--format", "json",
+    )  # fmt: skip
+    found = document(scored)
+    assert scored.stderr == ""
+    assert found["summary"]["eval_score_avg"] == pytest.approx(200 / 3)
+    assert found["reasons"] == {"code_fence": 1}
+    assert found["provenance"] == {
+        "prompt_sha256": json_prompt.digest(),
+        "prompt_version": json_prompt.VERSION,
+        "index_version": f"contexts of {head['eval_set_version']}",
+        "model_id": "kecil-7b",
+        "adapter_id": "none",
+        "eval_set_version": head["eval_set_version"],
+    }
+
+
+def test_what_failed_or_was_cut_off_is_asked_again_and_nothing_else(
+    tmp_path: Path, questions: Path
+) -> None:
+    refused = status(422, {"detail": "too long"})
+    with serving(says(GOOD), refused, says(GOOD), says("later")) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m")
+        assert done.returncode == 1
+        assert "Question 2: The chatbot refused the question (422): too long" in done.stderr
+        assert "1 questions have no answer; --resume asks them again." in done.stderr
+
+        with (tmp_path / "out.jsonl").open("ab") as file:
+            file.write(b'{"id": "2", "outp')  # a crash in the middle of a line
+        anew = answer(tmp_path, bot, questions, "--model", "m")
+        assert "holds answers already: --resume goes on with them" in anew.stderr
+        other = answer(tmp_path, bot, questions, "--model", "n", "--resume")
+        assert "was made with model_id m, not n; give another -o" in other.stderr
+        assert (anew.returncode, other.returncode, len(bot.asked)) == (1, 1, 3)
+
+        again = answer(tmp_path, bot, questions, "--model", "m", "--resume")
+        assert (again.returncode, len(bot.asked)) == (0, 4)
+        assert "3 of 3 questions answered" in again.stdout
+    assert [(row["id"], row["output"]) for row in written(tmp_path)[1:]] == [
+        ("1", GOOD),
+        ("3", GOOD),
+        ("2", "later"),
+    ]
+
+
+def test_a_question_is_tried_again_before_it_counts_as_failed(
+    tmp_path: Path, questions: Path
+) -> None:
+    with serving(status(503, {"error": "busy"}), says(GOOD)) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m", "--at-once", "2")
+
+    assert (done.returncode, len(bot.asked)) == (0, 4)
+    assert sorted(row["tries"] for row in written(tmp_path)[1:]) == [1, 1, 2]
+
+
+def test_five_failures_in_a_row_end_the_asking(tmp_path: Path) -> None:
+    questions = tmp_path / "q.json"
+    questions.write_text(json.dumps([QUESTIONS[0] | {"id": n} for n in range(9)]), "utf-8")
+    with serving(status(401, {"error": {"message": "no key"}})) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m")
+
+    assert (done.returncode, len(bot.asked)) == (1, 5)
+    assert "Ended after several failed calls in a row; 9 questions have no answer." in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_without_a_model_the_one_that_answers_is_named(tmp_path: Path, questions: Path) -> None:
+    with serving(says(GOOD)) as bot:
+        silent = answer(tmp_path, bot, questions)
+    assert silent.returncode == 1
+    assert "The endpoint does not say which model answered: name it with --model." in silent.stderr
+    with serving(says(GOOD, model="kecil-7b-0601")) as bot:
+        done = answer(tmp_path, bot, questions, "--registry-model-id", "models/7")
+
+    assert done.returncode == 0, done.stderr
+    assert "model" not in bot.asked[0]
+    head = written(tmp_path)[0]
+    assert (head["model_id"], head["registry_model_id"]) == ("kecil-7b-0601", "models/7")
+    assert "adapter_id" not in head
+
+
+def test_what_is_on_its_way_when_the_asking_ends_is_kept(tmp_path: Path) -> None:
+    asked = expected_json.read_questions("q.json", json.dumps(QUESTIONS).encode())
+    with serving(says(GOOD, model="m")) as bot:
+        chatbot = Chatbot(bot.address, mappings.openai(None))
+        made = json_answering.begin(
+            asked, tmp_path / "out.jsonl", json_answering.head(asked, chatbot, {})
+        )
+        outcomes = json_answering.ask_rest(made, chatbot, at_once=2)
+        next(outcomes)
+        outcomes.close()
+
+    assert len(made.answered) >= 2
+    assert {row["id"] for row in written(tmp_path)[1:]} == made.answered
+
+
+FOUND = {"source_path": "b.md", "text": "Ada dari pengambil."}
+FROM_B = json.dumps(
+    json.loads(GOOD) | {"source_map": [{"refs": [{"file": "b.md", "anchors": ["dari pengambil"]}]}]}
+)
+
+
+def gives(*contexts: object, **more: object) -> Behaviour:
+    """Answer as a retriever does."""
+    return status(200, {"contexts": list(contexts)} | more)
+
+
+def test_contexts_of_a_retriever_reach_the_model_and_the_score(
+    tmp_path: Path, questions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The references lead back to what the retriever gave, not to the file of questions."""
+    keys = ("RELEVANSI_CHATBOT_KEY", "RELEVANSI_RETRIEVER_KEY")
+    monkeypatch.setattr("tests.cli.relevansi.PASSED_ON", (*PASSED_ON, *keys))
+    monkeypatch.setenv(keys[0], "of the model")
+    monkeypatch.setenv(keys[1], "of the retriever")
+    busy, found = status(503, {"error": "busy"}), {"context": [FOUND], "index_version": 7}
+    gave = (busy, status(200, found), gives(index_version="7"), status(200, found))
+    with serving(says(FROM_B)) as bot, serving(*gave) as retriever:
+        done = answer(tmp_path, bot, questions, "--model", "m", "--retriever", retriever.address)
+
+    assert done.returncode == 0, done.stderr
+    assert "1 question has no contexts" in done.stderr
+    assert retriever.asked[1:] == [{"id": str(n), "question": f"Apa {n}?"} for n in (1, 2, 3)]
+    assert {one["Authorization"] for one in retriever.headers} == {"Bearer of the retriever"}
+    assert {one["Authorization"] for one in bot.headers} == {"Bearer of the model"}
+    assert "[source_path: b.md]\nAda dari pengambil.\n" in bot.asked[0]["messages"][0]["content"]
+    assert "a.md" not in str(bot.asked)
+    head, *rows = written(tmp_path)
+    assert (head["index_version"], head["retriever"]) == ("7", retriever.address)
+    assert [row["contexts"] for row in rows] == [[FOUND], [], [FOUND]]
+
+    scored = relevansi(
+        tmp_path, "score", "json-v2", "--questions", questions,
+        "--outputs", tmp_path / "out.jsonl", "--format", "json",
+    )  # fmt: skip
+    assert scored.stderr == ""
+    assert [one["grounding"] for one in document(scored)["items"]] == [1, 0, 1]
+    assert document(scored)["provenance"]["index_version"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"results": []}, 'it has no list "contexts", only: results.'),
+        ([FOUND], "it is JSON, but no object."),
+        ({"contexts": "b.md"}, '"contexts" in it is no list.'),
+        ({"contexts": [FOUND, "b.md"]}, '"contexts[1]" in it is no object.'),
+        ({"context": [{"text": "b"}]}, '"context[0].source_path" in it is no text.'),
+        ({"contexts": [FOUND | {"text": 1}]}, '"contexts[0].text" in it is no text.'),
+    ],
+)
+def test_contexts_that_cannot_be_used_are_told_and_no_model_is_asked(
+    tmp_path: Path, questions: Path, said: object, told: str
+) -> None:
+    with serving(says(GOOD)) as bot, serving(status(200, said)) as retriever:
+        options = ("--model", "m", "--index-version", "1", "--retriever", retriever.address)
+        done = answer(tmp_path, bot, questions, *options)
+
+    assert (done.returncode, bot.asked) == (1, [])
+    assert f"Question 1: The retriever's answer cannot be used: {told}" in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_answers_of_one_file_come_from_one_retriever_and_one_index(
+    tmp_path: Path, questions: Path
+) -> None:
+    first, later = gives(FOUND, index_version="A"), gives(FOUND, index_version="B")
+    with serving(says(GOOD)) as bot, serving(first, later) as retriever:
+        ask = (tmp_path, bot, questions, "--model", "m")
+        named = (*ask, "--retriever", retriever.address)
+        other = answer(*named)
+        again = answer(*named, "--resume")
+        without = answer(*ask, "--resume")
+
+    assert (other.returncode, again.returncode, without.returncode) == (1, 1, 1)
+    for done in (other, again):
+        assert "The retriever names its index B, not A" in done.stderr
+    assert f"was made with retriever {retriever.address}, not none" in without.stderr
+    assert ([row["id"] for row in written(tmp_path)[1:]], len(bot.asked)) == (["1"], 1)
+
+
+def test_a_retriever_that_names_no_index_needs_it_named(tmp_path: Path, questions: Path) -> None:
+    with serving(says(GOOD)) as bot, serving(gives(FOUND)) as retriever:
+        options = ("--model", "m", "--retriever", retriever.address)
+        silent = answer(tmp_path, bot, questions, *options)
+        assert (silent.returncode, bot.asked) == (1, [])
+        assert "does not name its index: name it with --index-version." in silent.stderr
+        done = answer(tmp_path, bot, questions, *options, "--index-version", "idx-3")
+
+    assert done.returncode == 0, done.stderr
+    assert written(tmp_path)[0]["index_version"] == "idx-3"
+
+
+def test_what_the_retriever_failed_at_is_asked_again(tmp_path: Path, questions: Path) -> None:
+    refused, found = status(404, {"detail": "unknown"}), gives(FOUND, index_version="1")
+    with serving(says(GOOD)) as bot, serving(found, refused, found) as retriever:
+        options = ("--model", "m", "--retriever", retriever.address)
+        done = answer(tmp_path, bot, questions, *options)
+        assert "Question 2: The retriever refused the question (404): unknown" in done.stderr
+        again = answer(tmp_path, bot, questions, *options, "--resume")
+
+    assert (done.returncode, again.returncode, len(bot.asked)) == (1, 0, 3)
+    assert [row["id"] for row in written(tmp_path)[1:]] == ["1", "3", "2"]
+
+
+def test_questions_without_contexts_are_told(tmp_path: Path) -> None:
+    questions = tmp_path / "q.json"
+    bare = {name: value for name, value in QUESTIONS[0].items() if name != "contexts"}
+    questions.write_text(json.dumps([bare]), "utf-8")
+    with serving(says(GOOD)) as bot:
+        done = answer(tmp_path, bot, questions, "--model", "m")
+
+    assert done.returncode == 0
+    assert "1 question has no contexts" in done.stderr
+
+
+def test_the_prompt_is_shown_with_its_hash_and_written_as_it_is(tmp_path: Path) -> None:
+    shown = relevansi(tmp_path, "answer", "json-v2", "--print-prompt")
+    target = tmp_path / "prompt.md"
+    relevansi(tmp_path, "answer", "json-v2", "--print-prompt", "-o", target)
+
+    assert f"prompt_sha256: {sha256(target.read_bytes()).hexdigest()}" in shown.stdout
+    assert target.read_text("utf-8") in shown.stdout
+
+
+def test_another_prompt_needs_another_version() -> None:
+    """A changed prompt needs a new version, and this pair with it."""
+    first = "020142a82a9a0ecec1830922e9c2ded16125771f7fc751421207376e680edb2e"
+
+    assert (json_prompt.VERSION, json_prompt.digest()) == ("eval_json_v2/1", first)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--endpoint", "http://127.0.0.1:9/v1"],
+        ["--endpoint", "localhost", "--questions", "question_v2.json", "-o", "o.jsonl"],
+        ["--endpoint", "http://127.0.0.1:9/v1", "--questions", "question_v2.json", "-o", "o.jsonl",
+         "--adapter-id", "a", "--registry-model-id", "b"],
+        ["--endpoint", "http://127.0.0.1:9/v1", "--questions", "question_v2.json", "-o", "o.jsonl",
+         "--retriever", "localhost"],
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_exit_code_2(tmp_path: Path, questions: Path, options: list[str]) -> None:
+    named = [str(questions) if option == questions.name else option for option in options]
+
+    assert relevansi(tmp_path, "answer", "json-v2", *named).returncode == 2

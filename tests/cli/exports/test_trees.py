@@ -1,0 +1,255 @@
+"""The folder layout of the original scripts, written and read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.services.offline.offline_files import change
+from webapp.importers.offline.ratings import FORMAT
+from webapp.importers.runs import json_runs
+
+ANSWER = """Berikut:
+
+1. **[Rumah A](https://listing.example/properti/rumah-a)**
+   📍 Cemara
+   💰 Rp 650 jt
+2. **Rumah B**
+   📍 Helvetia
+"""
+
+
+def run_file(**top: Any) -> bytes:
+    """Return a run with an answer of every kind, and keys that nobody understands."""
+    results: list[dict[str, Any]] = [
+        {"query_id": 1, "question": "Rumah?", "success": True, "response": ANSWER,
+         "results_count": 2, "latency_ms": 812, "odd": {"kept": True}},
+        {"query_id": 2, "question": "Gudang?", "success": True, "response": "Tidak ada.",
+         "results_count": 0},
+        {"query_id": 3, "question": "Ruko?", "success": False, "response": "", "error": "timeout"},
+        {"query_id": 4, "question": "Tanah?", "success": True, "response": "Ada 3 tanah.",
+         "results_count": 3},
+        {"query_id": 5, "question": "Kos?", "success": True, "response": None},
+        {"query_id": 6, "question": "Yang lain?", "success": "broken", "response": "Ini:"},
+        {"query_id": 7, "question": "Lagi?", "success": True, "response": ANSWER,
+         "context_dependent": True,
+         "properties": [{"name": "Rumah A", "slug": "rumah-a", "bedrooms": 3}]},
+    ]  # fmt: skip
+    whole = {
+        "timestamp": "20260126_141433",
+        "thread_id": "t",
+        "search_method": "hybrid",
+        "total_questions": 7,
+        "note": "mine",
+        "results": [{"category": "harga", **entry} for entry in results],
+    }
+    return json.dumps(whole | top).encode()
+
+
+def entries() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run_file())["results"]
+    return found
+
+
+def imported(instance: Path, folder: Path, *files: bytes) -> list[str]:
+    folder.mkdir(exist_ok=True)
+    for number, data in enumerate(files):
+        (folder / f"run{number}.json").write_bytes(data)
+    found = document(relevansi(instance, "import", folder, "--json"))
+    return [run["id"] for run in found["runs"]]
+
+
+def exported(instance: Path, folder: Path, *options: str) -> dict[str, bytes]:
+    done = relevansi(instance, "export-tree", folder, *options)
+    assert done.returncode == 0, done.stderr
+    return contents(folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def rate(instance: Path, folder: Path) -> None:
+    """Rate question 1 of the run in `folder` as Ani, through a file of ratings."""
+    read = json_runs.read("run0.json", (folder / "run0.json").read_bytes())
+    ratings = {
+        "format": FORMAT,
+        "version": 1,
+        "identity": json_runs.session_key(read),
+        "rater": "Ani",
+        "device": "d",
+        "changes": [
+            change(1, 1, "relevance", "1", rank=1),
+            change(2, 1, "relevance", "0", rank=2),
+            change(3, 1, "quality", 3),
+        ],
+    }
+    path = folder.with_name("ratings.json")
+    path.write_text(json.dumps(ratings), "utf-8")
+    assert relevansi(instance, "import", path).returncode == 0
+
+
+@pytest.fixture(name="rated", scope="module")
+def _rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the database `i`, a run of which is rated in part, and its `tree`."""
+    folder = tmp_path_factory.mktemp("rated")
+    imported(folder / "i", folder / "runs", run_file())
+    rate(folder / "i", folder / "runs")
+    exported(folder / "i", folder / "tree")
+    return folder
+
+
+def test_a_run_gives_the_files_of_the_layout(rated: Path) -> None:
+    files = contents(rated / "tree")
+
+    assert sorted(files) == [
+        "evaluation_report_20260126.md",
+        "hybrid/evaluation_20260126.html",
+        "hybrid/evaluation_rated_20260126.csv",
+        "hybrid/evaluation_template_20260126.csv",
+        "hybrid/full_responses_20260126.txt",
+        "hybrid/test_results_20260126_141433.json",
+        "hybrid/test_results_latest.json",
+    ]
+    lines = files["hybrid/evaluation_rated_20260126.csv"].decode().splitlines()
+    template = files["hybrid/evaluation_template_20260126.csv"].decode().splitlines()
+    assert lines[1] == "1,Rumah?,harga,2,1,1,0.5000,0.5000,1.0000,1,3,"
+    assert template[1] == "1,Rumah?,harga,2,,,,,,,,"
+    assert "Ada 3 tanah." in files["hybrid/full_responses_20260126.txt"].decode()
+    assert "0.5000" in files["evaluation_report_20260126.md"].decode()
+
+
+def test_what_is_read_back_from_the_tree_gives_the_same_tree(tmp_path: Path) -> None:
+    runs = (
+        run_file(),
+        run_file(search_method="api_only", timestamp="2026-01-27T08:00:00"),
+        run_file(search_method=None, timestamp=None, total_questions=6, results=entries()[1:]),
+    )
+    imported(tmp_path / "i", tmp_path / "runs", *runs)
+    files = exported(tmp_path / "i", tmp_path / "tree")
+    done = relevansi(tmp_path / "j", "import", tmp_path / "tree", "--json")
+    back = document(done)["runs"]
+
+    assert [run["already_imported"] for run in back] == [False] * 3 + [True] * 3
+    states = {"queries": 7, "cards": 4, "with_results": 2, "empty": 1, "failed": 1, "unreadable": 3}
+    assert [{name: run[name] for name in states} for run in back[1:3]] == [states, states]
+    assert exported(tmp_path / "j", tmp_path / "again") == files
+    assert "method_not_stated/test_results_undated.json" in files
+
+
+def test_cards_come_back_as_they_were(tmp_path: Path) -> None:
+    (run_id,) = imported(tmp_path / "i", tmp_path / "runs", run_file())
+    exported(tmp_path / "i", tmp_path / "tree")
+    (again, _) = document(relevansi(tmp_path / "j", "import", tmp_path / "tree", "--json"))["runs"]
+
+    def queries(instance: str, run: str) -> Any:
+        done = relevansi(tmp_path / instance, "export", run, "--format", "json")
+        return document(done)["queries"]
+
+    assert queries("j", again["id"]) == queries("i", run_id)
+
+
+def test_runs_of_one_method_and_time_do_not_write_over_each_other(tmp_path: Path) -> None:
+    runs = (
+        run_file(),
+        run_file(llm="gpt", results=entries()[:2]),
+        run_file(llm="claude", results=entries()[:3]),
+        run_file(llm="claude", timestamp="20260126_200000", results=entries()[:4]),
+    )
+    imported(tmp_path / "i", tmp_path / "runs", *runs)
+    files = exported(tmp_path / "i", tmp_path / "tree")
+
+    raw = sorted(name for name in files if "test_results_2" in name)
+    assert raw == [
+        "hybrid/test_results_20260126_141433.json",
+        "hybrid/test_results_20260126_141433_2.json",
+        "hybrid/test_results_20260126_141433_3.json",
+        "hybrid/test_results_20260126_200000.json",
+    ]
+    pages = [name for name in files if name.endswith(".html")]
+    assert len(pages) == len(raw)
+    assert files["hybrid/test_results_latest.json"] == files[raw[-1]]
+
+
+def test_a_folder_with_other_files_of_these_names_is_left_as_it_is(tmp_path: Path) -> None:
+    imported(tmp_path / "i", tmp_path / "runs", run_file())
+    mine = tmp_path / "tree" / "hybrid" / "test_results_latest.json"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    (mine.parent / "own_notes.txt").write_text("keep", "utf-8")
+    done = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
+
+    assert done.returncode == 1
+    assert "hybrid/test_results_latest.json" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert sorted(path.name for path in mine.parent.iterdir()) == [
+        "own_notes.txt",
+        "test_results_latest.json",
+    ]
+    assert mine.read_text("utf-8") == "mine"
+
+    files = exported(tmp_path / "i", tmp_path / "tree", "--replace")
+    assert files["hybrid/own_notes.txt"] == b"keep"
+    assert files["hybrid/test_results_latest.json"] != b"mine"
+
+
+def test_exporting_twice_writes_nothing_the_second_time(rated: Path) -> None:
+    done = relevansi(rated / "i", "export-tree", rated / "tree")
+
+    assert "0 files written, 0 replaced, 7 there already" in done.stdout
+
+
+def test_rated_csvs_of_a_tree_are_compared_and_never_taken_for_verdicts(
+    rated: Path, tmp_path: Path
+) -> None:
+    here = document(relevansi(rated / "i", "import", rated / "tree", "--json"))
+    elsewhere = document(relevansi(tmp_path / "j", "import", rated / "tree", "--json"))
+
+    (same,) = here["rated_files"]
+    assert (same["rated_here"], same["differing"]) == (True, [])
+    (lost,) = elsewhere["rated_files"]
+    assert lost["run"] == elsewhere["runs"][0]["id"]
+    assert not lost["rated_here"]
+    told = relevansi(tmp_path / "j", "import", rated / "tree").stdout
+    assert "no verdicts on cards" in told
+
+
+@pytest.mark.parametrize(
+    ("csv", "run_known", "differing"),
+    [
+        (
+            b"query_id,question,category,results_count,relevant_count,first_relevant_rank\n",
+            False,
+            [],
+        ),
+        (b"\xff\xfe nonsense", False, []),
+    ],
+)
+def test_a_csv_of_something_else_harms_nothing(
+    tmp_path: Path, csv: bytes, run_known: bool, differing: list[int]
+) -> None:
+    folder = tmp_path / "tree" / "hybrid"
+    folder.mkdir(parents=True)
+    (folder / "test_results.json").write_bytes(run_file())
+    (folder / "evaluation_rated_20260126.csv").write_bytes(csv)
+    (found,) = document(relevansi(tmp_path / "i", "import", tmp_path / "tree", "--json"))[
+        "rated_files"
+    ]
+
+    assert (found["run"] is not None, found["differing"]) == (run_known, differing)
+
+
+def test_an_empty_study_has_no_tree(tmp_path: Path) -> None:
+    done = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
+
+    assert done.returncode == 1
+    assert "relevansi import" in done.stderr
+    assert not (tmp_path / "tree").exists()

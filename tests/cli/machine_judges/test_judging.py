@@ -1,0 +1,201 @@
+"""A machine judge is made, priced, run and looked at from the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+from unittest import mock
+
+import pytest
+
+from tests.chatbot import bots
+from tests.chatbot.bots import Bot
+from tests.cli import relevansi as commands
+from tests.cli.relevansi import document
+from tests.conftest import NOW
+from tests.services.machine_judges import machines
+from tests.services.runs.runs import card, click, query, run
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.machine_judges import beside_people, judges
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+N = 24
+QUERIES = [query(n, card(f"p{n}a"), card(f"p{n}b"), text=f"Rumah {n}?") for n in range(1, 13)]
+
+
+@pytest.fixture(name="bot")
+def _bot() -> Iterator[Bot]:
+    def decide(prompt: str) -> str:
+        return "relevant" if "A\n" in prompt.rpartition("- Title: ")[2] else "not_relevant"
+
+    with bots.serving(machines.saying(decide)) as bot:
+        yield bot
+
+
+@pytest.fixture(name="run_id", autouse=True)
+def _run_id(tmp_path: Path) -> str:
+    """A run of 24 cards, of which the owner calls the first of every answer relevant."""
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        stored = imports.store(session, study, run(*QUERIES), Labels(), NOW)
+        (owner,) = studies.raters(session, study)
+        for number in range(1, 13):
+            for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
+                at = click(f"{number}-{rank}", minute=number)
+                judgments.judge(session, owner, stored.id, number, rank, said, at)
+        session.commit()
+    database.close()
+    return stored.id
+
+
+def judge(
+    tmp_path: Path, bot: Bot | None, *arguments: str, model: str = machines.MODEL
+) -> CompletedProcess[str]:
+    """Run a command with the bot configured; without one there is no endpoint."""
+    at = machines.endpoint(bot, model) if bot else None
+    known = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model} if at else {}
+    environment = commands.environment(tmp_path, "en") | known
+    with mock.patch.object(commands, "environment", return_value=environment):
+        return commands.relevansi(tmp_path, *arguments)
+
+
+def test_without_an_endpoint_every_command_ends_with_1_and_one_line(tmp_path: Path) -> None:
+    for arguments in (["list"], ["new", "M"], ["estimate", "M"], ["run", "M"], ["agreement", "M"]):
+        done = judge(tmp_path, None, "judge", *arguments)
+        assert (done.returncode, done.stdout) == (1, "")
+        (line,) = done.stderr.splitlines()
+        assert "RELEVANSI_JUDGE_URL" in line
+
+
+def test_an_address_without_a_model_or_with_a_key_for_a_name_is_told_and_not_repeated(
+    tmp_path: Path,
+) -> None:
+    environment = commands.environment(tmp_path, "en")
+    for wrong, told in (
+        ({"RELEVANSI_JUDGE_URL": "http://127.0.0.1:9"}, "RELEVANSI_JUDGE_MODEL is not"),
+        (
+            {"RELEVANSI_JUDGE_URL": "http://127.0.0.1:9", "RELEVANSI_JUDGE_MODEL": "m",
+             "RELEVANSI_JUDGE_KEY_VARIABLE": "sk-secret-key"},
+            "takes the name of an environment variable",
+        ),
+        ({"RELEVANSI_JUDGE_URL": "ftp://me:sk-secret@x", "RELEVANSI_JUDGE_MODEL": "m"}, "is no"),
+    ):  # fmt: skip
+        with mock.patch.object(commands, "environment", lambda *_, on=wrong: environment | on):
+            done = commands.relevansi(tmp_path, "judge", "list")
+        assert done.returncode == 1
+        assert told in done.stderr
+        assert "sk-secret" not in done.stderr
+
+
+def test_a_judge_is_made_priced_run_and_compared(tmp_path: Path, bot: Bot) -> None:
+    made = judge(tmp_path, bot, "judge", "new", "Mesin", "--language", "en")
+    prices = ("--prompt-price", "1", "--completion-price", "2", "--currency", "USD")
+    priced = document(judge(tmp_path, bot, "judge", "estimate", "Mesin", *prices, "--json"))
+    assert bot.asked == []
+    done = judge(tmp_path, bot, "judge", "run", "Mesin", *prices, "--yes", "--at-once", "3")
+    listed = document(judge(tmp_path, bot, "judge", "list", "--json"))["judges"]
+    found = document(judge(tmp_path, bot, "judge", "agreement", "Mesin", "--json"))
+    told = judge(tmp_path, bot, "judge", "agreement", "Mesin").stdout
+
+    assert made.stdout.startswith(f"Mesin  {machines.MODEL}  ")
+    assert (priced["cards"], priced["completion_tokens"]) == (N, N * 60)
+    tokens = priced["prompt_tokens"] + 2 * priced["completion_tokens"]
+    assert priced["cost"] == pytest.approx(tokens / 1e6)
+    assert (done.returncode, len(bot.asked)) == (0, N), done.stderr
+    assert f"24 cards are left: about {priced['prompt_tokens']} tokens" in done.stderr
+    assert f"24 judged, 0 failed, 24 calls, {N * 300} + {N * 20} tokens; 0 left." in done.stdout
+    assert [(one["name"], one["judged"], one["released_at"]) for one in listed] == [
+        ("Mesin", N, None)
+    ]
+    assert (found["n"], found["figures_in_use"]) == (N, False)
+    assert found["agreement"]["cohen_kappa"]["value"] == 1.0
+    assert found["table"] == [
+        {"machine": "0", "people": "0", "cards": 12},
+        {"machine": "1", "people": "1", "cards": 12},
+    ]
+    assert "Cohen's kappa: 1.0000" in told
+    again = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
+    assert (again.returncode, len(bot.asked)) == (1, N)
+    assert "judged every card" in again.stderr
+
+
+def test_nothing_starts_before_its_cost_was_agreed_to(tmp_path: Path, bot: Bot) -> None:
+    judge(tmp_path, bot, "judge", "new", "Mesin")
+    with mock.patch("click.termui.visible_prompt_func", return_value="n"):
+        done = judge(tmp_path, bot, "judge", "run", "Mesin")
+
+    assert done.returncode == 1
+    assert "24 cards are left" in done.stderr
+    assert bot.asked == []
+
+
+def test_a_budget_ends_the_session_and_the_same_command_goes_on(tmp_path: Path, bot: Bot) -> None:
+    judge(tmp_path, bot, "judge", "new", "Mesin")
+    first = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--max-calls", "10")
+    second = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
+
+    assert "10 judged, 0 failed, 10 calls" in first.stdout
+    assert "14 left." in first.stdout
+    assert "Estimated from 10 answers" in second.stderr
+    assert "0 left." in second.stdout
+    assert len(bot.asked) == N
+
+
+def test_another_model_is_refused_before_anything_is_asked(tmp_path: Path, bot: Bot) -> None:
+    judge(tmp_path, bot, "judge", "new", "Mesin")
+    done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", model="other")
+
+    assert (done.returncode, bot.asked) == (1, [])
+    assert "another endpoint or model is configured" in done.stderr
+
+
+def test_an_endpoint_that_fails_ends_with_1_and_its_reason(tmp_path: Path) -> None:
+    with bots.serving(bots.status(401, {"error": {"message": "no"}})) as bot:
+        judge(tmp_path, bot, "judge", "new", "Mesin")
+        done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
+
+    assert done.returncode == 1
+    assert "The endpoint refused the call." in done.stderr.splitlines()[-1]
+
+
+def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
+    tmp_path: Path, bot: Bot, run_id: str
+) -> None:
+    judge(tmp_path, bot, "judge", "new", "Mesin")
+    judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
+    metrics = ("metrics", "--run", run_id, "--rater", "Mesin", "--format", "json")
+    before = judge(tmp_path, bot, "metrics", "--run", run_id, "--format", "json").stdout
+    refused = judge(tmp_path, bot, *metrics)
+    exported = judge(tmp_path, bot, "export", run_id, "--rater", "Mesin")
+    listed = document(judge(tmp_path, bot, "raters", "--json"))["raters"]
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        found = judges.named(session, study, "Mesin")
+        beside_people.release(session, study, found, NOW)
+        session.commit()
+    database.close()
+    used = document(judge(tmp_path, bot, *metrics))
+    packed = judge(
+        tmp_path, bot, "export", run_id, "--rater", "Mesin", "--format", "proof-pack",
+        "-o", str(tmp_path / "pack.zip"),
+    )  # fmt: skip
+
+    assert (refused.returncode, exported.returncode) == (1, 1)
+    assert "Study, Machine judges" in refused.stderr
+    assert [(one["name"], one["is_machine"]) for one in listed][1] == ("Mesin", True)
+    assert "machine" in judge(tmp_path, bot, "raters").stdout
+    assert used["rule"] == "machine Mesin"
+    assert json.loads(before)["rule"] == f"rater {listed[0]['name']}"
+    assert (packed.returncode, (tmp_path / "pack.zip").exists()) == (1, False)
+    assert judge(tmp_path, bot, "invite", "mesin").returncode == 1
+    assert judge(tmp_path, bot, "check").returncode == 0

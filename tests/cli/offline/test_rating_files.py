@@ -1,0 +1,143 @@
+"""Ratings from a page without a server on the command line, beside their run or alone."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.services.offline.offline_files import change, ratings
+from webapp.config import resource
+from webapp.importers.runs import json_runs
+
+HYBRID = resource("seeds") / "runs" / "hybrid" / "test_results.json"
+READ = json_runs.read(HYBRID.name, HYBRID.read_bytes())
+CHANGES = (
+    change(1, 1, "relevance", "1", rank=1),
+    change(2, 1, "relevance", "0", rank=2, minute=1),
+    change(3, 1, "quality", 4, minute=2),
+)
+
+
+@pytest.fixture(name="rated")
+def _rated(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings_Ani.json"
+    path.write_bytes(ratings(READ, *CHANGES))
+    return path
+
+
+def test_a_run_and_its_ratings_come_in_together_whatever_their_order(
+    tmp_path: Path, rated: Path
+) -> None:
+    found = document(relevansi(tmp_path / "i", "import", rated, HYBRID, "--json"))
+
+    (run,), (said,) = found["runs"], found["ratings"]
+    assert (said["run"], said["rater"], said["rater_is_new"]) == (run["id"], "Ani", True)
+    assert (said["verdicts"], said["qualities"], said["new_changes"]) == (2, 1, 3)
+    assert relevansi(tmp_path / "i", "check").stdout.startswith("Equal")
+
+
+def other_file(path: Path, name: str = "later.json", rater: str = "Ani") -> Path:
+    """Return a file of a second device: card 1 is not relevant, card 3 is, the quality is 4."""
+    changes = (
+        change(7, 1, "relevance", "0", rank=1, minute=30),
+        change(8, 1, "relevance", "1", rank=3, minute=31),
+        change(9, 1, "quality", 4, minute=32),
+    )
+    (path / name).write_bytes(ratings(READ, *changes, device="laptop", rater=rater))
+    return path / name
+
+
+def first_three(instance: Path, rater: str) -> list[int | str | None]:
+    """Return the verdicts of `rater` on the first three cards of question 1."""
+    (run,) = document(relevansi(instance, "runs", "--json"))["runs"]
+    arguments = ("export", run["id"], "--rater", rater, "--format", "json")
+    results = document(relevansi(instance, *arguments))["queries"][0]["results"]
+    return [card["relevance"] for card in results[:3]]
+
+
+def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_said(tmp_path: Path) -> None:
+    instance, attack = tmp_path / "i", tmp_path / "from a stranger.json"
+    relevansi(instance, "import", HYBRID)
+    (owner,) = (one["name"] for one in document(relevansi(instance, "raters", "--json"))["raters"])
+    own = tmp_path / "own.json"
+    own.write_bytes(ratings(READ, *CHANGES, rater=owner))
+    assert relevansi(instance, "import", own, "--rater", owner).returncode == 0
+
+    other_file(tmp_path, attack.name, owner.upper())
+    refused = relevansi(instance, "import", attack)
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"{owner}: 3 new changes" in refused.stderr
+    assert "Verdict: 1 new, 1 changed, 0 the same" in refused.stderr
+    assert "Quality: 0 new, 0 changed, 1 the same" in refused.stderr
+    assert "said here Relevant, in the file Not relevant" in refused.stderr
+    assert first_three(instance, owner) == [1, 0, None]
+    last = refused.stderr.splitlines()[-1]
+    assert last.startswith("relevansi: from a stranger.json: Nothing of it is stored:")
+    _, _, command = last.partition(": relevansi ")
+    assert shlex.split(command) == ["import", str(attack), "--rater", owner]
+
+    stored = relevansi(instance, *shlex.split(command))
+    assert stored.returncode == 0
+    assert f"{owner}: 3 new changes; verdicts: 2" in stored.stdout
+    assert first_three(instance, owner) == [0, 0, 1]
+    assert relevansi(instance, "import", attack).returncode == 0  # nothing in it is new by now
+
+
+def test_a_refusal_says_in_json_what_would_change(tmp_path: Path, rated: Path) -> None:
+    relevansi(tmp_path / "i", "import", HYBRID, rated)
+    done = relevansi(tmp_path / "i", "import", other_file(tmp_path), "--json")
+
+    assert done.returncode == 1
+    (said,) = json.loads(done.stdout)["ratings"]
+    assert (said["stored"], said["needs_confirmation"], said["new_changes"]) == (False, True, 3)
+    found = {when: (of["verdicts"], of["qualities"]) for when, of in said["effects"].items()}
+    assert found == {"new": (1, 0), "changed": (1, 0), "same": (0, 1)}
+    assert "--rater Ani" in done.stderr
+
+
+def test_two_files_of_one_new_rater_come_in_together(tmp_path: Path, rated: Path) -> None:
+    found = document(
+        relevansi(tmp_path / "i", "import", HYBRID, rated, other_file(tmp_path), "--json")
+    )
+
+    assert [said["stored"] for said in found["ratings"]] == [True, True]
+    assert [said["rater_is_new"] for said in found["ratings"]] == [True, False]
+
+
+def test_the_rater_can_be_named(tmp_path: Path, rated: Path) -> None:
+    arguments = ("import", HYBRID, rated, "--rater", "Budi", "--json")
+    (said,) = document(relevansi(tmp_path / "i", *arguments))["ratings"]
+
+    assert said["rater"] == "Budi"
+
+
+def test_ratings_without_their_run_end_with_1_and_a_remedy(tmp_path: Path, rated: Path) -> None:
+    done = relevansi(tmp_path / "i", "import", rated)
+
+    assert done.returncode == 1
+    assert "Import its run file first" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_broken_file_of_ratings_says_where(tmp_path: Path, rated: Path) -> None:
+    rated.write_bytes(rated.read_bytes()[:-20])
+    done = relevansi(tmp_path / "i", "import", rated, "--json")
+
+    assert done.returncode == 1
+    (said,) = json.loads(done.stdout)["ratings"]
+    assert [problem["code"] for problem in said["problems"]] == ["json_broken"]
+
+
+def test_a_page_to_rate_on_takes_nobodys_verdicts(tmp_path: Path) -> None:
+    (run,) = document(relevansi(tmp_path / "i", "import", HYBRID, "--json"))["runs"]
+    refused = relevansi(tmp_path / "i", "export", run["id"], "--format", "html", "--rater", "x")
+    given = relevansi(tmp_path / "i", "export", run["id"], "--format", "html")
+
+    assert refused.returncode == 2
+    assert given.stdout.startswith("<!doctype html>")
+    assert run["id"] not in given.stdout

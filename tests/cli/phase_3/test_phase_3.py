@@ -1,0 +1,85 @@
+"""``relevansi compare --phase 3``: a summary of what users asked, in every format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.conftest import NOW
+from tests.services.phase_3.participants import taking_part
+from tests.services.phase_3.test_findings import rated
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services.phase_3 import withdrawals
+from webapp.services.study import studies
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+PHASE_3 = ("compare", "--phase", "3", "--resamples", "100")
+
+
+@pytest.fixture(name="instance")
+def _instance(tmp_path: Path) -> Path:
+    """Melati found one of two cards relevant (P@5 0.5), Kenari both (1)."""
+    with _database(tmp_path).writing() as session:
+        study = studies.open_or_make(session, NOW)
+        rated(session, taking_part(session, study), YES, NO)
+        rated(session, taking_part(session, study, "Kenari"), YES, YES)
+        session.commit()
+    return tmp_path
+
+
+def _database(folder: Path) -> Database:
+    database = Database(sqlite_url(folder / "relevansi.sqlite"))
+    database.prepare()
+    return database
+
+
+def test_the_summary_has_intervals_over_participants(instance: Path) -> None:
+    found = document(relevansi(instance, *PHASE_3, "--format", "json"))
+
+    figure = found["figures"]["mean_precision_at_5"]
+    assert found["phase"] == 3
+    assert (figure["value"], figure["participants"], figure["questions"]) == (0.75, 2, 2)
+    assert figure["interval"] == {"lower": 0.5, "upper": 1.0}
+    assert found["settings"]["resamples"] == 100
+
+
+@pytest.mark.parametrize(
+    ("file_format", "ending"),
+    [("markdown", "md"), ("latex", "tex"), ("html", "html"), ("xlsx", "xlsx")],
+)
+def test_each_format_goes_to_a_file_named_by_phase_and_day_and_is_logged(
+    instance: Path, tmp_path: Path, file_format: str, ending: str
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+
+    done = relevansi(instance, *PHASE_3, "--format", file_format, "-o", folder)
+
+    assert done.returncode == 0, done.stderr
+    (written,) = folder.iterdir()
+    assert written.name.startswith("phase3_summary_")
+    assert written.suffix == f".{ending}"
+    with _database(instance).reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        logged = withdrawals.exports(session, study)
+    assert [one.name for one in logged] == [written.name]
+
+
+def test_a_rule_has_no_place_in_phase_3(instance: Path) -> None:
+    done = relevansi(instance, *PHASE_3, "--rule", "majority")
+
+    assert done.returncode == 2
+    assert "rates alone" in done.stderr
+
+
+def test_where_phase_3_is_not_set_up_one_line_says_so(tmp_path: Path) -> None:
+    done = relevansi(tmp_path, *PHASE_3)
+
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "Phase 3 is not set up" in done.stderr

@@ -1,0 +1,139 @@
+"""Claims about ``relevansi export --format proof-pack`` and ``relevansi verify``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.conftest import NOW
+from tests.services.proof_packs.packs import changed, members, rated_study, zipped
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.services.study import studies
+
+
+@pytest.fixture(name="run_id")
+def _run_id(tmp_path: Path) -> str:
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        first, _ = rated_study(session, study)
+        session.commit()
+    database.close()
+    return first
+
+
+def exported(tmp_path: Path, *arguments: str) -> Path:
+    path = tmp_path / "pack.zip"
+    done = relevansi(tmp_path, "export", *arguments, "--format", "proof-pack", "-o", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return path
+
+
+def verify(folder: Path, path: Path) -> tuple[int, Any]:
+    done = relevansi(folder, "verify", path, "--format", "json")
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_the_study_is_packed_without_an_id_and_verified_without_a_database(
+    tmp_path: Path, run_id: str
+) -> None:
+    path = exported(tmp_path)
+    first = path.read_bytes()
+    elsewhere = tmp_path / "elsewhere"
+    found = document(relevansi(elsewhere, "verify", path, "--format", "json"))
+
+    assert not elsewhere.exists()
+    assert list(found) == [
+        "file", "equal", "fingerprint", "version", "created_at", "study", "rule", "runs",
+        "files", "figures", "differences", "left_out",
+    ]  # fmt: skip
+    assert (found["equal"], found["rule"], len(found["runs"])) == (True, "majority", 2)
+    assert run_id in found["runs"]
+    assert found["differences"] == []
+    assert exported(tmp_path).read_bytes() == first
+
+
+def test_one_run_is_packed_under_the_rule_asked_for(tmp_path: Path, run_id: str) -> None:
+    code, found = verify(tmp_path, exported(tmp_path, run_id, "--rule", "adjudicated"))
+
+    assert (code, found["rule"], found["runs"]) == (0, "adjudicated", [run_id])
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_a_flipped_verdict_exits_1_and_names_the_figures(
+    tmp_path: Path, run_id: str, language: str
+) -> None:
+    path = exported(tmp_path)
+    path.write_bytes(
+        changed(
+            path.read_bytes(),
+            "verdicts.csv",
+            lambda data: data.replace(b"slug:d,1,Owner,1", b"slug:d,1,Owner,0").replace(
+                b"slug:d,1,Pemilik,1", b"slug:d,1,Pemilik,0"
+            ),
+        )
+    )
+    done = relevansi(tmp_path, "verify", path, language=language)
+
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "majority, figures, mrr, value" in done.stdout
+    assert f"runs/{run_id}/figures.json" in done.stdout
+    code, found = verify(tmp_path, path)
+    assert (code, found["equal"]) == (1, False)
+    assert {"kind", "file", "place", "stated", "computed", "source"} == set(found["differences"][0])
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (b"no zip", "not a complete zip"),
+        (zipped({"a": b""}), "manifest.json is not at its top"),
+        (zipped({"../a": b""}), "leads out of the pack"),
+        (zipped({"manifest.json": b"{}"}), "manifest.json cannot be used"),
+    ],
+)
+def test_what_is_no_pack_takes_one_clear_line(tmp_path: Path, data: bytes, word: str) -> None:
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    done = relevansi(tmp_path, "verify", path)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert word in done.stderr
+
+
+def test_a_terminal_is_not_steered_by_what_a_pack_holds(tmp_path: Path, run_id: str) -> None:
+    assert run_id
+    path = exported(tmp_path)
+    files = members(path.read_bytes())
+    path.write_bytes(zipped({**files, "\x1b[2Jx\u202e": b"", "verdicts.csv": b"\x1b[2J"}))
+    done = relevansi(tmp_path, "verify", path)
+
+    assert done.returncode == 1
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\u202e" not in done.stdout
+
+
+def test_other_formats_need_a_run(tmp_path: Path) -> None:
+    assert relevansi(tmp_path, "export", "--format", "csv").returncode == 2
+    assert relevansi(tmp_path, "export", "--format", "proof-pack", "--excel").returncode == 2
+
+
+def test_a_study_without_runs_says_so_in_one_line(tmp_path: Path) -> None:
+    done = relevansi(tmp_path, "export", "--format", "proof-pack")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "There is no run yet" in done.stderr
+
+
+def test_the_help_says_what_leaving_out_the_id_does(tmp_path: Path) -> None:
+    assert "without ID, of the whole study" in " ".join(
+        relevansi(tmp_path, "export", "--help").stdout.split()
+    )

@@ -1,0 +1,39 @@
+"""docs/figures.md is what the registry of measures says, and leaves none out."""
+
+from __future__ import annotations
+
+import pytest
+
+from webapp.config import checkout
+from webapp.exporters.exports.measures import measures_markdown
+from webapp.i18n import gettext, speaking
+from webapp.metrics.agreement.registry import COEFFICIENTS
+from webapp.metrics.comparisons.registry import COMPARISON_MEASURES
+from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
+from webapp.metrics.judging.registry import MEASURES
+from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
+
+
+def test_the_committed_page_is_the_registry_s() -> None:
+    home = checkout()
+    if home is None:
+        pytest.skip("docs/ lies in a checkout only")
+    with speaking("en"):
+        assert (home / "docs" / "figures.md").read_text("utf-8") == measures_markdown()
+
+
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_every_measure_is_explained_in_both_languages(language: str) -> None:
+    with speaking(language):
+        page = measures_markdown()
+        for measure in (
+            *MEASURES.values(),
+            *COMPARISON_MEASURES.values(),
+            *COEFFICIENTS.values(),
+            *USER_MEASURES.values(),
+            *MACHINE_MEASURES.values(),
+            *(one for found in EVALUATIONS.values() for one in found.measures.values()),
+        ):
+            assert f"### {gettext(measure.label)}\n" in page
+            assert gettext(measure.meaning) in page
+            assert gettext(measure.reading or measure.meaning) in page

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import ir_measures
+import pytest
+from ir_measures import RR, P
+
+from webapp.exporters.exports.trec import TrecResult, document, qrels, run_file
+from webapp.i18n import speaking
+from webapp.metrics.judging import ranking
+from webapp.records import Relevance
+
+R, N, U = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
+
+
+def results(verdicts: Sequence[Relevance | None], query_id: int = 1) -> list[TrecResult]:
+    return [
+        TrecResult(query_id, rank, f"slug:rumah-{rank}", verdict)
+        for rank, verdict in enumerate(verdicts, 1)
+    ]
+
+
+def test_qrels_hold_the_decided_results_and_the_notes_what_is_left_out() -> None:
+    with speaking("en"):
+        found = qrels(results((R, U, N, None, None)))
+
+    assert found.text == "1 0 slug:rumah-1 1\n1 0 slug:rumah-3 0\n"
+    assert found.notes == (
+        "1 result is left out of the qrels: cannot tell.",
+        "2 results are left out of the qrels: not judged yet.",
+        "Evaluation tools count what is left out as not relevant.",
+    )
+
+
+def test_nothing_left_out_needs_no_note() -> None:
+    assert qrels(results((R, N))).notes == ()
+
+
+def test_the_score_falls_with_the_rank_in_every_list() -> None:
+    found = run_file([*results((R, N)), *results((N,), query_id=2)], tag="hybrid gpt 4")
+
+    assert found.text == (
+        "1 Q0 slug:rumah-1 1 2 hybrid%20gpt%204\n"
+        "1 Q0 slug:rumah-2 2 1 hybrid%20gpt%204\n"
+        "2 Q0 slug:rumah-1 1 1 hybrid%20gpt%204\n"
+    )
+
+
+def test_no_results_give_empty_files() -> None:
+    assert qrels([]).text == ""
+    assert run_file([], tag="t").text == ""
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "written"),
+    [
+        ("title:rumah cemara|medan/1", "title:rumah%20cemara|medan/1"),
+        ("a\tb\u00a0c\nd", "a%09b%C2%A0c%0Ad"),
+        ("100%", "100%25"),
+        ("a#2", "a%232"),
+        ("rumah-é", "rumah-é"),
+    ],
+)
+def test_a_document_id_is_one_word_and_stays_distinct(doc_id: str, written: str) -> None:
+    assert document(TrecResult(1, 1, doc_id)) == written
+
+
+def test_a_property_listed_twice_is_two_documents() -> None:
+    twice = [TrecResult(1, 1, "slug:a/1", R), TrecResult(1, 2, "slug:a/1", R, repetition=2)]
+
+    assert qrels(twice).text == "1 0 slug:a/1 1\n1 0 slug:a/1#2 1\n"
+
+
+def measured_by_ir_measures(found: list[TrecResult]) -> dict[tuple[str, object], float]:
+    """Each (query id, measure) as ir_measures computes it from the two files."""
+    with speaking("en"):
+        judged, ranked = qrels(found).text, run_file(found, tag="t").text
+    metrics = ir_measures.iter_calc(
+        [P @ 5, RR],
+        list(ir_measures.read_trec_qrels(judged)),  # type: ignore[no-untyped-call]
+        list(ir_measures.read_trec_run(ranked)),  # type: ignore[no-untyped-call]
+    )
+    return {(metric.query_id, metric.measure): metric.value for metric in metrics}
+
+
+def test_ir_measures_finds_our_figures_in_the_files() -> None:
+    """200 random lists of 1 to 14 results, one in six of them "cannot tell"."""
+    rng = random.Random(5)
+    lists = [rng.choices((R, N, U), (3, 2, 1), k=rng.randint(1, 14)) for _ in range(200)]
+    found = [r for query_id, verdicts in enumerate(lists) for r in results(verdicts, query_id)]
+
+    measured = measured_by_ir_measures(found)
+
+    for query_id, verdicts in enumerate(lists):
+        if set(verdicts) == {U}:
+            continue  # without a decided result a question is not in the qrels at all
+        by_trec = measured[str(query_id), P @ 5]
+        assert measured[str(query_id), RR] == pytest.approx(ranking.reciprocal_rank(verdicts))
+        assert by_trec == pytest.approx(ranking.trec_precision_at(verdicts))
+        if U not in verdicts:
+            ours = by_trec * 5 / min(len(verdicts), 5)
+            assert ours == pytest.approx(ranking.precision_at(verdicts, cutoff=5))

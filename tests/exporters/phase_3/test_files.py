@@ -1,0 +1,152 @@
+"""Every file of phase 3 says the same, runs nothing, and names people by pseudonym alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from datetime import date
+
+import openpyxl
+import pytest
+
+from tests.exporters.phase_3.user_studies import HOSTILE, user_study_report
+from webapp.exporters.charts import participants
+from webapp.exporters.charts.canvas import NARROW, PAGE, WIDE
+from webapp.exporters.phase_3 import tables, words
+from webapp.exporters.phase_3.files import DATA, FORMATS, file_name
+from webapp.exporters.phase_3.json_file import user_study_json
+from webapp.exporters.phase_3.rows import COLUMNS, csv_file
+from webapp.i18n import speaking
+from webapp.metrics.phase_3.user_study import FIGURES
+
+DAY = date(2026, 3, 1)
+TEXTS = ("markdown", "latex", "html")
+
+
+@pytest.fixture(params=["id", "en"])
+def language(request: pytest.FixtureRequest) -> Iterator[str]:
+    with speaking(request.param):
+        yield request.param
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    data = csv_file(user_study_report(), name).decode()
+    return list(csv.DictReader(io.StringIO(data, newline="")))
+
+
+@pytest.mark.usefixtures("language")
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_the_same_each_time(name: str) -> None:
+    report = user_study_report()
+
+    assert FORMATS[name].render(report, DAY) == FORMATS[name].render(report, DAY)
+    assert file_name(name, DAY) == f"phase3_summary_20260301.{FORMATS[name].extension}"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_summary_tells_figures_intervals_and_both_n(name: str) -> None:
+    with speaking("en"):
+        said = FORMATS[name].render(user_study_report(), DAY).decode()
+
+    # P@5 of the four rated questions: 1, 0.5, 0 and 1 (the open one is in none): 2.5 / 4.
+    assert "0.62" in said
+    assert "Melati" in said
+    # SUS 100 and 50: mean 75; two values: 75 +- 12.706 x 25, cut to the scale.
+    assert "SUS: mean 75.00, 95% interval " in said.replace("\\%", "%").replace("~", " ")
+    assert "good, grade C" in said
+    assert "not a hundred independent" in said
+    assert "Bangor" in said
+
+
+def test_nothing_hostile_survives_in_html_latex_or_a_spreadsheet() -> None:
+    report = user_study_report()
+    html = FORMATS["html"].render(report, DAY).decode()
+    latex = FORMATS["latex"].render(report, DAY).decode()
+
+    assert "<script>alert" not in html
+    assert "\\input{x}" not in latex
+    for file in ("cards.csv", "answers.csv", "comments.csv"):
+        cells = csv.reader(io.StringIO(DATA[file].render(report).decode(), newline=""))
+        assert not any(cell.startswith("=") for row in cells for cell in row)
+    book = openpyxl.load_workbook(io.BytesIO(DATA["phase3.xlsx"].render(report)))
+    assert book.sheetnames == list(COLUMNS)
+    assert not any(
+        cell.data_type == "f" for sheet in book for row in sheet.iter_rows() for cell in row
+    )
+
+
+def test_the_long_tables_have_a_row_for_each_answer_and_card() -> None:
+    answers, cards = rows("answers"), rows("cards")
+
+    assert [(a["participant"], a["question_number"], a["precision_at_5"]) for a in answers[:4]] == [
+        ("Melati", "1", "1"),
+        ("Melati", "2", "0.5"),
+        ("Kenari", "1", "0"),
+        ("Kenari", "2", ""),  # not yet rated: undefined, not 0
+    ]
+    assert [a["rated"] for a in answers] == ["1", "1", "1", "0", "1"]
+    given = [c["relevance"] for c in cards]
+    assert given == ["1", "1", "1", "0", "0", "0", "1", "", "1", "unsure"]
+    assert len(rows("questionnaire")) == 20
+    assert [(c["participant"], c["theme"]) for c in rows("comments")][:2] == [
+        ("Melati", "price"),
+        (f"'{HOSTILE}", "price"),
+    ]
+    assert {p["participant"]: p["sus_score"] for p in rows("participants")} == {
+        "Melati": "100",
+        "Kenari": "50",
+        f"'{HOSTILE}": "",
+    }
+
+
+def test_json_is_unrounded_and_null_where_undefined() -> None:
+    found = json.loads(json.dumps(user_study_json(user_study_report())))
+
+    assert found["phase"] == 3
+    assert found["figures"]["mean_precision_at_5"]["value"] == 0.625
+    assert found["figures"]["mean_precision_at_5"]["participants"] == 3
+    assert found["figures"]["mean_precision_at_5"]["questions"] == 4
+    assert set(found["figures"]) == set(FIGURES)
+    assert found["usability"]["mean"] == 75.0
+    counts = {"participants": 3, "questions": 5, "failed": 0, "unreadable": 0}
+    assert found["counts"] == counts | {"declined": 1, "withdrawn": 2}
+    melati, kenari, hostile = found["participants"]
+    assert melati["questions"][0]["results"][0]["relevance"] == 1
+    assert kenari["questions"][1]["precision_at_5"] is None
+    assert hostile["usability"]["score"] is None
+    assert hostile["questions"][0]["results"][1]["relevance"] == "unsure"
+
+
+@pytest.mark.usefixtures("language")
+def test_before_anybody_took_part_every_format_says_so() -> None:
+    report = user_study_report([])
+
+    for name in FORMATS:
+        assert FORMATS[name].render(report, DAY)
+    for data in DATA.values():
+        assert data.render(report)
+    assert report.figures["mrr"].value is None
+    assert words.usability(report.usability, 0.95)
+
+
+def test_one_participant_has_no_interval_and_the_table_says_why() -> None:
+    with speaking("en"):
+        table = tables.summary(user_study_report(user_study_report().people[:1]))
+
+    assert table.rows[0][1].text == "0.75"
+    assert table.rows[0][2].text == "-"
+    assert any("Fewer than two participants" in note for note in table.notes)
+
+
+@pytest.mark.usefixtures("language")
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+def test_the_picture_has_a_dot_for_each_and_says_its_numbers_in_words(width: float) -> None:
+    picture = participants.draw(user_study_report(), PAGE, width)
+
+    # P@5, precision, MRR, success, coverage and quality: a dot for each person who has a value,
+    # one for the figure over all.
+    assert picture.markup.count("<circle") == 6 * (3 + 1)
+    assert picture.width == width
+    assert "0,62" in picture.description.replace(".", ",")

@@ -1,0 +1,125 @@
+"""PostgreSQL's primary is killed under load and its synchronous standby promoted, again and again.
+
+The server knows both by one address and is never told. Commits wait for the standby, so what
+was acknowledged is on it. The one that was killed comes back as the next standby.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+from tests.faults.hosts import hosts
+from tests.faults.load import Load, awaited
+from tests.faults.postgres import SETTINGS, Postgres
+from tests.faults.rows import Row
+
+FAULT = "The primary is killed, its synchronous standby promoted"
+SILENCE = "The primary's host is cut off, its synchronous standby promoted"
+IMPATIENCE = "&".join(
+    ("keepalives_idle=5", "keepalives_interval=2", "keepalives_count=2", "tcp_user_timeout=8000")
+)
+"""When to give up a connection that says nothing any more: after some eight seconds."""
+CLICKS_BETWEEN = 40
+LONGEST_ROUND = 0.5
+STRICT = "synchronous_standby_names = '*'\n"
+"""No commit without a standby, as Patroni's synchronous_mode_strict has it; each server's own."""
+IN_STEP = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+
+
+def fail_over(folder: Path, times: int, seed: int) -> Row:
+    """Return what so many losses of the primary did."""
+    moments = random.Random(seed)
+    primary, standby = Postgres(folder / "first"), Postgres(folder / "second")
+    primary.make()
+    primary.configure(SETTINGS + STRICT)
+    primary.start()
+    try:
+        _attach(standby, primary)
+        load = Load(folder, address(primary, standby))
+        load.server.start()
+        with load.clicking():
+            for _ in range(times):
+                if not load.await_clicks(CLICKS_BETWEEN):
+                    load.damage.append("the service did not come back by itself")
+                time.sleep(moments.uniform(0, LONGEST_ROUND))
+                primary.kill()
+                wanted = load.ids()
+                standby.promote()
+                primary, standby = standby, primary
+                assert awaited(lambda now=primary: _takes_writes(now))  # type: ignore[misc]
+                load.count(primary.url, wanted)
+                _attach(standby, primary)
+            load.await_clicks(CLICKS_BETWEEN)
+        load.finish()
+        load.said(503, words="is not saved yet")
+        return load.row(FAULT, _made(load, times))
+    finally:
+        primary.kill()
+        standby.kill()
+
+
+def fall_silent(folder: Path, times: int) -> Row:
+    """Return what came of hosts that are cut off: three, of which one is a spare each time."""
+    with hosts(3) as made:
+        servers = [Postgres(folder / host.name, host) for host in made]
+        try:
+            return _fall_silent(folder, servers, times)
+        finally:
+            for server in servers:
+                server.kill()
+
+
+def _fall_silent(folder: Path, servers: list[Postgres], times: int) -> Row:
+    primary, standby, spare = servers
+    primary.make()
+    primary.configure(SETTINGS + STRICT)
+    primary.start()
+    _attach(standby, primary)
+    load = Load(folder, f"{address(*servers)}&{IMPATIENCE}")
+    load.server.start()
+    with load.clicking():
+        for _ in range(times):
+            load.await_clicks(CLICKS_BETWEEN)
+            assert primary.host is not None
+            primary.host.cut_off()
+            wanted = load.ids()
+            standby.promote()
+            assert awaited(lambda now=standby: _takes_writes(now))  # type: ignore[misc]
+            load.count(standby.url, wanted)
+            _attach(spare, standby)
+            if not load.await_clicks(CLICKS_BETWEEN):
+                load.damage.append("the service did not come back by itself")
+            primary.kill()
+            primary.host.connect()
+            primary, standby, spare = standby, spare, primary
+    load.finish()
+    load.said(503, words="is not saved yet")
+    return load.row(SILENCE, _made(load, times))
+
+
+def _made(load: Load, times: int) -> str:
+    longest = max(clicker.longest_wait for clicker in load.clickers)
+    return (
+        f"{times} times, {load.refused()} clicks refused and repeated; a click waited "
+        f"{longest:.1f} s at most for its acknowledgement"
+    )
+
+
+def address(*servers: Postgres) -> str:
+    """Return one address of several servers, of which whoever takes writes is meant."""
+    hosts = "&".join(f"host={server.address}:{server.port}" for server in servers)
+    rest = "target_session_attrs=read-write&connect_timeout=3"
+    return f"postgresql+psycopg://postgres@/postgres?{hosts}&{rest}"
+
+
+def _attach(standby: Postgres, primary: Postgres) -> None:
+    """Make one server the standby of another, from a copy."""
+    standby.copy_of(primary, "standby")
+    standby.start()
+    assert awaited(lambda: primary.ask(IN_STEP) == "1"), "no standby is in step"
+
+
+def _takes_writes(server: Postgres) -> bool:
+    return server.answers() and server.ask("SELECT pg_is_in_recovery()") == "False"

@@ -1,0 +1,203 @@
+"""A server, its database and those who click on it; and the count when they are done."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from tests.browser.server import HYBRID, Server
+from tests.cli.relevansi import document
+from tests.faults import stored
+from tests.faults.clicking import Clicker
+from tests.faults.ending import at_the_end
+from tests.faults.ports import free_port
+from tests.faults.rows import Row
+from webapp.config import sqlite_url
+
+CLICKERS = 4
+MOST_WORDS = 300
+
+
+class FaultyServer(Server):
+    """A server with settings of its own, which may be another database or another clock."""
+
+    def __init__(self, instance: Path, settings: Mapping[str, str]) -> None:
+        super().__init__(instance)
+        self.port = free_port()
+        at_the_end(self.kill)
+        self.settings = settings
+
+    def environment(self) -> dict[str, str]:
+        """Return all that it knows of its surroundings."""
+        return super().environment() | dict(self.settings)
+
+    def command(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        """Return one finished command on the same database."""
+        return subprocess.run(
+            [sys.executable, "-m", "webapp", *map(str, arguments)],
+            env=self.environment() | {"LD_PRELOAD": ""},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
+    def export(self, run_id: str) -> dict[str, Any]:
+        """Return the run with every stored verdict, by a process of its own."""
+        found: dict[str, Any] = document(self.command("export", run_id, "--format", "json"))
+        return found
+
+    def export_as(self, run_id: str, file_format: str) -> str:
+        """Return the run in another format, by a process of its own."""
+        done = self.command("export", run_id, "--format", file_format)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+class Load:
+    """Those who click on a server; `url` names its database where it is not its own SQLite."""
+
+    def __init__(
+        self,
+        folder: Path,
+        url: str = "",
+        *,
+        settings: Mapping[str, str] | None = None,
+        at_once: int = 1,
+        clickers: int = CLICKERS,
+    ) -> None:
+        named = {"RELEVANSI_DATABASE_URL": url} if url else {}
+        self.server = FaultyServer(folder / "instance", named | dict(settings or {}))
+        self.sqlite_file = self.server.instance / "relevansi.sqlite"
+        self.url = url or sqlite_url(self.sqlite_file)
+        self.database = "PostgreSQL" if url else "SQLite"
+        self.port: Callable[[], int] = lambda: self.server.port
+        imported = document(self.server.command("import", HYBRID, "--json"))
+        self.run_id = str(imported["runs"][0]["id"])
+        places = stored.places(self.url)
+        self.clickers = [
+            Clicker(
+                f"device{number}", self.run_id, places[number::clickers], self.in_front, at_once
+            )
+            for number in range(clickers)
+        ]
+        self.damage: list[str] = []
+
+    def in_front(self) -> int:
+        """Return the port of the server, or of what was put before it."""
+        return self.port()
+
+    @property
+    def acknowledged(self) -> int:
+        """How many clicks were acknowledged so far."""
+        return sum(len(clicker.acknowledged) for clicker in self.clickers)
+
+    def clicked(self, more: int) -> stored.Found:
+        """Return what is stored after so many clicks on a server that has ended since."""
+        self.server.start()
+        with self.clicking():
+            self.await_clicks(more)
+        self.finish()
+        return self.count()
+
+    @contextmanager
+    def clicking(self) -> Iterator[None]:
+        """Let everybody click meanwhile."""
+        stopped = Event()
+        threads = [Thread(target=each.click_until, args=(stopped,)) for each in self.clickers]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            stopped.set()
+            for thread in threads:
+                thread.join()
+
+    def await_clicks(self, more: int, patience: float = 60) -> bool:
+        """Wait until so many more were acknowledged; return whether they were in time."""
+        wanted = self.acknowledged + more
+        return awaited(lambda: self.acknowledged >= wanted, patience)
+
+    def count(self, url: str = "", wanted: set[str] | None = None) -> stored.Found:
+        """Return what is in the database, or a copy of it at `url`; what is missing is damage.
+
+        `wanted` are the clicks that were acknowledged when the copy was taken, else by now.
+        """
+        wanted = self.ids() if wanted is None else wanted  # first: people may go on clicking
+        found = stored.found(url or self.url)
+        if found.unsound:
+            self.damage.append(found.unsound)
+        lost = wanted - set(found.events)
+        self.damage += [f"{event_id} was acknowledged and is gone" for event_id in sorted(lost)]
+        return found
+
+    def finish(self) -> None:
+        """Send what is left, on a server that runs; then every figure must be right."""
+        for clicker in self.clickers:
+            clicker.drain()
+            self.damage += clicker.wrong
+        self.server.stop()
+        checked = self.server.command("check")
+        if checked.returncode:
+            self.damage.append(checked.stdout + checked.stderr)
+        if "Traceback" in self.server.faults():
+            self.damage.append(self.server.faults()[-MOST_WORDS:])
+
+    def row(self, fault: str, made: str) -> Row:
+        """Return the count, once everything was sent and the server has stopped."""
+        found = self.count()
+        acknowledged = self.ids()
+        stray = set(found.events) - acknowledged
+        self.damage += [f"{event_id} is there and nobody sent it" for event_id in sorted(stray)]
+        for clicker in self.clickers:
+            for place, said in clicker.standing().items():
+                if found.standing.get(place) != said:
+                    self.damage.append(f"{place}: {clicker.name} said {said} last")
+        return Row(
+            fault=fault,
+            database=self.database,
+            made=made,
+            acknowledged=len(acknowledged),
+            found=len(acknowledged & set(found.events)),
+            doubled=found.doubled,
+            missing=len(acknowledged - set(found.events)),
+            damage=tuple(dict.fromkeys(self.damage)),
+        )
+
+    def said(self, *statuses: int, words: str) -> None:
+        """Hold refusals to be of these statuses, in `words`, as a part and with no traceback."""
+        for clicker in self.clickers:
+            for status, answer in clicker.refusals.items():
+                is_clear = answer.is_part and words in answer.text and answer.retry_after
+                if status not in statuses or not is_clear or "Traceback" in answer.text:
+                    self.damage.append(f"refused with {status}: {answer.text[:MOST_WORDS]}")
+
+    def refused(self) -> int:
+        """How often a click was refused, to be sent again."""
+        return sum(
+            count
+            for clicker in self.clickers
+            for status, count in clicker.answers.items()
+            if status not in {0, 200}
+        )
+
+    def ids(self) -> set[str]:
+        """Return the ids of the clicks that were acknowledged so far."""
+        return {click.event_id for each in self.clickers for click in list(each.acknowledged)}
+
+
+def awaited(is_so: Callable[[], bool], patience: float = 60) -> bool:
+    """Wait until something is so; return whether it was in time."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if is_so():
+            return True
+        time.sleep(0.005)
+    return False

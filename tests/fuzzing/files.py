@@ -1,0 +1,326 @@
+"""Every format that is read, spoiled and given to what the pages and commands read it with."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.fuzzing import mutations, samples
+from tests.fuzzing.kinds import Kind, Wrong
+from tests.services.gold import gold_files
+from webapp.chatbot import mappings
+from webapp.chatbot.answers import Asked
+from webapp.chatbot.failures import CallFailed
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.db.models import Study
+from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.i18n import LANGUAGES, speaking
+from webapp.importers.collecting import collected_runs
+from webapp.importers.evaluations import expected_json
+from webapp.importers.gold import gold_questions, known_places
+from webapp.importers.proof_packs import pack as proof_pack
+from webapp.importers.proof_packs.pack import UnusablePack
+from webapp.importers.runs import csv_ratings, problems, questions
+from webapp.importers.runs.problems import ImportRefused
+from webapp.metrics.evaluations import eval_sets
+from webapp.records import Problem
+from webapp.services.agreement import conflicts
+from webapp.services.agreement.conflicts import Pair
+from webapp.services.evaluations import files as evaluation_files
+from webapp.services.evaluations import scoring
+from webapp.services.evaluations.files import Settings
+from webapp.services.evaluations.rows import Kind as Scored
+from webapp.services.evaluations.scoring import File
+from webapp.services.exports import exports, rated_files
+from webapp.services.judging import live_metrics
+from webapp.services.offline import ratings
+from webapp.services.proof_packs import verification
+from webapp.services.runs import imports, reports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+NAME = "berkas.json"
+ASKED = Asked("Rumah?", "s1", "u", "hybrid", (("Halo", "Ya"),))
+
+Read = Callable[["Ground", bytes], None]
+Spoil = Callable[[bytes, Random], bytes]
+
+
+@dataclass(slots=True)
+class Ground:
+    """What files are read into: a database with a study and one run."""
+
+    database: Database
+    run: bytes = b""
+    run_ids: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format: valid files, how to spoil them, and what reads them."""
+
+    samples: Callable[[Ground], Sequence[bytes]]
+    spoil: Spoil
+    read: Read
+
+
+class Files(Kind[bytes]):
+    """The files of one format."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        super().__init__(seed)
+        self.name = name
+        self.format = FORMATS_READ[name]
+
+    def open(self, folder: Path) -> None:
+        """Make the database and the valid files."""
+        database = Database(sqlite_url(folder / "files.sqlite"))
+        database.prepare()
+        self.ground = Ground(database, samples.run("hybrid", "test_results.json"))
+        with database.writing() as session:
+            study = studies.open_or_make(session, NOW)
+            report = imports.examine(session, study, NAME, self.ground.run)
+            assert report.read is not None
+            self.ground.run_ids.append(imports.store(session, study, report.read, Labels(), NOW).id)
+            session.commit()
+        self.valid = self.format.samples(self.ground)
+
+    def make(self, random: Random) -> bytes:
+        """Return a spoiled file."""
+        return self.format.spoil(random.choice(self.valid), random)
+
+    def put(self, given: bytes) -> None:
+        """Have it read; what is wrong with it may be said in the ways that are declared."""
+        self.format.read(self.ground, given)
+
+    def smaller(self, given: bytes) -> Iterator[bytes]:
+        """Yield the file with parts of it left out."""
+        yield from mutations.smaller_json(given)
+        yield from mutations.smaller_bytes(given)
+
+    def shown(self, given: bytes) -> bytes:
+        """Return the file."""
+        return given
+
+
+def _told(found: Sequence[Problem]) -> None:
+    """Tell every problem, as pages and commands would, in every language."""
+    for language in LANGUAGES:
+        with speaking(language):
+            for problem in found:
+                _check_words(problems.message(problem))
+    json.dumps([problems.to_dict(problem) for problem in found])
+
+
+def _check_words(message: str) -> None:
+    message.encode("utf-8")
+    if "Traceback" in message or "%(" in message.replace("%(file)s", ""):
+        raise Wrong(f"message: {message[:100]!r}")
+
+
+def _refusing(read: Callable[[], object]) -> None:
+    """Read; a refusal names what is wrong, where, and the remedy."""
+    try:
+        read()
+    except ImportRefused as refused:
+        if not refused.problem.file:
+            raise Wrong("refused: without the name of a file") from refused
+        _told(refused.problems)
+
+
+def _rolled_back(ground: Ground, use: Callable[[Session, Study], None]) -> None:
+    with ground.database.writing() as session:
+        use(session, studies.open_or_make(session, NOW))
+        session.rollback()
+
+
+def _read_run(ground: Ground, data: bytes) -> None:
+    def use(session: Session, study: Study) -> None:
+        report = imports.examine(session, study, NAME, data)
+        _told(report.problems)
+        if report.read is None:
+            return
+        stored = imports.store(session, study, report.read, Labels(), NOW)
+        session.flush()
+        if wrong := live_metrics.check(session):
+            raise Wrong(f"check: {wrong[0]}")
+        rule = reports.rule_of(session, study)
+        # One of them each time: a spreadsheet takes longer than all the rest.
+        names = sorted(exports.FORMATS)
+        exports.export(session, study, stored.id, rule, names[len(data) % len(names)])
+
+    _rolled_back(ground, use)
+
+
+def _read_ratings(ground: Ground, data: bytes) -> None:
+    def use(session: Session, study: Study) -> None:
+        seen = ratings.examine(session, study, NAME, data, NOW)
+        report = ratings.store(session, study, NAME, data, NOW, confirmed=True)
+        session.flush()
+        for one in (seen, report):
+            _told(one.problems if one else ())
+        if wrong := live_metrics.check(session):
+            raise Wrong(f"check: {wrong[0]}")
+
+    _rolled_back(ground, use)
+
+
+def _read_csv(ground: Ground, data: bytes) -> None:
+    _told(csv_ratings.read("rated.csv", data).problems)
+
+    def use(session: Session, study: Study) -> None:
+        rated_files.compare(session, study, "rated.csv", data, ground.run_ids)
+
+    _rolled_back(ground, use)
+
+
+def _read_pack(_ground: Ground, data: bytes) -> None:
+    try:
+        with proof_pack.opened("pack.zip", io.BytesIO(data)) as pack:
+            verification.verify(pack)
+    except UnusablePack as refused:
+        for language in LANGUAGES:
+            with speaking(language):
+                _check_words(str(refused))
+
+
+def _score(gold: bytes, results: bytes, manual: bytes) -> None:
+    files = (File("gold.json", gold), File("results.json", results), File("manual.json", manual))
+    _refusing(lambda: _told(scoring.constraint_scoring(*files).problems))
+
+
+def _read_gold(_ground: Ground, data: bytes) -> None:
+    _refusing(lambda: gold_questions.read(NAME, data))
+    _score(data, gold_files.v2_file(), samples.as_bytes(samples.MANUAL))
+
+
+def _read_listed(_ground: Ground, data: bytes) -> None:
+    _score(gold_files.gold_bytes(), data, samples.as_bytes(samples.MANUAL))
+
+
+def _read_manual(_ground: Ground, data: bytes) -> None:
+    _score(gold_files.gold_bytes(), gold_files.v2_file(), data)
+
+    def both() -> None:
+        pairs = [
+            Pair("a", gold_files.v2_file(), data),
+            Pair("b", gold_files.v2_file(), samples.as_bytes(samples.MANUAL)),
+        ]
+        _told(conflicts.compare(conflicts.judged_runs(pairs)).problems)
+
+    _refusing(both)
+
+
+def _scored(*settings: Settings) -> Read:
+    def read(_ground: Ground, data: bytes) -> None:
+        for one in settings:
+            with WaitingRows() as rows:
+                _refusing(lambda one=one, rows=rows: _told(  # type: ignore[misc]
+                    evaluation_files.score(one, [File(NAME, data)], rows).problems
+                ))  # fmt: skip
+
+    return read
+
+
+def _read_outputs(_ground: Ground, data: bytes) -> None:
+    """Read JSON Lines as outputs, and as a dev set."""
+    whole = json.loads(samples.json_answers())
+    listed = [
+        {name: item[name] for name in ("id", "question", "expected")} for item in whole["items"]
+    ]
+    asked = samples.as_bytes(listed)
+    provenance = {name: value for name, value in whole.items() if name != "items"}
+    provenance["eval_set_version"] = eval_sets.version("questions", listed)
+
+    def both() -> None:
+        answered = expected_json.join(
+            "questions.json", asked, "outputs.jsonl", io.BytesIO(data), provenance=provenance
+        )
+        _told(answered.problems)
+
+    _refusing(both)
+    _refusing(lambda: expected_json.read_subset("subset.json", data))
+
+
+def _read_mapping(_ground: Ground, data: bytes) -> None:
+    try:
+        mapping = mappings.read(NAME, data)
+        mappings.headers(mapping, {})
+        json.dumps(mapping.body(ASKED))
+        mapping.read(samples.ANSWERED, ASKED)
+    except (mappings.UnusableMapping, mappings.MissingKey, CallFailed) as refused:
+        _check_words(str(refused))
+
+
+def _read_answered(_ground: Ground, data: bytes) -> None:
+    """Read what a chatbot sends back, once it is JSON at all."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    for mapping in (_MAPPING, mappings.CONTRACT, mappings.openai("m", {})):
+        try:
+            mapping.read(document, ASKED)
+        except CallFailed as refused:
+            _check_words(str(refused))
+
+
+_MAPPING = mappings.read(NAME, samples.as_bytes(samples.MAPPING))
+_JSON = mutations.by_structure_or_bytes(mutations.spoiled_json)
+_LINES = mutations.by_structure_or_bytes(mutations.spoiled_lines)
+_CSV = mutations.by_structure_or_bytes(mutations.spoiled_csv)
+
+
+def _always(*data: bytes) -> Callable[[Ground], Sequence[bytes]]:
+    return lambda _ground: data
+
+
+FORMATS_READ: Mapping[str, Format] = {
+    "runs": Format(lambda _ground: samples.runs(), _JSON, _read_run),
+    "collections": Format(
+        _always(samples.as_bytes(samples.COLLECTED)),
+        _JSON,
+        lambda _ground, data: _refusing(lambda: collected_runs.read(NAME, data)),
+    ),
+    "questions": Format(
+        _always(samples.questions()),
+        _JSON,
+        lambda _ground, data: _refusing(lambda: questions.read(NAME, data)),
+    ),
+    "gold": Format(_always(gold_files.gold_bytes()), _JSON, _read_gold),
+    "places": Format(
+        _always(samples.as_bytes(samples.PLACES)),
+        _JSON,
+        lambda _ground, data: _refusing(lambda: known_places.read(NAME, data)),
+    ),
+    "listed": Format(_always(gold_files.v2_file()), _JSON, _read_listed),
+    "manual": Format(_always(samples.as_bytes(samples.MANUAL)), _JSON, _read_manual),
+    "ratings": Format(lambda ground: [samples.ratings(ground.run)], _JSON, _read_ratings),
+    "csv": Format(lambda ground: samples.rated(ground.database)[0], _CSV, _read_csv),
+    "packs": Format(
+        lambda ground: [samples.rated(ground.database)[1]], mutations.spoiled_zip, _read_pack
+    ),
+    "answers": Format(
+        _always(samples.answers()),
+        _LINES,
+        _scored(Settings(Scored.ANSWERS), Settings(Scored.ANSWERS, keep_citations=True)),
+    ),
+    "chunks": Format(_always(samples.chunks()), _LINES, _scored(Settings(Scored.CHUNKS))),
+    "json-answers": Format(_always(samples.json_answers()), _JSON, _scored(Settings(Scored.JSON))),
+    "outputs": Format(
+        _always(b'{"id": "j1", "output": "{}"}\n{"id": "j2", "output": null}\n', b'["j1", "j2"]'),
+        _LINES,
+        _read_outputs,
+    ),
+    "mappings": Format(_always(samples.as_bytes(samples.MAPPING)), _JSON, _read_mapping),
+    "chatbot": Format(_always(samples.as_bytes(samples.ANSWERED)), _JSON, _read_answered),
+}
+"""Every format by the name that ``--only`` takes."""

@@ -1,0 +1,253 @@
+"""Sets of JSON answers: in one file, or questions and outputs joined by id."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from typing import Any
+
+import pytest
+
+from tests.services.evaluations.scored_files import PROVENANCE
+from webapp.i18n import speaking
+from webapp.importers.evaluations import expected_json
+from webapp.importers.evaluations.expected_json import (
+    JsonAnswerSet,
+    UnusableJsonAnswers,
+    UnusableProvenance,
+)
+from webapp.importers.runs import problems
+from webapp.metrics.evaluations import eval_sets
+from webapp.metrics.evaluations.json_answers import Context, JsonQuestion
+
+EXAMPLE: dict[str, Any] = {
+    "target_audience": "keluarga",
+    "main_topic": "rumah",
+    "sub_topic": "cemara",
+    "detailed_description": [],
+    "original_evidence": "",
+    "predicted_questions": [],
+}
+EXPECTED = {"answer_example": EXAMPLE, "source_map": []}
+ITEM: dict[str, Any] = {
+    "id": "q1",
+    "question": "?",
+    "expected": EXPECTED,
+    "output": "{}",
+    "context": [{"source_path": "a.md", "text": "alpha"}],
+}
+QUESTION = JsonQuestion("q1", "?", EXAMPLE, "{}", (Context("a.md", "alpha"),))
+
+
+def read(document: object) -> JsonAnswerSet:
+    return expected_json.read("a.json", json.dumps(document).encode())
+
+
+def version(*questions: object) -> dict[str, str]:
+    """The provenance of answers to these questions."""
+    return {**PROVENANCE, "eval_set_version": eval_sets.version("q", questions)}
+
+
+def join(questions: object, *lines: object, **stated: object) -> JsonAnswerSet:
+    data = "\n".join(json.dumps(line) for line in lines).encode()
+    return expected_json.join(
+        "q.json", json.dumps(questions).encode(), "o.jsonl", io.BytesIO(data), stated
+    )
+
+
+def told(found: JsonAnswerSet) -> list[str]:
+    with speaking("en"):
+        return [problems.message(problem) for problem in found.problems]
+
+
+def test_one_file_holds_provenance_and_items() -> None:
+    assert read({**PROVENANCE, "items": [ITEM]}) == JsonAnswerSet((QUESTION,), PROVENANCE)
+
+
+def test_every_missing_field_of_the_provenance_is_named() -> None:
+    stated = {**PROVENANCE, "index_version": " ", "adapter_id": None}
+    stated.pop("model_id")
+    with pytest.raises(UnusableProvenance) as refused, speaking("en"):
+        read({**stated, "items": [ITEM]})
+
+    with speaking("en"):
+        assert "missing: index_version, model_id, adapter_id / registry_model_id." in str(
+            refused.value
+        )
+
+
+def test_a_bad_item_is_told_and_the_good_ones_kept() -> None:
+    bad = [{**ITEM, "id": None}, {**ITEM, "expected": {}}, "text", ITEM, ITEM]
+    found = read({**PROVENANCE, "items": bad})
+
+    assert found.questions == (QUESTION,)
+    assert [problem.code for problem in found.problems] == [
+        "value_wrong",
+        "value_wrong",
+        "value_wrong",
+        "item_id_repeated",
+    ]
+    assert "items[1].expected.answer_example is wrong" in told(found)[1]
+
+
+@pytest.mark.parametrize("output", [{"main_topic": "rumah"}, 5, []])
+def test_an_output_that_is_no_text_fails_and_is_told(output: object) -> None:
+    found = read({**PROVENANCE, "items": [{**ITEM, "output": output}]})
+
+    assert found.questions[0].output is None
+    assert "The answer fails as not JSON." in told(found)[0]
+
+
+def test_a_context_without_a_path_is_told_and_ignored() -> None:
+    found = read({**PROVENANCE, "items": [{**ITEM, "context": [{"text": "x"}, *ITEM["context"]]}]})
+
+    assert found.questions == (QUESTION,)
+    assert "items[0].context[0].source_path is missing" in told(found)[0]
+
+
+@pytest.mark.parametrize("document", [[], {}, {"items": {}}, {"items": []}, {"items": [5]}])
+def test_another_file_is_refused(document: object) -> None:
+    with pytest.raises(UnusableJsonAnswers):
+        read(document)
+
+
+def test_outputs_are_joined_by_id_in_the_order_of_the_questions() -> None:
+    questions = [{**ITEM, "id": 2}, {**ITEM, "id": 1}, {**ITEM, "id": 3}]
+    given = [{"source_path": "b.md", "text": "beta"}]
+    found = join(questions, {"id": "1", "output": "one", "context": given},
+                 {"id": 2, "output": "two"}, **version(*questions))  # fmt: skip
+
+    assert [(q.row_id, q.output) for q in found.questions] == [
+        ("2", "two"),
+        ("1", "one"),
+        ("3", None),
+    ]
+    assert [q.contexts[0].source_path for q in found.questions] == ["a.md", "b.md", "a.md"]
+    assert "no output for this many questions: 1 (3)" in told(found)[0]
+
+
+def test_outputs_of_no_question_and_repeated_ones_are_told() -> None:
+    lines = [{"id": "q1", "output": "{}"}, {"id": "q1", "output": ""}, {"id": 9}, "x"]
+    found = join([ITEM], *lines, **version(ITEM))
+
+    assert found.questions[0].output == "{}"
+    assert [(problem.code, problem.line) for problem in found.problems] == [
+        ("line_id_repeated", 2),
+        ("line_id_unknown", 3),
+        ("line_not_an_object", 4),
+    ]
+
+
+def test_the_provenance_may_stand_with_the_questions_the_outputs_or_apart() -> None:
+    answer, stated = {"id": "q1", "output": "{}"}, version(ITEM)
+
+    assert join({**stated, "items": [ITEM]}, answer).provenance == stated
+    assert join({"provenance": stated, "items": [ITEM]}, answer).provenance == stated
+    assert join([ITEM], stated, answer).provenance == stated
+    later = {**stated, "model_id": "later"}
+    assert join({**stated, "questions": [ITEM]}, answer, **later).provenance == later
+    with pytest.raises(UnusableProvenance):
+        join([ITEM], answer)
+
+
+def test_a_model_of_a_registry_stands_for_an_adapter() -> None:
+    stated = {**PROVENANCE, "registry_model_id": "models/7"}
+    stated.pop("adapter_id")
+
+    assert read({**stated, "items": [ITEM]}).provenance == stated
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("prompt_sha256", "9f"),
+        ("prompt_sha256", "x" * 64),
+        ("eval_set_version", "1"),
+        ("eval_set_version", f"@{'0' * 40}"),
+        ("eval_set_version", f"q@{'0' * 39}"),
+    ],
+)
+def test_what_is_no_hash_is_refused_by_the_name_of_its_field(name: str, wrong: str) -> None:
+    with pytest.raises(UnusableProvenance) as refused, speaking("en"):
+        read({**PROVENANCE, name: wrong, "items": [ITEM]})
+
+    with speaking("en"):
+        assert f"{name} is {wrong}" in str(refused.value)
+
+
+def test_outputs_of_another_set_of_questions_are_refused() -> None:
+    """The version is the SHA-1 of the questions' canonical JSON, or of the file as it is."""
+    answer = {"id": "q1", "output": "{}"}
+    of_file = hashlib.sha1(json.dumps([ITEM]).encode()).hexdigest()
+
+    assert join([ITEM], answer, **PROVENANCE | {"eval_set_version": f"q@{of_file}"}).questions
+    with pytest.raises(UnusableProvenance) as refused, speaking("en"):
+        join([ITEM], answer, **version({**ITEM, "id": "q2"}))
+    with speaking("en"):
+        assert "o.jsonl was made for another set of questions" in str(refused.value)
+        assert f"q.json is {version(ITEM)['eval_set_version']}" in str(refused.value)
+
+
+def test_contexts_are_read_by_either_name() -> None:
+    item = {name: value for name, value in ITEM.items() if name != "context"}
+    found = read({**PROVENANCE, "items": [item | {"contexts": ITEM["context"]}]})
+
+    assert found == JsonAnswerSet((QUESTION,), PROVENANCE)
+    answer = {"id": "q1", "output": "{}", "contexts": [{"source_path": "b.md", "text": "beta"}]}
+    assert join([ITEM], answer, **version(ITEM)).questions[0].contexts == (Context("b.md", "beta"),)
+
+
+def test_keys_that_nothing_reads_are_told_once_with_their_number() -> None:
+    example = {**EXAMPLE, "subtopic": "x"}
+    odd = [
+        {**ITEM, "id": n, "outputs": "{}", "expected": {"answer_example": example}} for n in (1, 2)
+    ]
+    words = told(read({**PROVENANCE, "modelid": "x", "items": odd}))
+
+    assert any("the key modelid (found 1 times)" in text for text in words)
+    assert any("the key outputs (found 2 times)" in text for text in words)
+    assert any("the key expected.answer_example.subtopic (found 2 times)" in t for t in words)
+
+
+def test_what_answer_writes_beside_an_output_is_known() -> None:
+    answer = {"id": "q1", "output": "{}", "usage": {}, "latency_ms": 1, "tries": 1, "model": "m"}
+    stated = version(ITEM) | {"endpoint": "http://127.0.0.1/v1", "temperature": 0}
+
+    assert join([ITEM], stated, answer).problems == ()
+
+
+def test_expected_fields_and_outputs_that_are_not_there_are_told() -> None:
+    example = {name: value for name, value in EXAMPLE.items() if name != "sub_topic"}
+    item = {"id": "q1", "expected": {"answer_example": example}}
+    words = told(read({**PROVENANCE, "items": [item]}))
+
+    assert "a.json has no output for this many questions: 1 (q1)" in words[0]
+    assert "expected.answer_example has no sub_topic in this many questions: 1 (q1)" in words[1]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        ["a", 1, "a"],
+        [{"id": "a"}, {"id": 1}],
+        {"ids": ["a", 1]},
+        {"items": [{"id": "a"}, {"id": 1}]},
+    ],
+)
+def test_a_subset_is_a_list_of_ids(document: object) -> None:
+    assert expected_json.read_subset("dev.json", json.dumps(document).encode()) == ("a", "1")
+
+
+@pytest.mark.parametrize("document", [[], {}, [None], [{"no": "id"}], "a", [True]])
+def test_another_subset_is_refused(document: object) -> None:
+    with pytest.raises(UnusableJsonAnswers):
+        expected_json.read_subset("dev.json", json.dumps(document).encode())
+
+
+def test_ids_of_a_subset_that_are_not_there_are_told() -> None:
+    ids = [str(n) for n in range(20)]
+    (found,) = expected_json.check_subset("dev.json", ids, ["0"])
+
+    assert found.details["ids"] == "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ..."
+    assert expected_json.check_subset("dev.json", ["0"], ["0"]) == ()

@@ -1,0 +1,109 @@
+"""Files of ratings from a page without a server: recognised by content, checked value by value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.services.offline.offline_files import change, ratings
+from tests.services.runs.runs import card, query, run
+from webapp.exporters.offline import page
+from webapp.importers.offline import ratings as offline_ratings
+from webapp.importers.offline.ratings import OfflineRatings
+from webapp.importers.runs.problems import ImportRefused, message
+
+RUN = run(query(1, card("a")))
+
+
+def read(data: bytes) -> OfflineRatings:
+    found = offline_ratings.read("r.json", data)
+    assert found is not None
+    return found
+
+
+def test_the_page_and_the_reader_mean_the_same_format() -> None:
+    assert page.FORMAT == offline_ratings.FORMAT
+    assert page.VERSION == offline_ratings.VERSION
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"{}", b'{"results": []}', b'["relevansi offline ratings"]', b'{"name": "format"}', b""],
+)
+def test_another_file_is_not_taken_for_one(data: bytes) -> None:
+    assert offline_ratings.read("x.json", data) is None
+
+
+def test_changes_come_in_the_order_in_which_they_were_made() -> None:
+    found = read(ratings(RUN, change(2, 1, "quality", 3), change(1, 1, "quality", 2)))
+
+    assert [one.value for one in found.changes] == ["2", "3"]
+    assert found.cards[1][1].identity == "slug:a"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"field": "relevance", "value": "2", "rank": 1},
+        {"field": "relevance", "value": 1, "rank": 1},
+        {"field": "relevance", "value": "1"},
+        {"field": "relevance", "value": "1", "rank": 0},
+        {"field": "quality", "value": 6},
+        {"field": "quality", "value": -1},
+        {"field": "quality", "value": True},
+        {"field": "quality", "value": "4"},
+        {"field": "notes", "value": 3},
+        {"field": "notes", "value": "x" * 10_001},
+        {"field": "empty_outcome", "value": "maybe"},
+        {"field": "verdict", "value": "1"},
+        {"field": "quality", "value": 4, "time": -1},
+        {"field": "quality", "value": 4, "time": 10**18},
+        {"field": "quality", "value": 4, "time": "now"},
+        {"field": "quality", "value": 4, "sequence": 2**31},
+        {"field": "quality", "value": 4, "event_id": ""},
+        {"field": "quality", "value": 4, "event_id": "x" * 65},
+        {"field": "quality", "value": 4, "query_id": None},
+    ],
+)
+def test_a_change_that_cannot_be_is_left_out_and_told(wrong: dict[str, Any]) -> None:
+    good = change(1, 1, "quality", 4)
+    found = read(ratings(RUN, {**change(2, 1, "quality", 1), **wrong}, good))
+
+    assert [one.event_id for one in found.changes] == ["e1"]
+    assert [problem.code for problem in found.problems] == ["ratings_change_wrong"]
+    assert "changes[0]" in message(found.problems[0])
+
+
+def test_of_two_changes_with_one_id_the_first_counts() -> None:
+    found = read(ratings(RUN, change(1, 1, "quality", 4), change(1, 1, "quality", 5)))
+
+    assert [one.value for one in found.changes] == ["4"]
+    assert [problem.code for problem in found.problems] == ["ratings_change_repeated"]
+
+
+@pytest.mark.parametrize(
+    ("top", "code"),
+    [({"version": 2}, "ratings_too_new"), ({"changes": {}}, "value_wrong")],
+)
+def test_a_file_that_cannot_be_used_says_why(top: dict[str, Any], code: str) -> None:
+    with pytest.raises(ImportRefused) as refusal:
+        read(ratings(RUN, **top))
+
+    assert refusal.value.problem.code == code
+
+
+def test_a_file_that_was_cut_off_says_where() -> None:
+    with pytest.raises(ImportRefused) as refusal:
+        read(ratings(RUN)[:-10])
+
+    assert refusal.value.problem.code == "json_broken"
+
+
+def test_unknown_keys_and_missing_cards_do_no_harm() -> None:
+    whole = json.loads(ratings(RUN, change(1, 1, "notes", "")))
+    found = read(json.dumps(whole | {"queries": [{"query_id": 1}, 3], "more": 1}).encode())
+
+    assert found.cards == {}
+    assert [one.value for one in found.changes] == [None]

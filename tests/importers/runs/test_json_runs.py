@@ -1,0 +1,558 @@
+"""Run files of both formats: what is read, what is reported, what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.i18n import LANGUAGES, speaking
+from webapp.importers.runs import json_documents, json_runs
+from webapp.importers.runs.problems import (
+    ImportRefused,
+    NoReadableQuery,
+    UnknownRunFormat,
+    UnreadableFile,
+    message,
+)
+from webapp.records import QueryState, ReadQuery, ReadRun, Severity
+
+SITE = "https://rumah.example/properti"
+TWO_CARDS = f"""1. **[Rumah A]({SITE}/a)**
+   📍 Medan
+   💰 Rp 800 jt
+2. **[Rumah B]({SITE}/b)**
+   🏠 3 KT"""
+
+
+def entry(query_id: int = 1, **changes: Any) -> dict[str, Any]:
+    """A V1 entry with two cards, `changes` applied; a key given as ``...`` is left out."""
+    whole: dict[str, Any] = {
+        "query_id": query_id,
+        "question": f"Carikan rumah {query_id}",
+        "category": "location_simple",
+        "success": True,
+        "response": TWO_CARDS,
+        "response_length": len(TWO_CARDS),
+        "results_count": 2,
+    } | changes
+    return {key: value for key, value in whole.items() if value is not ...}
+
+
+def v1(*entries: object, **top: object) -> dict[str, Any]:
+    head = {"timestamp": "20260126_141433", "thread_id": "t", "user_id": "u"}
+    return {**head, "search_method": "hybrid", "results": list(entries), **top}
+
+
+def v2(*entries: object, **top: object) -> dict[str, Any]:
+    head = {"timestamp": "20260126_141433", "method": "hybrid", "llm": "openai"}
+    return {**head, "threshold_t": 0.6, "results": list(entries), **top}
+
+
+def v2_entry(*properties: object, **changes: Any) -> dict[str, Any]:
+    whole: dict[str, Any] = {
+        "properties": list(properties),
+        "properties_count": len(properties),
+    } | changes
+    return entry(success=..., response_length=..., results_count=..., **whole)
+
+
+def read(document: object, name: str = "test_results.json") -> ReadRun:
+    return json_runs.read(name, json.dumps(document).encode())
+
+
+def query(document: object) -> ReadQuery:
+    (only,) = read(document).queries
+    return only
+
+
+def codes(run: ReadRun) -> list[str]:
+    return [problem.code for problem in run.problems]
+
+
+def told(run: ReadRun) -> str:
+    """The only problem of `run` in English."""
+    (problem,) = run.problems
+    with speaking("en"):
+        return message(problem)
+
+
+# --- What is read -----------------------------------------------------------------------
+
+
+def test_a_v1_file_is_read_with_its_labels_and_its_hash() -> None:
+    data = json.dumps(v1(entry(), total_questions=1, successful=1, note="x")).encode()
+    run = json_runs.read("hybrid/test_results.json", data)
+
+    assert run.file_format == "v1"
+    assert run.sha256 == hashlib.sha256(data).hexdigest()
+    assert (run.timestamp, run.thread_id, run.user_id) == ("20260126_141433", "t", "u")
+    assert (run.search_method, run.llm, run.total_questions) == ("hybrid", None, 1)
+    assert run.extra == {"note": "x"}
+    assert run.problems == ()
+    assert [card.slug for card in run.queries[0].cards] == ["a", "b"]
+
+
+def test_a_v2_file_is_read_with_its_llm() -> None:
+    run = read(v2(v2_entry({}, {})))
+
+    assert (run.file_format, run.search_method, run.llm) == ("v2", "hybrid", "openai")
+    assert run.extra == {"threshold_t": 0.6}
+    assert run.queries[0].claimed_count == 2
+
+
+@pytest.mark.parametrize(
+    ("document", "file_format"),
+    [
+        (v1(entry(properties=[])), "v1"),
+        (v2(v2_entry()), "v2"),
+        ({"results": [entry()]}, "v1"),
+        ({"results": [v2_entry()]}, "v2"),
+        ({"results": [{"query_id": 1, "question": "a", "response": ""}]}, "v1"),
+        ({"results": [{"query_id": 1, "question": "a", "response": "", "properties": []}]}, "v2"),
+    ],
+)
+@pytest.mark.parametrize("name", ["test_results.json", "results.json", "x"])
+def test_the_format_is_known_by_what_the_file_holds(
+    document: object, file_format: str, name: str
+) -> None:
+    assert read(document, name).file_format == file_format
+
+
+def test_keys_that_are_not_understood_are_kept() -> None:
+    kept: dict[str, Any] = {"latency_ms": 12.5, "usage": [{"prompt_tokens": 3}], "mood": {"a": [1]}}
+
+    assert query(v1(entry(**kept))).extra == kept
+
+
+def test_properties_are_kept_as_they_were_given() -> None:
+    properties = [{"name": "Rumah A", "api_data": {"price": "5"}}]
+
+    assert query(v2(v2_entry(*properties))).extra == {"properties": properties}
+
+
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        ({}, QueryState.RESULTS),
+        ({"results_count": None}, QueryState.RESULTS),
+        ({"results_count": 0}, QueryState.RESULTS),
+        ({"response": "Tidak ada.", "results_count": 0}, QueryState.EMPTY),
+        ({"response": "Tidak ada.", "results_count": None}, QueryState.EMPTY),
+        ({"response": "Tidak ada.", "results_count": ...}, QueryState.EMPTY),
+        ({"response": "", "results_count": 0}, QueryState.EMPTY),
+        ({"response": "Ada lima!", "results_count": 5}, QueryState.UNREADABLE),
+        ({"success": False, "response": None, "error": "timeout"}, QueryState.FAILED),
+        ({"success": False, "response": ..., "results_count": 0}, QueryState.FAILED),
+        ({"success": False}, QueryState.FAILED),
+        ({"success": ..., "error": "timeout", "response": ""}, QueryState.FAILED),
+        ({"success": ...}, QueryState.RESULTS),
+        ({"response": ...}, QueryState.UNREADABLE),
+        ({"response": None}, QueryState.UNREADABLE),
+        ({"response": 42}, QueryState.UNREADABLE),
+        ({"success": "true"}, QueryState.UNREADABLE),
+    ],
+)
+def test_what_came_back_is_told_apart(changes: dict[str, Any], state: QueryState) -> None:
+    read_one = query(v1(entry(**changes)))
+
+    assert read_one.state is state
+    assert bool(read_one.cards) == (state is QueryState.RESULTS)
+
+
+def test_the_error_of_a_failed_call_is_kept() -> None:
+    failed = query(v1(entry(success=False, error={"code": 504}, response="")))
+
+    assert failed.error == '{"code": 504}'
+
+
+@pytest.mark.parametrize(
+    ("changes", "depends"),
+    [
+        ({}, None),
+        ({"category": "context_followup"}, True),
+        ({"category": "context_followup", "context_dependent": False}, False),
+        ({"context_dependent": True}, True),
+        ({"category": "no_context_here"}, None),
+    ],
+)
+def test_context_dependence_is_said_or_follows_the_category(
+    changes: dict[str, Any], depends: bool | None
+) -> None:
+    assert query(v1(entry(**changes))).context_dependent is depends
+
+
+# --- Properties fill gaps ---------------------------------------------------------------
+
+
+def test_the_answer_stands_and_properties_fill_what_it_does_not_say() -> None:
+    known = {
+        "name": "Another",
+        "slug": "a",
+        "location": "Binjai",
+        "price": 1,
+        "bedrooms": 4,
+        "bathrooms": 0,
+        "land_area": 84,
+        "building_area": 54.5,
+        "floors": 2,
+        "certificate": "SHM",
+        "listing_type": "sale",
+        "source": "listing",
+        "api_id": 77,
+        "image_url": "https://cdn.example/a.jpg",
+        "api_data": {"bathrooms": 9, "images": [{"image_url": "https://cdn.example/b.jpg"}]},
+    }
+    first, second = query(v2(v2_entry(known, {"slug": "b", "price": 0, "bedrooms": 9}))).cards
+
+    assert (first.title, first.location, first.price) == ("Rumah A", "Medan", 800_000_000)
+    assert (first.bedrooms, first.bathrooms, first.floors) == (4, None, 2)
+    assert (first.land_area, first.building_area) == (84.0, 54.5)
+    assert (first.certificate, first.listing_type, first.listing_id) == ("SHM", "sale", "77")
+    assert first.image_url == "https://cdn.example/a.jpg"
+    assert (second.price, second.bedrooms) == (None, 3)
+
+
+def test_repeated_slugs_are_matched_in_order_and_the_last_one_stays() -> None:
+    response = "\n".join(f"{n}. [A]({SITE}/a)" for n in (1, 2, 3))
+    properties = [{"slug": "a", "price": 5}, {"slug": "a", "price": 7}]
+
+    cards = query(v2(v2_entry(*properties, response=response))).cards
+
+    assert [card.price for card in cards] == [5, 7, 7]
+
+
+def test_without_a_slug_position_and_title_must_agree() -> None:
+    response = "1. **Rumah A**\n2. **Rumah B**\n3. **Rumah C**"
+    properties = [{"name": "rumah  a", "price": 5}, {"name": "X", "price": 7}]
+
+    cards = query(v2(v2_entry(*properties, response=response, properties_count=3))).cards
+
+    assert [card.price for card in cards] == [5, None, None]
+
+
+@pytest.mark.parametrize("value", ["a", "-5", "1e400", -5, 0, 10**40, 1.5, ""])
+def test_a_price_that_cannot_be_is_not_known(value: object) -> None:
+    card = query(v2(v2_entry({}, {"slug": "b", "price": value}))).cards[1]
+
+    assert card.price is None
+
+
+def test_a_broken_property_value_is_reported_and_the_others_used() -> None:
+    run = read(v2(v2_entry({"slug": "a", "bedrooms": [3], "floors": 2}, {})))
+
+    assert run.queries[0].cards[0].floors == 2
+    assert "results[0].properties[0].bedrooms" in told(run)
+
+
+# --- What is reported -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("broken", "place", "found"),
+    [
+        ({"question": "a", "response": ""}, "results[1].query_id", "missing"),
+        (entry(2) | {"query_id": "2"}, "results[1].query_id", "a text"),
+        (entry(2) | {"query_id": 2.5}, "results[1].query_id", "2.5"),
+        (entry(2) | {"query_id": -2}, "results[1].query_id", "-2"),
+        (entry(2) | {"query_id": 2**60}, "results[1].query_id", str(2**60)),
+        (entry(2) | {"query_id": True}, "results[1].query_id", "true or false"),
+        (entry(2, question=...), "results[1].question", "missing"),
+        (entry(2, question="  "), "results[1].question", "an empty text"),
+        (entry(2, question=["a"]), "results[1].question", "a list"),
+        (None, "results[1]", "nothing (null)"),
+        ("x", "results[1]", "a text"),
+        ([], "results[1]", "a list"),
+    ],
+)
+def test_an_entry_without_number_or_question_is_left_out(
+    broken: object, place: str, found: str
+) -> None:
+    run = read(v1(entry(1), broken))
+
+    assert [kept.query_id for kept in run.queries] == [1]
+    assert told(run).startswith(f"test_results.json: {place} is ")
+    assert found in told(run)
+    assert "The entry is left out." in told(run)
+    assert run.problems[0].severity is Severity.ERROR
+
+
+@pytest.mark.parametrize("changes", [{"response": 42}, {"response": ...}, {"success": 1}])
+def test_a_broken_answer_is_kept_as_unreadable(changes: dict[str, Any]) -> None:
+    run = read(v1(entry(1), entry(2, **changes)))
+
+    assert [kept.state for kept in run.queries] == [QueryState.RESULTS, QueryState.UNREADABLE]
+    assert run.problems[0].severity is Severity.ERROR
+    assert run.problems[0].query_id == 2
+    assert "kept as an unreadable answer" in message_in_english(run, 0)
+
+
+def message_in_english(run: ReadRun, position: int) -> str:
+    with speaking("en"):
+        return message(run.problems[position])
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"results_count": -1}, "results_count"),
+        ({"results_count": "two"}, "results_count"),
+        ({"results_count": 2.5}, "results_count"),
+        ({"results_count": 2**54}, "results_count"),
+        ({"category": 5}, "category"),
+        ({"context_dependent": "no"}, "context_dependent"),
+        ({"properties": {}}, "properties"),
+    ],
+)
+def test_a_wrong_side_value_is_ignored_and_the_cards_are_kept(
+    changes: dict[str, Any], place: str
+) -> None:
+    run = read(v1(entry(**changes)))
+
+    assert len(run.queries[0].cards) == 2
+    assert message_in_english(run, 0).startswith(f"test_results.json: results[0].{place} is wrong")
+
+
+def test_a_repeated_number_keeps_the_first() -> None:
+    run = read(v1(entry(1), entry(1, question="Lain")))
+
+    assert [kept.question for kept in run.queries] == ["Carikan rumah 1"]
+    assert told(run).startswith("test_results.json: results[1].query_id repeats question number 1")
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        (v1(entry(results_count=3)), "count_differs"),
+        (v1(entry(response="Ada lima!", results_count=5)), "answer_unreadable"),
+        (v1(entry(success=False, error="timeout")), "call_failed"),
+        (v1(entry(success=False)), "call_failed_unexplained"),
+        (v1(entry(category="")), "category_missing"),
+        (v1(entry(response=f"1. [A]({SITE}/a)\n2. [B]({SITE}/a)")), "card_repeated"),
+        (v1(entry(response="1. **A**\n2. **B**")), "card_without_slug"),
+        (v1(entry(1), entry(3)), "questions_missing"),
+        (v1(entry(1), successful=0), "successful_differs"),
+        (v1(entry(1), total_questions=2**31 - 1), "total_differs"),
+    ],
+)
+def test_a_claim_that_does_not_hold_is_a_warning(document: object, code: str) -> None:
+    run = read(document)
+
+    assert codes(run) == [code]
+    assert run.problems[0].severity is Severity.WARNING
+
+
+def test_missing_questions_are_named() -> None:
+    run = read(v1(entry(2), entry(4), total_questions=5))
+
+    assert codes(run) == ["total_differs", "questions_missing"]
+    assert run.problems[1].details["ids"] == "1, 3, 5"
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "expected"),
+    [
+        ("hybrid/test_results.json", {}, []),
+        ("api_only/test_results.json", {}, ["method_differs"]),
+        ("test_results_api_only_20260126.json", {}, ["method_differs"]),
+        (r"C:\data\vector_only\test_results.json", {}, ["method_differs"]),
+        ("hybrid/test_results.json", {"search_method": "Hybrid (60/40)"}, []),
+        ("api-only/test_results.json", {"search_method": "api_only"}, []),
+        ("api_only/test_results.json", {"search_method": ...}, []),
+        ("/home/hybrid/a/b/c/run.json", {"search_method": "api_only"}, []),
+        ("claude/test_results.json", {"llm": "openai"}, ["llm_differs"]),
+        ("gpt-4o-mini/test_results.json", {"llm": "openai"}, []),
+        ("google/test_results.json", {"llm": "gemini-1.5-flash"}, []),
+        ("google/test_results.json", {"llm": "llama"}, ["llm_differs"]),
+        ("anthropic/test_results.json", {}, []),
+    ],
+)
+def test_a_label_that_contradicts_name_or_folder_is_reported(
+    name: str, labels: dict[str, Any], expected: list[str]
+) -> None:
+    document = {key: value for key, value in v1(entry(), **labels).items() if value is not ...}
+
+    assert codes(read(document, name)) == expected
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
+def test_an_impossible_number_is_reported_with_its_place(number: str) -> None:
+    data = json.dumps(v1(entry(latency_ms="HERE"))).replace('"HERE"', number).encode()
+    run = json_runs.read("test_results.json", data)
+
+    assert "results[0].latency_ms is no usable number" in told(run)
+    assert run.queries[0].extra == {"latency_ms": None}
+
+
+def test_what_databases_refuse_is_taken_out_of_texts() -> None:
+    dirty = entry(question="Ca\x00ri\ud800", response="a\x00b\udfff\u202ec", results_count=0)
+    read_one = query(v1({**dirty, "x\x00": ["y\ud800"]}))
+
+    assert (read_one.question, read_one.response) == ("Cari", "ab\u202ec")
+    assert read_one.extra == {"x": ["y"]}
+
+
+# --- What is refused --------------------------------------------------------------------
+
+GOOD = json.dumps(v1(entry())).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "says"),
+    [
+        (b"", UnreadableFile, "is empty"),
+        (b"\xef\xbb\xbf \n", UnreadableFile, "is empty"),
+        (GOOD[:-20], UnreadableFile, "line 1, column"),
+        (GOOD + b"x", UnreadableFile, "line 1, column"),
+        (GOOD.decode().encode("utf-16"), UnreadableFile, "text in UTF-16"),
+        (b'{"results": ["\xff"]}', UnreadableFile, "text in another encoding"),
+        (b"\x01\x00\x81\x02", UnreadableFile, "binary data"),
+        (b"PK\x03\x04....", UnreadableFile, "a zip archive or an Excel file"),
+        (b"%PDF-1.7", UnreadableFile, "a PDF"),
+        (b"\x89PNG\r\n", UnreadableFile, "a picture"),
+        (b"<!doctype html><html>", UnreadableFile, "a web page"),
+        (b"query_id,question\n1,a\n", UnreadableFile, "a table (CSV)"),
+        (b"Halo dunia", UnreadableFile, "plain text"),
+        (b'{"id": 1}\n{"id": 2}\n', UnreadableFile, "JSON Lines"),
+        (b"[" * 100_000, UnreadableFile, "64 levels"),
+        (b"[" * 70 + b"]" * 70, UnreadableFile, "64 levels"),
+        (b"[]", UnknownRunFormat, "looks like a list"),
+        (b"null", UnknownRunFormat, "another kind of value"),
+        (b"3", UnknownRunFormat, "another kind of value"),
+        (b"{}", UnknownRunFormat, "an object that holds no answers"),
+        (b'{"results": {}}', UnknownRunFormat, "an object that holds no answers"),
+        (b'{"results": [1, {"a": 2}]}', UnknownRunFormat, "an object that holds no answers"),
+        (b'[{"id": 1, "question": "a"}]', UnknownRunFormat, "a list of questions without answers"),
+        (b'{"questions": []}', UnknownRunFormat, "a gold file"),
+        (json.dumps(v1()).encode(), NoReadableQuery, "its list is empty"),
+        (json.dumps(v1(entry(question=""))).encode(), NoReadableQuery, "Not one of the questions"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_what_it_looks_like(
+    data: bytes, kind: type[ImportRefused], says: str
+) -> None:
+    with pytest.raises(kind) as refusal:
+        json_runs.read("run.json", data)
+
+    with speaking("en"):
+        assert says in str(refusal.value)
+    for language in LANGUAGES:
+        with speaking(language):
+            assert "run.json" in str(refusal.value)
+
+
+def test_a_refusal_still_tells_what_is_wrong_with_each_entry() -> None:
+    with pytest.raises(NoReadableQuery) as refusal:
+        read(v1(entry(question=""), None))
+
+    assert [problem.code for problem in refusal.value.problems] == [
+        "no_readable_query",
+        "value_wrong",
+        "value_wrong",
+    ]
+
+
+def test_a_byte_order_mark_does_not_matter() -> None:
+    assert len(json_runs.read("run.json", b"\xef\xbb\xbf" + GOOD).queries) == 1
+
+
+def test_a_file_above_the_limit_is_not_read() -> None:
+    with pytest.raises(UnreadableFile) as refusal:
+        json_documents.load("run.json", b" " * 2**21, expected="run_file", max_bytes=2**20)
+
+    assert refusal.value.problem.details == {"megabytes": 2, "limit": 1}
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode()))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    with contextlib.suppress(ImportRefused):
+        json_runs.read("run.json", data)
+
+
+@given(
+    st.dictionaries(st.sampled_from(list(json_runs.RunFile.model_fields)), _JSON),
+    st.dictionaries(st.sampled_from(list(json_runs.Entry.model_fields)), _JSON),
+    st.dictionaries(st.sampled_from(["name", "slug", "price", "bedrooms", "url"]), _JSON),
+)
+def test_any_values_in_a_run_keep_its_good_question(
+    top: dict[str, Any], wrong: dict[str, Any], known: dict[str, Any]
+) -> None:
+    entries = [entry(1, properties=[known]), wrong, v2_entry(known, query_id=2)]
+    run = read({**top, "results": entries})
+
+    assert run.queries[0].query_id == 1
+    assert len(run.queries[0].cards) == 2
+    for language in LANGUAGES:
+        with speaking(language):
+            assert all(message(problem) for problem in run.problems)
+
+
+# --- Sessions ---------------------------------------------------------------------------
+
+
+def test_the_v1_and_the_v2_file_of_one_session_have_one_key() -> None:
+    one, other = v1(entry(1), entry(2)), v2(v2_entry({}, {}), v2_entry({}, {}, query_id=2))
+    other["results"][1]["question"] = " CARIKAN  rumah2"
+
+    assert json_runs.session_key(read(one)) == json_runs.session_key(read(other))
+
+
+@pytest.mark.parametrize("changes", [{"response": "x"}, {"question": "y"}, {"query_id": 3}])
+def test_another_answer_question_or_number_is_another_session(changes: dict[str, Any]) -> None:
+    key = json_runs.session_key(read(v1(entry())))
+
+    assert json_runs.session_key(read(v1(entry() | changes))) != key
+
+
+def test_equal_questions_have_equal_keys() -> None:
+    assert json_runs.question_key(" Carikan\n RUMAH\u00a0di") == json_runs.question_key(
+        "carikanrumah DI"
+    )
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["test_results.json", "results.json"])
+def test_the_real_run_has_30_questions_and_237_cards(real_run: Path, name: str) -> None:
+    """28 with results, 2 empty, and one listing shown twice for question 29."""
+    run = json_runs.read(f"hybrid/{name}", (real_run / name).read_bytes())
+    states = [read_one.state for read_one in run.queries]
+
+    assert len(states) == 30
+    assert (states.count(QueryState.RESULTS), states.count(QueryState.EMPTY)) == (28, 2)
+    assert sum(len(read_one.cards) for read_one in run.queries) == 237
+    assert [(problem.code, problem.query_id) for problem in run.problems] == [("card_repeated", 29)]
+
+
+@pytest.mark.real
+def test_the_v2_file_of_the_real_run_says_the_same_and_more(real_run: Path) -> None:
+    """198 listings for sale and 39 for rent, as its properties say."""
+    one, other = (
+        json_runs.read(f"hybrid/{name}", (real_run / name).read_bytes())
+        for name in ("test_results.json", "results.json")
+    )
+    v1_cards = [card for read_one in one.queries for card in read_one.cards]
+    v2_cards = [card for read_one in other.queries for card in read_one.cards]
+
+    assert json_runs.session_key(one) == json_runs.session_key(other)
+    for known, fuller in zip(v1_cards, v2_cards, strict=True):
+        for field in fields(known):
+            said = getattr(known, field.name)
+            assert said is None or said == getattr(fuller, field.name)
+    assert [card.listing_type for card in v2_cards].count("sale") == 198
+    assert [card.listing_type for card in v2_cards].count("rent") == 39

@@ -1,0 +1,256 @@
+"""Cited answers worked out by hand, and their figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from webapp.exporters.evaluations.score_documents import ANSWER_ITEM, answer_item, answer_summary
+from webapp.metrics.evaluations.answer_summary import AnswerSummary
+from webapp.metrics.evaluations.answers import (
+    AnswerRow,
+    AnswerScale,
+    Call,
+    SimilaritiesDoNotFit,
+    Support,
+    WhyUndefined,
+    score,
+)
+from webapp.metrics.evaluations.gold_answers import match
+from webapp.metrics.evaluations.similarity import (
+    DEFAULT_TAU_SIM,
+    LEXICAL_TAU_SIM,
+    LexicalEmbedder,
+    cosine,
+)
+
+CONTEXTS = {"a": "Rumah dijual di Cemara dengan tiga kamar tidur", "b": "Ruko di Krakatau"}
+FIVE = "Satu [CIT:a]. Dua. Tiga [CIT:a][CIT:b]. Empat [CIT:x]. Lima [CIT:b]. Tidak tahu [CIT:a]."
+
+
+def row(answer: str = FIVE, **known: object) -> AnswerRow:
+    return AnswerRow("1", "?", answer, **{"contexts": CONTEXTS, **known})  # type: ignore[arg-type]
+
+
+def test_what_becomes_of_each_sentence() -> None:
+    found = score(row(claim_similarities=(0.6, 0.9, 0.9, 0.9, 0.59)))
+
+    assert [(verdict.support, verdict.cosine) for verdict in found.verdicts] == [
+        (Support.SUPPORTED, 0.6),
+        (Support.NO_CITATION, 0.9),
+        (Support.SEVERAL_CITATIONS, 0.9),
+        (Support.UNKNOWN_CONTEXT, 0.9),
+        (Support.TOO_FAR, 0.59),
+        (Support.DO_NOT_KNOW_CITED, None),
+    ]
+
+
+def test_the_item_of_an_answer() -> None:
+    """1 of 5 claims: overlap 0.2, faithfulness 0.6 + 0.4 x 0.2 = 0.68."""
+    item = answer_item(
+        score(
+            row(
+                claim_similarities=(0.6, 0.9, 0.9, 0.9, 0.59),
+                gold="Satu",
+                calls=(Call(100, 20), Call(50, 5)),
+                latency_ms=1200,
+            )
+        )
+    )
+
+    assert tuple(item) == ANSWER_ITEM
+    assert item == {
+        "id": "1",
+        "sentences": 6,
+        "claim_sentences": 5,
+        "supported": 1,
+        "overlap": 0.2,
+        "faithfulness": pytest.approx(0.68),
+        "em": 0,
+        # satu dua tiga empat lima tidak tahu: 7 words, 1 in common
+        "f1": 0.25,
+        "abstain": False,
+        "total_tokens": 175,
+        "latency_ms": 1200,
+        "idk_with_citation": 1,
+    }
+
+
+def test_a_threshold_of_0_is_honoured() -> None:
+    assert (
+        score(row("Ada [CIT:a].", claim_similarities=(0.0,)), AnswerScale(tau_sim=0)).overlap == 1
+    )
+
+
+def test_without_cosines_and_embedder_overlap_is_undefined() -> None:
+    found = score(row())
+
+    assert (found.supported, found.overlap, found.faithfulness) == (None, None, None)
+    assert found.verdicts[0].support is Support.NOT_MEASURED
+    assert found.verdicts[1].support is Support.NO_CITATION
+
+
+def test_an_answer_without_claims_has_overlap_0_whatever_measures() -> None:
+    found = score(row("Saya tidak tahu."))
+
+    assert (found.supported, found.overlap, found.faithfulness) == (0, 0.0, 0.6)
+
+
+def test_another_number_of_cosines_than_claims_is_refused() -> None:
+    with pytest.raises(SimilaritiesDoNotFit) as refused:
+        score(row("Satu [CIT:a]. Tidak tahu.", claim_similarities=(0.9, 0.9)))
+
+    assert (refused.value.n_given, refused.value.n_claims) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "action", "abstain"),
+    [
+        ("Tidak tahu. I don't know!", None, True),
+        ("Tidak tahu. Ada.", None, False),
+        ("Ada.", "ABSTAIN", True),
+        ("Ada.", "RETRIEVE", False),
+        ("", None, False),
+        ("", "ABSTAIN", True),
+    ],
+)
+def test_when_a_system_abstains(answer: str, action: str | None, abstain: bool) -> None:
+    assert score(row(answer, action=action)).abstain is abstain
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "em", "f1"),
+    [
+        ("The House!", "house", 1, 1.0),
+        ("  a  rumah ", "RUMAH.", 1, 1.0),
+        ("rumah rumah kecil", "rumah besar", 0, 0.4),  # 1 common of 3 + 2
+        ("rumah rumah", "rumah rumah rumah", 0, 0.8),  # 2 common of 2 + 3
+        ("", "", 1, 1.0),
+        ("the", "a.", 1, 1.0),  # both empty once normalised
+        ("", "rumah", 0, 0.0),
+        ("ruko", "rumah", 0, 0.0),
+        ("Rp 800.000", "rp 800000", 1, 1.0),
+        ("rumah\u2019", "rumah", 0, 0.0),  # only ASCII punctuation is deleted
+    ],
+)
+def test_em_and_f1_on_normalised_words(answer: str, gold: str, em: int, f1: float) -> None:
+    found = match(answer, gold)
+
+    assert found.em == em
+    assert found.f1 == pytest.approx(f1)
+
+
+def test_an_answer_that_keeps_the_contract_can_be_the_gold_answer() -> None:
+    """Citations are left out of EM and F1 unless they are kept."""
+    cited = row("Tiga kamar [CIT:a].", gold="tiga kamar", claim_similarities=(1.0,))
+    without = score(cited).gold
+    as_it_stands = score(cited, AnswerScale(keep_citations=True)).gold
+
+    assert as_it_stands is not None
+    assert as_it_stands.em == 0
+    assert as_it_stands.f1 == pytest.approx(0.8)  # 2 common of 3 + 2
+    assert without is not None
+    assert (without.em, without.f1) == (1, 1.0)
+
+
+def test_tf_idf_supports_a_claim_and_has_its_own_threshold() -> None:
+    lexical = LexicalEmbedder()
+    found = score(
+        row(
+            "Tiga kamar tidur [CIT:a]. Kolam [CIT:b].",
+        ),
+        AnswerScale(lexical, 0.3),
+    )
+
+    assert [verdict.support for verdict in found.verdicts] == [Support.SUPPORTED, Support.TOO_FAR]
+    assert (lexical.default_tau_sim, DEFAULT_TAU_SIM) == (LEXICAL_TAU_SIM, 0.6)
+
+
+def test_tf_idf_is_scikit_learn_s() -> None:
+    """The same weights and cosine from scikit-learn, its words those of the contexts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
+
+    texts = [*CONTEXTS.values(), "Apartemen di Podomoro, tiga kamar"]
+    claim = "rumah dengan tiga tiga kamar"
+    vectorizer = TfidfVectorizer(token_pattern=r"\w+").fit(texts)
+    theirs = (vectorizer.transform([claim]) @ vectorizer.transform(texts).T).toarray()[0]
+
+    ours = LexicalEmbedder().cosines([(claim, text) for text in texts], texts)
+    assert ours == pytest.approx(list(theirs), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "value"),
+    [([1, 0], [1, 0], 1), ([1, 0], [-2, 0], -1), ([1, 0], [0, 3], 0), ([0, 0], [1, 1], 0)],
+)
+def test_the_cosine_of_vectors(a: list[float], b: list[float], value: float) -> None:
+    assert cosine(a, b) == value
+
+
+def summary_of(*rows: AnswerRow) -> AnswerSummary:
+    summary = AnswerSummary()
+    for one in rows:
+        summary.add(score(one))
+    return summary
+
+
+def test_the_summary_of_three_answers() -> None:
+    """Overlap 1, 0, 0; EM 1 of 2 with gold.
+
+    Latencies 100, 200, 400: the median is 200, 95 % lies at position 1.9: 200 + 0.9 x 200.
+    """
+    found = summary_of(
+        row(
+            "Ada [CIT:a].",
+            claim_similarities=(0.9,),
+            gold="ada",
+            latency_ms=400,
+            calls=(Call(100, 10),),
+        ),
+        row("Tidak tahu [CIT:a].", gold="ruko", latency_ms=100, calls=(Call(30, 4), Call(6, 0))),
+        row("Ada.", claim_similarities=(0.9,), latency_ms=200, action="ABSTAIN"),
+    )
+
+    assert answer_summary(found) == {
+        "count": 3,
+        "avg_faithfulness": pytest.approx((1 + 0.6 + 0.6) / 3),
+        "avg_overlap": pytest.approx(1 / 3),
+        "avg_em": 0.5,
+        "avg_f1": 0.5,
+        "abstain_rate": pytest.approx(2 / 3),
+        "avg_total_tokens": 75.0,  # 110 and 40
+        "avg_prompt_tokens": 68.0,  # 100 and 36
+        "avg_completion_tokens": 7.0,  # 10 and 4
+        "p50_latency_ms": 200.0,
+        "p95_latency_ms": 380.0,
+        "idk_with_citation_count": 1,
+    }
+
+
+def test_a_judge_stands_beside_the_fallback() -> None:
+    judged = row("Ada [CIT:a].", claim_similarities=(0.9,), faithfulness_judge=0.25)
+    found = answer_summary(summary_of(judged, row("Tidak tahu.")))
+
+    assert found["avg_faithfulness_judge"] == 0.25
+    assert found["avg_faithfulness"] == pytest.approx(0.8)
+    assert answer_item(score(judged))["faithfulness_judge"] == 0.25
+
+
+def test_answers_without_claims_do_not_stand_for_those_that_could_not_be_measured() -> None:
+    figures = summary_of(row("Ada [CIT:a]."), row("Tidak tahu.")).figures()
+
+    assert figures["avg_overlap"].value is None
+    assert figures["avg_overlap"].why_undefined is WhyUndefined.NO_EMBEDDER
+
+
+def test_what_no_answer_states_is_undefined_and_says_why() -> None:
+    figures = summary_of(row("Tidak tahu.")).figures()
+
+    assert {name: f.why_undefined for name, f in figures.items() if f.value is None} == {
+        "avg_em": WhyUndefined.NO_GOLD,
+        "avg_f1": WhyUndefined.NO_GOLD,
+        "avg_total_tokens": WhyUndefined.NO_USAGE,
+        "avg_prompt_tokens": WhyUndefined.NO_USAGE,
+        "avg_completion_tokens": WhyUndefined.NO_USAGE,
+        "p50_latency_ms": WhyUndefined.NO_LATENCY,
+        "p95_latency_ms": WhyUndefined.NO_LATENCY,
+    }

@@ -1,0 +1,187 @@
+"""The evaluation of a made-up run, worked out by hand; the real one is in tests/services."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Outcome, Range
+from webapp.metrics.gold.constraints import (
+    Confusion,
+    ConfusionMatrix,
+    Decisions,
+    Expected,
+    GoldQuestion,
+    Missing,
+    QueryEvaluation,
+    evaluate,
+    evaluate_query,
+)
+
+THREE_ROOMS = Constraints(property_type="house", bedrooms=Range(minimum=Fraction(3)))
+GOOD = CardFacts(property_type="rumah", bedrooms=Fraction(3))  # 2 of 2
+HALF = CardFacts(property_type="rumah", bedrooms=Fraction(2))  # 1 of 2
+SILENT = CardFacts(property_type="rumah")  # 1 of 2, the rooms missing
+BAD = CardFacts(property_type="ruko", bedrooms=Fraction(1))  # 0 of 2
+
+
+def question(
+    query_id: int = 1,
+    expected: Expected = Expected.HAS_DATA,
+    *,
+    manual: bool = False,
+    category: str = "a",
+    asked: Constraints = THREE_ROOMS,
+) -> GoldQuestion:
+    return GoldQuestion(query_id, "?", category, expected, asked, manual)
+
+
+def query(
+    *cards: CardFacts,
+    expected: Expected = Expected.HAS_DATA,
+    threshold: Fraction = Fraction(3, 5),
+) -> QueryEvaluation:
+    return evaluate_query(question(expected=expected), cards, threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    ("card", "counted", "left_out"),
+    [
+        (GOOD, Fraction(1), Fraction(1)),
+        (HALF, Fraction(1, 2), Fraction(1, 2)),
+        (SILENT, Fraction(1, 2), Fraction(1)),
+        (BAD, Fraction(0), Fraction(0)),
+        (CardFacts(), Fraction(0), None),  # nothing known: nothing to rate once it is left out
+    ],
+)
+def test_a_card_s_pass_rate(card: CardFacts, counted: Fraction, left_out: Fraction | None) -> None:
+    found = [
+        evaluate_query(question(), [card], missing=missing).cards[0].cpr for missing in Missing
+    ]
+
+    assert found == [counted, left_out]
+
+
+def test_a_card_of_which_nothing_is_asked_passes() -> None:
+    assert evaluate_query(question(asked=Constraints()), [BAD]).mean_cpr == 1
+
+
+def test_the_threshold_is_met_by_exactly_its_fraction() -> None:
+    """1 + 1 + 1 + 0 + 0 over 5 cards is 3/5, which floating point may put below 0.6."""
+    found = query(GOOD, GOOD, GOOD, BAD, BAD)
+
+    assert found.mean_cpr == Fraction(3, 5)
+    assert (found.is_success, found.confusion, found.strict_success) == (True, Confusion.TP, 3)
+
+
+@pytest.mark.parametrize(
+    ("cards", "expected", "success", "confusion"),
+    [
+        ([GOOD], Expected.HAS_DATA, True, "TP"),
+        ([BAD], Expected.HAS_DATA, False, "FN"),
+        ([], Expected.HAS_DATA, False, "FN"),
+        ([GOOD], Expected.NO_DATA, False, "FP"),
+        ([BAD], Expected.NO_DATA, False, "TN"),  # a true negative, yet no success
+        ([], Expected.NO_DATA, True, "TN"),
+    ],
+)
+def test_what_a_question_comes_to(
+    cards: list[CardFacts], expected: Expected, success: bool, confusion: str
+) -> None:
+    found = query(*cards, expected=expected)
+
+    assert (found.is_success, found.confusion) == (success, confusion)
+
+
+def test_results_meet_a_threshold_of_0_and_no_results_do_not() -> None:
+    assert query(BAD, threshold=Fraction(0)).is_success
+    assert not query(threshold=Fraction(0)).is_success
+
+
+def test_a_manual_card_is_1_or_0_and_a_pending_one_does_not_pass() -> None:
+    decisions = Decisions(cards={(1, 0): True, (1, 1): False})
+    found = evaluate_query(question(manual=True), [BAD, GOOD, GOOD], decisions=decisions)
+
+    assert [card.cpr for card in found.cards] == [1, 0, 0]
+    assert [card.pending for card in found.cards] == [False, False, True]
+    assert (found.mean_cpr, found.n_pending) == (Fraction(1, 3), 1)
+
+
+def test_no_question_succeeds_while_a_card_is_pending() -> None:
+    """3 of 4 cards passed by hand meet 0.6, but the fourth is still to be judged."""
+    decisions = Decisions(cards={(1, card): True for card in range(3)})
+    found = evaluate_query(question(manual=True), [BAD] * 4, decisions=decisions)
+
+    assert (found.mean_cpr, found.confusion, found.is_success) == (Fraction(3, 4), "TP", False)
+
+
+def test_an_override_counts_before_anything_else() -> None:
+    decisions = Decisions(overrides={(1, 0): {"bedrooms": Outcome.PASS}})
+    assert evaluate_query(question(), [HALF], decisions=decisions).mean_cpr == 1
+
+    decisions = Decisions(overrides={(1, 0): {"bedrooms": Outcome.NA}})
+    found = evaluate([question()], {1: [HALF]}, decisions=decisions)
+    assert found.totals.mean_cpr == 1
+    assert found.totals.pca["bedrooms"] is None
+
+
+def test_the_whole_evaluation_of_three_questions() -> None:
+    """Cards: 1: 1, 1/2, 1/2 | 2: none, not in the file | 3: 0.
+
+    Mean over cards: (1 + 1/2 + 1/2 + 0) / 4 = 1/2; over questions it would be 1/3.
+    Property type: 3 of 4. Bedrooms: 1 of 4 with MISSING, 1 of 3 without.
+    """
+    gold = [
+        question(1),
+        question(2, Expected.NO_DATA),
+        question(3, Expected.HAS_DATA, category="b"),
+    ]
+    cards = {1: [GOOD, HALF, SILENT], 3: [BAD], 9: [GOOD]}
+    report = evaluate(gold, cards)
+    whole = report.totals
+
+    assert (whole.n_queries, whole.n_properties) == (3, 4)
+    assert whole.mean_cpr == Fraction(1, 2)
+    assert whole.strict_success_ratio == Fraction(1, 4)
+    assert whole.success_rate == Fraction(2, 3)
+    assert whole.matrix == ConfusionMatrix(tp=1, fp=0, tn=1, fn=1)
+    assert dict(whole.pca) == {
+        "property_type": Fraction(3, 4),
+        "listing_type": None,
+        "location": None,
+        "price": None,
+        "bedrooms": Fraction(1, 4),
+        "floors": None,
+    }
+    assert {name: part.mean_cpr for name, part in report.categories.items()} == {
+        "a": Fraction(2, 3),
+        "b": Fraction(0),
+    }
+    left_out = evaluate(gold, cards, missing=Missing.LEFT_OUT).totals
+    # 1 + 1/2 + 1 + 0 over 4 cards.
+    assert (left_out.mean_cpr, left_out.pca["bedrooms"]) == (Fraction(5, 8), Fraction(1, 3))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "figures"),
+    [
+        (
+            ConfusionMatrix(3, 1, 4, 2),
+            (Fraction(3, 4), Fraction(3, 5), Fraction(2, 3), Fraction(7, 10)),
+        ),
+        (ConfusionMatrix(0, 0, 2, 0), (None, None, None, Fraction(1))),
+        (ConfusionMatrix(0, 0, 0, 2), (None, Fraction(0), Fraction(0), Fraction(0))),
+        (ConfusionMatrix(), (None, None, None, None)),
+    ],
+)
+def test_what_follows_from_the_counts(
+    matrix: ConfusionMatrix, figures: tuple[Fraction | None, ...]
+) -> None:
+    assert (matrix.precision, matrix.recall, matrix.f1_score, matrix.accuracy) == figures
+
+
+def test_nothing_to_divide_by_is_undefined() -> None:
+    whole = evaluate([], {}).totals
+
+    assert (whole.mean_cpr, whole.strict_success_ratio, whole.success_rate) == (None, None, None)

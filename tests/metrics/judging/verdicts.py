@@ -1,0 +1,38 @@
+"""Verdict lists written the way one reads them: ✓ R, ✗ N, cannot tell U, unjudged "."."""
+
+from __future__ import annotations
+
+from webapp.metrics.judging.summaries import QueryJudgments, QuerySummary, summarise
+from webapp.records import EmptyOutcome, QueryState, Relevance
+
+_LETTERS = {
+    "R": Relevance.RELEVANT,
+    "N": Relevance.NOT_RELEVANT,
+    "U": Relevance.UNSURE,
+    ".": None,
+}
+
+
+def verdicts(letters: str) -> tuple[Relevance | None, ...]:
+    """The verdicts that `letters` spell, in rank order."""
+    return tuple(_LETTERS[letter] for letter in letters)
+
+
+def listed(letters: str, quality: float | None = None) -> QuerySummary:
+    """A query that brought the results which `letters` judge."""
+    return summarise(QueryJudgments(QueryState.RESULTS, verdicts(letters), quality=quality))
+
+
+def empty(outcome: EmptyOutcome | None = None, quality: float | None = None) -> QuerySummary:
+    """A query that brought nothing, classified as `outcome`."""
+    return summarise(QueryJudgments(QueryState.EMPTY, empty_outcome=outcome, quality=quality))
+
+
+def failed(quality: float | None = None) -> QuerySummary:
+    """A query whose call failed."""
+    return summarise(QueryJudgments(QueryState.FAILED, quality=quality))
+
+
+def unreadable() -> QuerySummary:
+    """A query whose answer could not be read."""
+    return summarise(QueryJudgments(QueryState.UNREADABLE))

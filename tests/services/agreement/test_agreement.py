@@ -1,0 +1,247 @@
+"""Agreement in a study is what the pure module makes of exactly what the raters said."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.models import JudgedThing, Query, Rater, Repeat, RepeatRating, Study, Task
+from webapp.metrics.agreement.agreement import Bootstrap, Scale, agreement
+from webapp.metrics.agreement.coefficients import NoAgreement
+from webapp.metrics.agreement.report import AgreementReport, Item, Kind, KindAgreement, of_kind
+from webapp.records import EmptyOutcome, Relevance
+from webapp.services.agreement import agreement as study_agreement
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import Rating
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
+FEW = Bootstrap(resamples=50)
+SAID: dict[str, list[Relevance | None]] = {
+    "Ani": [YES, YES, NO, YES],
+    "Budi": [YES, NO, NO, UNSURE],
+    "Citra": [YES, YES, None, None],
+}
+"""Verdicts on cards a, b (category area) and c, d (category price); None is unjudged."""
+
+
+@pytest.fixture(name="raters")
+def _raters(session: Session, study: Study, rater: Rater) -> dict[str, Rater]:
+    rater.name = "Ani"
+    added = {name: studies.add_rater(session, study, name, NOW) for name in ("Budi", "Citra")}
+    return {"Ani": rater, **added}
+
+
+@pytest.fixture(name="run_id")
+def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
+    """Two questions with two cards each and an empty one, judged as ``SAID`` has it."""
+    queries = (
+        query(1, card("a"), card("b"), category="area"),
+        query(2, card("c"), card("d"), category="price"),
+        query(3, category="price"),
+    )
+    run_id = imports.store(session, study, run(*queries), Labels(), NOW).id
+    for name, verdicts in SAID.items():
+        for number, verdict in enumerate(verdicts):
+            if verdict is not None:
+                place = (1 + number // 2, 1 + number % 2)
+                made = click(f"{name}{number}", minute=number)
+                judgments.judge(session, raters[name], run_id, *place, verdict, made)
+    return run_id
+
+
+def report(session: Session, study: Study) -> AgreementReport:
+    return study_agreement.report(session, study, bootstrap=FEW)
+
+
+def of(found: AgreementReport, kind: Kind) -> KindAgreement:
+    return next(one for one in found.kinds if one.kind is kind)
+
+
+@pytest.mark.usefixtures("run_id")
+def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
+    session: Session, study: Study
+) -> None:
+    cards = of(report(session, study), Kind.CARDS)
+
+    table = ((1, 1, 1), (1, 0, 1), (0, 0, None), (1, None, None))
+    assert cards.overall == agreement(table, labels=(0, 1), bootstrap=FEW)
+    # Pairs of labels that agree: 3 of 3, 1 of 3, 1 of 1; d was decided once: (1 + 1/3 + 1) / 3.
+    assert cards.overall.raw.value == pytest.approx(7 / 9)
+    assert (cards.n_items, cards.n_shared, cards.raters) == (4, 3, ("Ani", "Budi", "Citra"))
+
+
+@pytest.mark.usefixtures("run_id")
+def test_cannot_tell_is_missing_and_its_rate_is_told(session: Session, study: Study) -> None:
+    cards = of(report(session, study), Kind.CARDS)
+
+    assert cards.cannot_tell is not None
+    assert (cards.cannot_tell.n_cannot_tell, cards.cannot_tell.n_judged) == (1, 10)
+    assert cards.cannot_tell_by["Budi"].rate == 0.25
+    assert cards.cannot_tell_by["Citra"].n_judged == 2
+
+
+@pytest.mark.usefixtures("run_id")
+def test_each_pair_counts_the_items_that_both_decided(session: Session, study: Study) -> None:
+    cards = of(report(session, study), Kind.CARDS)
+    pairs = {pair.raters: pair.agreement for pair in cards.pairs}
+
+    # Ani and Budi: a and c alike, b not. Ani: 1 1 0; Budi: 1 0 0.
+    # Pe = 2/3 x 1/3 + 1/3 x 2/3 = 4/9; kappa = (2/3 - 4/9) / (1 - 4/9) = 2/5.
+    both = pairs["Ani", "Budi"]
+    assert both.raw.n == 3
+    assert both.raw.value == pytest.approx(2 / 3)
+    assert both.cohen.value == pytest.approx(0.4)
+    # Ani and Citra said "relevant" twice: no chance to tell from.
+    assert pairs["Ani", "Citra"].cohen.why_undefined is NoAgreement.ONE_LABEL
+    assert list(pairs) == [("Ani", "Budi"), ("Ani", "Citra"), ("Budi", "Citra")]
+
+
+@pytest.mark.usefixtures("run_id")
+def test_categories_stand_in_question_order_with_their_items(
+    session: Session, study: Study
+) -> None:
+    cards = of(report(session, study), Kind.CARDS)
+    groups = [(one.category, one.n_items, one.agreement.raw.n) for one in cards.categories]
+
+    assert groups == [("area", 2, 2), ("price", 2, 1)]
+
+
+def test_empty_lists_are_counted_apart(
+    session: Session, study: Study, raters: dict[str, Rater], run_id: str
+) -> None:
+    for name, outcome in (
+        ("Ani", EmptyOutcome.CORRECT_EMPTY),
+        ("Budi", EmptyOutcome.FALSE_NEGATIVE),
+    ):
+        said = Rating(empty_outcome=outcome)
+        judgments.rate(session, raters[name], run_id, 3, said, click(f"{name}-empty"))
+    found = report(session, study)
+
+    assert of(found, Kind.CARDS).n_items == 4
+    empty = of(found, Kind.EMPTY_LISTS)
+    assert (empty.n_items, empty.overall.raw.value, empty.raters) == (1, 0, ("Ani", "Budi"))
+
+
+def test_quality_is_an_order(
+    session: Session, study: Study, raters: dict[str, Rater], run_id: str
+) -> None:
+    grades = {"Ani": (5, 2), "Budi": (4, 2), "Citra": (None, 0)}
+    for name, given in grades.items():
+        for number, grade in enumerate(given, start=1):
+            said = Rating(quality=grade)
+            judgments.rate(session, raters[name], run_id, number, said, click(f"{name}q{number}"))
+    quality = of(report(session, study), Kind.QUALITY)
+
+    table = ((5, 4, None), (2, 2, 0))
+    expected = agreement(table, scale=Scale.ORDINAL, labels=range(6), bootstrap=FEW)
+    assert quality.overall == expected
+    assert quality.cannot_tell is None
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_deleted_runs_own_judgments_are_compared_no_more(
+    session: Session, study: Study, run_id: str
+) -> None:
+    from webapp.services.runs import runs
+
+    runs.delete_run(session, study, run_id, NOW)
+
+    assert of(report(session, study), Kind.CARDS).n_items == 0
+
+
+@pytest.mark.usefixtures("run_id")
+def test_hidden_repeats_are_held_against_the_standing_verdict(
+    session: Session, study: Study, raters: dict[str, Rater]
+) -> None:
+    is_card = JudgedThing.property_id.is_not(None)
+    things = session.scalars(select(JudgedThing).where(is_card).order_by(JudgedThing.id)).all()
+    task = Task(
+        id="t",
+        rater=raters["Ani"],
+        question_id=things[0].question_id,
+        kind="repeat",
+        claimed_at=NOW,
+    )
+    # Ani's standing verdicts on a, b, c are 1 1 0; asked again: 1 0 and not yet answered.
+    session.add(task)
+    session.flush()
+    for thing, verdict in zip(things, ("1", "0", None), strict=False):
+        session.add(Repeat(task_id=task.id, judged_thing_id=thing.id, verdict=verdict))
+    session.flush()
+    (own,) = report(session, study).repeats
+
+    assert (own.rater, own.kind, own.asked, own.answered) == ("Ani", Kind.CARDS, 3, 2)
+    assert (own.agreement.raw.n, own.agreement.raw.value) == (2, 0.5)
+
+
+@pytest.mark.usefixtures("run_id")
+def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
+    session: Session, study: Study, raters: dict[str, Rater], run_id: str
+) -> None:
+    outcome = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, raters["Ani"], run_id, 3, outcome, click("e", minute=9))
+    judgments.rate(session, raters["Ani"], run_id, 1, Rating(quality=5), click("q", minute=9))
+    answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
+    empty = session.scalars(select(JudgedThing).where(JudgedThing.property_id.is_(None))).one()
+    for task_id, question_id in (("t", answer.question_id), ("u", empty.question_id)):
+        session.add(
+            Task(
+                id=task_id,
+                rater=raters["Ani"],
+                question_id=question_id,
+                kind="repeat",
+                claimed_at=NOW,
+            )
+        )
+    session.flush()
+    session.add(RepeatRating(task_id="t", query_key=answer.id, quality=4))
+    session.add(Repeat(task_id="u", judged_thing_id=empty.id, verdict="correct_empty"))
+    session.flush()
+
+    found = {own.kind: own for own in report(session, study).repeats}
+    # "Correct empty" both times; 5 first and 4 then are not the same grade.
+    assert set(found) == {Kind.EMPTY_LISTS, Kind.QUALITY}
+    assert found[Kind.EMPTY_LISTS].agreement.raw.value == 1
+    assert found[Kind.QUALITY].agreement.raw.value == 0
+
+
+def test_over_time_the_first_judged_come_first_in_parts_of_ten_or_more() -> None:
+    from datetime import timedelta
+
+    items = [
+        Item("area", {"Ani": "1", "Budi": "1" if number < 12 else "0"}, NOW - timedelta(number))
+        for number in range(25)
+    ]
+    parts = of_kind(Kind.CARDS, ["Ani", "Budi"], items, FEW).over_time
+
+    # 25 items make two parts, 13 and 12. Number 24 was judged first; 24 to 12 disagree.
+    assert [part.n_items for part in parts] == [13, 12]
+    assert [part.agreement.raw.value for part in parts] == [0, 1]
+    assert parts[0].first == NOW - timedelta(24)
+    assert parts[0].last == NOW - timedelta(12)
+
+
+def test_the_first_judgment_is_the_earlier_of_both_clocks(
+    session: Session, study: Study, raters: dict[str, Rater], run_id: str
+) -> None:
+    made = click("late", minute=90, client_minute=-30)
+    judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
+    items = study_agreement.items(session, study, Kind.CARDS, list(raters.values()))
+
+    assert [item.first and (item.first - NOW).total_seconds() / 60 for item in items] == [
+        *(0, 1, 2),
+        -30,
+    ]
+
+
+def test_without_a_second_rater_every_figure_says_why(session: Session, study: Study) -> None:
+    cards = of(report(session, study), Kind.CARDS)
+
+    assert cards.overall.raw.why_undefined is NoAgreement.NO_SHARED_ITEM
+    assert cards.pairs == ()

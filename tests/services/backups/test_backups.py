@@ -1,0 +1,420 @@
+"""A backup taken while the database is in use comes back as it was, or is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text
+
+from tests.conftest import NOW
+from tests.services.backups.backup_files import written
+from tests.services.full_database import ROWS, fill
+from tests.services.other_database import on_postgres, on_sqlite
+from tests.services.proof_packs.packs import rated_study, verified
+from webapp.config import sqlite_url
+from webapp.db import sqlite_files
+from webapp.db.engine import Database
+from webapp.db.migrations import HEAD
+from webapp.db.models import Base, Property
+from webapp.services.backups import backups, moving
+from webapp.services.proof_packs import packs
+from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
+
+
+@pytest.fixture(name="other")
+def _other(database: Database, tmp_path: Path) -> Iterator[Database]:
+    """A second, empty database of the same engine."""
+    (tmp_path / "elsewhere").mkdir()
+    made = on_sqlite(tmp_path / "elsewhere") if database.is_sqlite else on_postgres(database)
+    made.close()
+    yield made
+    made.close()
+
+
+def restore(
+    database: Database, file: Path, now: datetime, *, replace: bool = False
+) -> backups.Restored:
+    """Restore as the superuser that the tests are on their own server."""
+    return backups.restore(database, file, now, replace=replace, as_superuser=True)
+
+
+def pack(database: Database) -> bytes:
+    with database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        return packs.of_study(session, study, Rule("majority")).data
+
+
+def judged(database: Database) -> None:
+    with database.writing() as session:
+        rated_study(session, studies.open_or_make(session, NOW))
+        session.commit()
+
+
+def add(database: Database, identity: str) -> None:
+    with database.writing() as session:
+        session.add(Property(identity=identity))
+        session.commit()
+
+
+def count(database: Database) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(Property)) or 0
+
+
+def altered(file: Path, **stated: Any) -> None:
+    """Change what a backup says of itself."""
+    with zipfile.ZipFile(file) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    files["backup.json"] = json.dumps(json.loads(files["backup.json"]) | stated).encode()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+
+
+def test_what_is_restored_gives_the_same_proof_pack_which_verifies(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    judged(database)
+    before = pack(database)
+    file = tmp_path / "study.backup"
+    made = backups.back_up(database, file, NOW)
+
+    restored = restore(other, file, NOW)
+
+    assert restored == backups.Restored(made, None)
+    assert pack(other) == before
+    assert verified(pack(other)).fingerprint == verified(before).fingerprint
+    assert verified(pack(other)).equal
+    assert other.version() == HEAD
+
+
+def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    with database.writing() as session:
+        fill(session)
+        session.commit()
+    file = tmp_path / "full.backup"
+    about = backups.back_up(database, file, NOW)
+    restore(other, file, NOW)
+
+    assert about.counts == dict.fromkeys(Base.metadata.tables, ROWS)
+    for table in moving.tables():
+        key = list(table.primary_key)
+        with database.reading() as old, other.reading() as new:
+            assert (
+                new.execute(select(table).order_by(*key)).all()
+                == old.execute(select(table).order_by(*key)).all()
+            )
+    add(other, "slug:new")
+
+
+def test_a_backup_says_what_it_is_and_is_for_its_owner_alone(
+    database: Database, tmp_path: Path
+) -> None:
+    judged(database)
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    about = backups.read(file)
+
+    assert (about.schema_version, about.created_at) == (HEAD, NOW)
+    assert about.engine == database.url.get_backend_name()
+    assert (about.counts["runs"], about.counts["raters"]) == (2, 2)
+    if os.name == "posix":
+        assert file.stat().st_mode & 0o077 == 0
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_it_is_taken_while_others_write_and_holds_one_moment(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    """A writer adds properties in pairs; a backup never holds half a pair."""
+    stop = Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            with database.writing() as session:
+                session.add(Property(identity=f"a{number}"))
+                session.flush()
+                session.add(Property(identity=f"b{number}"))
+                session.commit()
+
+    writer = Thread(target=write)
+    writer.start()
+    try:
+        files = [tmp_path / f"{number}.backup" for number in range(3)]
+        taken = [backups.back_up(database, file, NOW) for file in files]
+    finally:
+        stop.set()
+        writer.join()
+    held = [about.counts["properties"] for about in taken]
+
+    assert [number % 2 for number in held] == [0, 0, 0]
+    assert held == sorted(held)
+    assert held[-1] > 0
+    restore(other, files[-1], NOW)
+    assert count(other) == held[-1]
+
+
+def test_a_file_that_is_there_is_overwritten_only_when_told(
+    database: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "study.backup"
+    file.write_bytes(b"mine")
+    with pytest.raises(backups.BackupExists):
+        backups.back_up(database, file, NOW)
+    assert file.read_bytes() == b"mine"
+
+    backups.back_up(database, file, NOW, replace=True)
+
+    assert backups.read(file).created_at == NOW
+
+
+def test_a_database_with_rows_is_kept_beside_when_it_is_replaced(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    add(database, "slug:old")
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    add(other, "slug:here")
+    add(other, "slug:too")
+    other.close()
+    with pytest.raises(backups.DatabaseNotEmpty):
+        restore(other, file, NOW)
+    assert count(other) == 2
+    other.close()
+
+    kept = restore(other, file, NOW + timedelta(days=1), replace=True).kept
+
+    assert count(other) == 1
+    assert kept is not None
+    assert "before-restore-20260302T090000" in kept
+    assert kept_count(other, kept) == 2
+
+
+def kept_count(database: Database, kept: str) -> int:
+    if not database.is_sqlite:
+        with database.engine.connect() as connection:
+            return connection.scalar(text(f'SELECT count(*) FROM "{kept}".properties')) or 0
+    old = Database(sqlite_url(Path(kept)))
+    try:
+        return count(old)
+    finally:
+        old.close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"SQLite format 3\0", b"PK\x05\x06" + bytes(18)],
+    ids=["empty", "a database", "an empty zip"],
+)
+def test_another_file_is_no_backup(database: Database, tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "other.zip"
+    file.write_bytes(data)
+
+    with pytest.raises(backups.NotABackup):
+        restore(database, file, NOW)
+
+
+def test_a_proof_pack_is_no_backup(database: Database, tmp_path: Path) -> None:
+    judged(database)
+    file = tmp_path / "proof_pack.zip"
+    file.write_bytes(pack(database))
+
+    with pytest.raises(backups.NotABackup):
+        restore(database, file, NOW, replace=True)
+
+
+@pytest.mark.parametrize("change", ["flipped", "cut", "lying", "changed inside"])
+def test_a_damaged_backup_is_refused_and_changes_nothing(
+    database: Database, other: Database, tmp_path: Path, change: str
+) -> None:
+    judged(database)
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    add(other, "slug:here")
+    other.close()
+    data = bytearray(file.read_bytes())
+    if change == "flipped":
+        data[len(data) // 2] ^= 0xFF
+        file.write_bytes(data)
+    elif change == "cut":
+        file.write_bytes(data[: len(data) // 2])
+    elif change == "lying":
+        altered(file, counts={"runs": 99})
+    else:
+        altered(file, sha256="0" * 64)
+
+    with pytest.raises((backups.DamagedBackup, backups.NotABackup)):
+        restore(other, file, NOW, replace=True)
+    assert count(other) == 1
+    assert other.version() == HEAD
+
+
+def test_a_backup_of_a_newer_version_is_refused(database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    altered(file, schema_version="9999", product="99.0")
+
+    with pytest.raises(backups.NewerBackup, match=r"99\.0"):
+        restore(database, file, NOW, replace=True)
+
+
+def test_a_backup_of_one_engine_is_restored_into_the_other(
+    database: Database, postgres: Database, tmp_path: Path
+) -> None:
+    with database.writing() as session:
+        fill(session)
+        session.commit()
+    file = tmp_path / "full.backup"
+    about = backups.back_up(database, file, NOW)
+    (tmp_path / "elsewhere").mkdir()
+    other = on_postgres(postgres, "crossed") if database.is_sqlite else on_sqlite(tmp_path)
+
+    restored = restore(other, file, NOW)
+
+    assert restored.about == about
+    with database.reading() as old, other.reading() as new:
+        for table in moving.tables():
+            rows = select(table).order_by(*table.primary_key)
+            assert sorted(map(moving.canonical, new.execute(rows))) == sorted(
+                map(moving.canonical, old.execute(rows))
+            )
+    other.close()
+
+
+def test_sqlite_is_not_replaced_under_a_process_that_has_it_open(
+    database: Database, tmp_path: Path
+) -> None:
+    if not database.is_sqlite:
+        pytest.skip("PostgreSQL's tables have locks of their own")
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    add(database, "slug:here")
+    another = Database(sqlite_url(Path(database.description)))
+    assert count(another) == 1  # its connection is idle from now on
+
+    with pytest.raises(sqlite_files.DatabaseInUse):
+        restore(database, file, NOW, replace=True)
+    assert count(another) == 1
+    another.close()
+
+
+def test_a_database_too_damaged_to_open_is_kept_and_replaced(
+    database: Database, tmp_path: Path
+) -> None:
+    if not database.is_sqlite:
+        pytest.skip("a file of SQLite")
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    broken = Database(sqlite_url(tmp_path / "broken.sqlite"))
+    Path(broken.description).write_bytes(b"no database at all" * 300)
+    with pytest.raises(backups.DatabaseNotEmpty):
+        restore(broken, file, NOW)
+
+    kept = restore(broken, file, NOW, replace=True).kept
+
+    assert kept is not None
+    assert Path(kept).read_bytes().startswith(b"no database at all")
+    assert broken.version() == HEAD
+    broken.close()
+
+
+def test_a_damaged_database_is_not_backed_up(database: Database, tmp_path: Path) -> None:
+    if not database.is_sqlite:
+        pytest.skip("a file of SQLite")
+    with database.writing() as session:
+        session.add_all(Property(identity=f"slug:{number}" * 20) for number in range(500))
+        session.commit()
+    database.close()
+    damaged = tmp_path / "damaged.sqlite"
+    data = bytearray(Path(database.description).read_bytes())
+    data[4096 * 20 : 4096 * 200] = os.urandom(4096 * 180)
+    damaged.write_bytes(data)
+    opened = Database(sqlite_url(damaged))
+
+    with pytest.raises(sqlite_files.DamagedDatabase):
+        backups.back_up(opened, tmp_path / "x.backup", NOW)
+    assert not (tmp_path / "x.backup").exists()
+    opened.close()
+
+
+def test_without_tables_there_is_nothing_to_back_up(database: Database, tmp_path: Path) -> None:
+    if not database.is_sqlite:
+        pytest.skip("one engine is enough")
+    missing = Database(sqlite_url(tmp_path / "none.sqlite"))
+
+    with pytest.raises(backups.NothingToBackUp):
+        backups.back_up(missing, tmp_path / "x.backup", NOW)
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_zip_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
+    """A backup that unpacks to more than it states is left after what it states."""
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    about = json.loads(zipfile.ZipFile(file).read("backup.json"))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("backup.json", json.dumps(about | {"size": 10}))
+        archive.writestr(backups.CONTENT, bytes(10_000_000))
+    file.write_bytes(buffer.getvalue())
+
+    with pytest.raises(backups.DamagedBackup):
+        restore(database, file, NOW, replace=True)
+
+
+def test_a_backup_that_states_its_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
+    """Three megabytes do not become three gigabytes, although the file says so itself."""
+    file = tmp_path / "study.backup"
+    backups.back_up(database, file, NOW)
+    about = json.loads(zipfile.ZipFile(file).read("backup.json"))
+    bomb = bytes(backups.SMALL + 2 * backups.PIECE)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        stated = {"size": len(bomb), "sha256": sha256(bomb).hexdigest()}
+        archive.writestr("backup.json", json.dumps(about | stated))
+        archive.writestr(backups.CONTENT, bomb)
+
+    with pytest.raises(backups.DamagedBackup, match=r"study\.backup"):
+        restore(database, file, NOW, replace=True)
+
+
+def test_a_superuser_of_postgresql_restores_only_when_told_to(
+    postgres: Database, tmp_path: Path
+) -> None:
+    other = on_postgres(postgres)
+    file = tmp_path / "study.backup"
+    backups.back_up(other, file, NOW)
+
+    with pytest.raises(backups.RestoresAsSuperuser):
+        backups.restore(other, file, NOW, replace=True)
+    other.close()
+
+
+def test_an_older_backup_comes_back_with_the_tables_of_this_version(
+    other: Database, tmp_path: Path
+) -> None:
+    content = tmp_path / "older.sqlite"
+    older = Database(sqlite_url(content))
+    older.upgrade("0001")
+    older.close()
+    file = written(tmp_path / "older.backup", content, schema_version="0001")
+
+    restore(other, file, NOW)
+
+    assert other.version() == HEAD
+    assert count(other) == 0

@@ -1,0 +1,315 @@
+"""A question set goes through a chatbot in order, in one session, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.chatbot import bots
+from tests.chatbot.bots import AT_ONCE, Behaviour, Bot, good, raw, serving, status
+from tests.conftest import NOW
+from webapp.chatbot import mappings
+from webapp.chatbot.client import Chatbot, Patience
+from webapp.db.models import Study
+from webapp.importers.collecting import collected_runs
+from webapp.importers.runs import json_runs
+from webapp.importers.runs.problems import ImportRefused
+from webapp.importers.runs.questions import Question
+from webapp.records import QueryState
+from webapp.services.collecting import collection
+from webapp.services.collecting.collection import Collection, OtherCollection, Plan
+from webapp.services.runs import imports, runs
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+QUESTIONS = tuple(
+    Question(number, f"Pertanyaan {number}", "location", number == 3) for number in range(1, 5)
+)
+BEGUN = datetime(2026, 3, 1, 9, 0, 0)  # noqa: DTZ001 (a run file's time names no zone)
+
+
+def planned(bot: Bot, questions: Sequence[Question] = QUESTIONS) -> tuple[Plan, Chatbot]:
+    chatbot = Chatbot(bot.address, patience=AT_ONCE)
+    return collection.plan(questions, "hybrid", "gpt-4o-mini", chatbot), chatbot
+
+
+def collected(bot: Bot, folder: Path, patience: Patience = AT_ONCE) -> Collection:
+    """The finished collection of the four questions from `bot`."""
+    plan, chatbot = planned(bot)
+    return rest(collection.begin(plan, folder, BEGUN), plan, replace(chatbot, patience=patience))
+
+
+def rest(begun: Collection, plan: Plan, chatbot: Chatbot) -> Collection:
+    for further in collection.ask_rest(begun, plan, chatbot):
+        begun = further
+    return collection.finish(begun)
+
+
+def content(file: Path) -> Any:
+    return json.loads(file.read_text("utf-8"))
+
+
+def test_the_questions_are_asked_in_order_in_one_session(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        run = collected(bot, tmp_path).run
+
+    assert [asked["message"] for asked in bot.asked] == [
+        "Pertanyaan 1", "Pertanyaan 2", "Pertanyaan 3", "Pertanyaan 4",
+    ]  # fmt: skip
+    assert {asked["session_id"] for asked in bot.asked} == {run.thread_id}
+    assert {asked["method"] for asked in bot.asked} == {"hybrid"}
+
+
+def test_the_file_lies_in_the_folder_of_its_method_and_beside_it_the_latest(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        done = collected(bot, tmp_path)
+
+    names = sorted(path.name for path in (tmp_path / "hybrid").iterdir())
+    assert names == ["test_results_hybrid_20260301_090000.json", "test_results_latest.json"]
+    assert done.file.name == names[0]
+    assert done.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
+
+
+def test_the_file_has_the_layout_of_the_original(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        file = content(collected(bot, tmp_path).file)
+
+    first = file["results"][0]
+    assert list(file) == [
+        "timestamp", "thread_id", "user_id", "search_method", "llm", "endpoint",
+        "total_questions", "successful", "results",
+    ]  # fmt: skip
+    assert list(first)[:7] == [
+        "query_id", "question", "category", "success", "response", "response_length",
+        "results_count",
+    ]  # fmt: skip
+    assert (file["timestamp"], file["total_questions"], file["successful"]) == (
+        "20260301_090000", 4, 4,
+    )  # fmt: skip
+    assert first["response_length"] == len(first["response"])
+    assert first["results_count"] == 1
+    assert first["usage"] == {"prompt_tokens": 11, "completion_tokens": 5}
+    assert first["latency_ms"] >= 0
+    assert [result["context_dependent"] for result in file["results"]] == [
+        False, False, True, False,
+    ]  # fmt: skip
+
+
+def test_a_collected_run_is_imported_with_its_properties(
+    tmp_path: Path, session: Session, study: Study
+) -> None:
+    with serving(good) as bot:
+        file = collected(bot, tmp_path).file
+    read = json_runs.read(f"hybrid/{file.name}", file.read_bytes())
+
+    run = imports.store(session, study, read, Labels(), NOW)
+    page = runs.run_page(session, studies.raters(session, study)[0], run.id)
+
+    assert read.problems == ()
+    assert (run.search_method, run.llm, run.counts.cards) == ("hybrid", "gpt-4o-mini", 4)
+    assert [(card.floors, card.listing_id) for q in read.queries for card in q.cards] == [
+        (2, "7")
+    ] * 4
+    assert page.latency is not None
+    assert page.latency.n == 4
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "code"),
+    [
+        (bots.silent, "no_answer_in_time"),
+        (bots.dripping_answer, "no_answer_in_time"),
+        (status(500, {"detail": "no index"}), "server_failed"),
+        (status(422, {"detail": "too long"}), "question_refused"),
+        (status(307, {}, Location="/v2/chat"), "redirected"),
+        (raw(b'{"response": "Beri'), "not_the_contract"),
+        (raw(b"<html>"), "not_the_contract"),
+        (bots.huge, "answer_too_large"),
+        (bots.cut, "connection_cut"),
+        (bots.other_session, "other_session"),
+    ],
+)
+def test_a_question_that_fails_is_kept_with_its_reason_and_the_rest_goes_on(
+    tmp_path: Path, behaviour: Behaviour, code: str
+) -> None:
+    with serving(good, behaviour, good) as bot:
+        file = collected(bot, tmp_path, replace(AT_ONCE, seconds=2, tries=1)).file
+
+    read = json_runs.read(file.name, file.read_bytes())
+    states = [query.state for query in read.queries]
+    assert states == [QueryState.RESULTS, QueryState.FAILED, *[QueryState.RESULTS] * 2]
+    assert content(file)["results"][1]["error_code"] == code
+    assert read.queries[1].error
+    assert {problem.code for problem in read.problems} == {"call_failed"}
+
+
+def test_an_answer_is_on_disk_before_the_next_question_goes_out(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def look(handler: bots.Handler, asked: Any) -> None:
+        (part,) = (tmp_path / "hybrid").glob("*.part")
+        seen.append(len(content(part)["results"]))
+        good(handler, asked)
+
+    with serving(look) as bot:
+        collected(bot, tmp_path)
+
+    assert seen == [0, 1, 2, 3]
+    assert list((tmp_path / "hybrid").glob("*.part")) == []
+
+
+def test_an_interrupted_collection_goes_on_where_it_was(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        plan, chatbot = planned(bot)
+        asking = collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+        next(asking)
+        next(asking)
+
+        found = collection.unfinished(plan, tmp_path)
+        assert found is not None
+        done = rest(found, plan, chatbot)
+
+    assert [asked["message"][-1] for asked in bot.asked] == ["1", "2", "3", "4"]
+    assert {asked["session_id"] for asked in bot.asked} == {done.run.thread_id}
+    assert done.run.timestamp == "20260301_090000"
+    assert len(content(done.file)["results"]) == 4
+
+
+def test_a_failed_question_is_not_asked_again_on_resuming(tmp_path: Path) -> None:
+    with serving(status(422, {}), good) as bot:
+        plan, chatbot = planned(bot)
+        next(collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot))
+        found = collection.unfinished(plan, tmp_path)
+        assert found is not None
+        rest(found, plan, chatbot)
+
+    assert [asked["message"][-1] for asked in bot.asked] == ["1", "2", "3", "4"]
+
+
+def test_a_finished_collection_is_found_again_and_nothing_is_asked(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        done = collected(bot, tmp_path)
+        plan, chatbot = planned(bot)
+
+        found = collection.unfinished(plan, tmp_path)
+
+        assert found == done
+        assert list(collection.ask_rest(found, plan, chatbot)) == []
+        assert collection.finish(found) == done
+
+
+def test_without_a_collection_there_is_none_to_go_on_with(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        assert collection.unfinished(planned(bot)[0], tmp_path) is None
+
+
+def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        plan, chatbot = planned(bot)
+        next(collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot))
+        others = (replace(QUESTIONS[0], text="Lain?"), *QUESTIONS[1:])
+
+        for other in (replace(plan, questions=others), replace(plan, llm="gemini")):
+            with pytest.raises(OtherCollection, match=r"\.part"):
+                collection.unfinished(other, tmp_path)
+
+
+def test_a_part_that_somebody_damaged_is_refused_by_name(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        plan, _ = planned(bot)
+        part = collection.begin(plan, tmp_path, BEGUN).file
+        part.write_bytes(part.read_bytes()[:-20])
+
+        with pytest.raises(ImportRefused) as refused:
+            collection.unfinished(plan, tmp_path)
+
+    assert refused.value.problem.file == part.name
+
+
+def test_two_collections_of_one_second_have_two_files(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        plan, _ = planned(bot)
+        first = collection.begin(plan, tmp_path, BEGUN)
+        second = collection.begin(plan, tmp_path, BEGUN)
+
+    assert first.file.name == "test_results_hybrid_20260301_090000.json.part"
+    assert second.file.name == "test_results_hybrid_20260301_090001.json.part"
+
+
+def test_a_chatbot_that_names_its_sessions_is_asked_in_the_one_it_named(tmp_path: Path) -> None:
+    def named(handler: bots.Handler, asked: Any) -> None:
+        bots.send(handler, 200, json.dumps({"text": "Ya", "id": asked["id"] or "bot-1"}).encode())
+
+    mapping = mappings.Mapping(
+        send={"q": "{message}", "id": "{session_id}"},
+        text="text",
+        session="id",
+        assigns_sessions=True,
+    )
+    with serving(named) as bot:
+        chatbot = Chatbot(bot.address, mapping, AT_ONCE)
+        plan = collection.plan(QUESTIONS, "hybrid", "gpt", chatbot)
+        done = rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+
+    assert [asked["id"] for asked in bot.asked] == [None, "bot-1", "bot-1", "bot-1"]
+    assert done.run.thread_id == "bot-1"
+
+
+def test_an_endpoint_without_memory_gets_the_turns_that_were_answered(tmp_path: Path) -> None:
+    def answered(handler: bots.Handler, asked: Any) -> None:
+        text = f"Jawaban {len(asked['messages'])}"
+        body = {"choices": [{"message": {"content": text}}]}
+        bots.send(handler, 200, json.dumps(body).encode())
+
+    with serving(answered, status(400, {}), answered) as bot:
+        chatbot = Chatbot(bot.address, mappings.openai("gpt"), AT_ONCE)
+        plan = collection.plan(QUESTIONS[:3], "hybrid", "gpt", chatbot)
+        rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+
+    assert [turn["content"] for turn in bot.asked[2]["messages"]] == [
+        "Pertanyaan 1", "Jawaban 1", "Pertanyaan 3",
+    ]  # fmt: skip
+
+
+def test_odd_characters_survive_the_file(tmp_path: Path) -> None:
+    text = '{"response": "half \\ud83d, nul \\u0000, 🏠"}'
+    with serving(raw(text.encode())) as bot:
+        done = collected(bot, tmp_path)
+
+    assert collected_runs.read("part", done.file.read_bytes()).answers[0].response == (
+        "half , nul , 🏠"
+    )
+
+
+def test_a_secret_in_the_address_is_not_written(tmp_path: Path) -> None:
+    with serving(good) as bot:
+        chatbot = Chatbot(f"{bot.address}?key=rahasia", patience=AT_ONCE)
+        plan = collection.plan(QUESTIONS, "hybrid", "gpt", chatbot)
+        done = rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+
+    assert "rahasia" not in done.file.read_text("utf-8")
+    assert len(bot.asked) == 4
+
+
+def test_a_crash_while_writing_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.json"
+    collection.write_durably(path, b"before")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        collection.write_durably(path, b"after")
+
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,282 @@
+"""Which runs a comparison takes, under which rule, and what it refuses."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import count
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.models import Rater, Study
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.stability import Change
+from webapp.records import QueryState, ReadQuery, Relevance
+from webapp.services.agreement import adjudications
+from webapp.services.comparisons import comparisons
+from webapp.services.comparisons.comparisons import DifferentQuestions, NothingToCompare
+from webapp.services.judging import judgments
+from webapp.services.runs import imports, reports, runs
+from webapp.services.runs.imports import Labels
+from webapp.services.runs.reports import Rule
+from webapp.services.runs.runs import UnknownRun
+from webapp.services.study import studies
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+QUICK = Resampling(resamples=200)
+NUMBERS = count()
+
+
+def stored(
+    session: Session,
+    study: Study,
+    method: str,
+    *queries: ReadQuery,
+    llm: str = "one",
+    hour: int = 0,
+) -> str:
+    """Return the id of a run of `method` that was imported `hour` hours after the others."""
+    read = run(*queries, method=method, name=f"{method}-{llm}-{hour}.json")
+    labels = Labels(llm=llm)
+    return imports.store(session, study, read, labels, NOW + timedelta(hours=hour)).id
+
+
+def judge(session: Session, rater: Rater, run_id: str, *rows: str) -> None:
+    """Judge the results of a run: one row of "1" and "0" per question, in order."""
+    for query_id, row in enumerate(rows, start=1):
+        for rank, verdict in enumerate(row, start=1):
+            number = f"c{next(NUMBERS)}"
+            judgments.judge(
+                session, rater, run_id, query_id, rank, Relevance(verdict), click(number)
+            )
+
+
+@pytest.fixture(name="pair")
+def _pair(session: Session, study: Study, rater: Rater) -> tuple[str, str]:
+    """Two runs of two questions; "same" is in both lists of the first one."""
+    first = stored(session, study, "api", query(1, card("same"), card("a")), query(2, card("b")))
+    second = stored(session, study, "hybrid", query(1, card("c"), card("same")), query(2))
+    judge(session, rater, first, "10", "1")
+    judge(session, rater, second, "0")
+    return first, second
+
+
+def test_a_verdict_serves_every_run_that_showed_the_property(
+    session: Session, study: Study, pair: tuple[str, str]
+) -> None:
+    report = comparisons.report(
+        session, study, pair, reports.rule_of(session, study), settings=QUICK
+    )
+
+    found = report.comparison
+    assert [contender.run.name for contender in found.contenders] == ["api", "Hybrid"]
+    first, second = found.contenders
+    assert first.estimates["mean_precision_at_5"].figure.value == 0.75  # (1/2 + 1/1) / 2
+    assert second.estimates["mean_precision_at_5"].figure.value == 0.5  # "same" came along
+    assert second.missing.incomplete == (2,)  # its empty list is not classified
+    assert [share.judgments for share in report.raters] == [4]  # same, a, b, c
+    assert report.judged_until == NOW
+
+
+def test_the_default_of_a_phase_is_the_newest_complete_run_of_each_method(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    old = stored(session, study, "api", query(1, card("a")), hour=1)
+    new = stored(session, study, "api", query(1, card("b")), hour=2)
+    stored(session, study, "api", query(1, card("c")), hour=3)
+    other = stored(session, study, "hybrid", query(1, card("d")), hour=0)
+    for rated in (old, new):
+        judge(session, rater, rated, "1")
+
+    assert comparisons.of_phase(session, study, 1) == (new, other)
+    assert comparisons.phases_of(session, study) == (1,)
+    with pytest.raises(NothingToCompare):
+        comparisons.of_phase(session, study, 2)
+
+
+def test_an_answer_that_nobody_can_read_keeps_no_run_from_being_complete(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(
+        session, study, "api", query(1, card("a")), query(2, state=QueryState.UNREADABLE)
+    )
+    judge(session, rater, run_id, "1")
+
+    (found,) = comparisons.candidates(session, study)
+
+    assert (found.done, found.of, found.complete) == (1, 1, True)
+
+
+def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study) -> None:
+    stored(session, study, "api", query(1, card("a")), llm="gpt")
+    stored(session, study, "hybrid", query(1, card("b")), llm="gpt", hour=1)
+    stored(session, study, "hybrid", query(1, card("c")), llm="claude", hour=2)
+
+    phases = {phase: comparisons.of_phase(session, study, phase) for phase in (1, 2)}
+
+    for phase, chosen in phases.items():
+        found = comparisons.report(session, study, chosen, Rule("majority"), settings=QUICK)
+        assert found.phase == phase
+    labels = {
+        phase: [(r.search_method, r.llm) for r in (runs.find(session, study, c) for c in chosen)]
+        for phase, chosen in phases.items()
+    }
+    assert labels == {
+        1: [("api", "gpt"), ("hybrid", "gpt")],
+        2: [("hybrid", "gpt"), ("hybrid", "claude")],  # as they were imported
+    }
+
+
+def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
+    session: Session, study: Study
+) -> None:
+    stored(session, study, "bm25", query(1, card("a")), hour=1)
+    stored(session, study, "hybrid", query(1, card("b")), hour=2)
+    stored(session, study, "dense", query(1, card("c")), hour=3)
+    stored(session, study, "vector_only", query(1, card("d")), hour=4)
+    stored(session, study, "api_only", query(1, card("e")), hour=5)
+
+    chosen = [runs.find(session, study, run) for run in comparisons.of_phase(session, study, 1)]
+
+    methods = [run.search_method for run in chosen]
+    assert methods == ["api_only", "vector_only", "hybrid", "bm25", "dense"]
+    assert list(comparisons.names_of(chosen).values())[:3] == ["API Only", "Vector Only", "Hybrid"]
+
+
+def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    hybrid = stored(session, study, "hybrid", query(1, card("a")), hour=1)
+    vector = stored(session, study, "vector_only", query(1, card("b")), hour=2)
+    api = stored(session, study, "api_only", query(1, card("c")), hour=3)
+
+    def lists() -> list[tuple[str, ...]]:
+        return [
+            comparisons.of_phase(session, study, 1),
+            tuple(one.id for one in runs.overviews(session, rater)),
+            tuple(one.run for one in comparisons.candidates(session, study)),
+        ]
+
+    assert lists() == [(api, vector, hybrid)] * 3
+    runs.move(session, study, hybrid, "up")
+    runs.move(session, study, api, "up")  # it is the first already
+    assert lists() == [(api, hybrid, vector)] * 3
+    runs.move(session, study, api, "down")
+    runs.move(session, study, vector, "down")  # it is the last already
+    assert lists() == [(hybrid, api, vector)] * 3
+
+    late = stored(session, study, "api_only", query(1, card("d")), hour=4, llm="two")
+    assert lists()[1:] == [(hybrid, api, vector, late)] * 2  # a new run comes last
+    runs.relabel(session, study, late, "bm25", "one", NOW)
+    assert lists() == [(hybrid, api, vector, late)] * 3
+
+
+def test_runs_of_different_questions_are_refused_with_what_differs(
+    session: Session, study: Study
+) -> None:
+    first = stored(session, study, "api", query(1, text="Alike"), query(2, text="Only here"))
+    second = stored(session, study, "hybrid", query(1, text="Alike"), query(2, text="Only there"))
+
+    with pytest.raises(DifferentQuestions) as refused:
+        comparisons.report(session, study, [first, second], Rule("majority"))
+
+    assert refused.value.only == {
+        "api": ((2, "Only here"),),
+        "Hybrid": ((2, "Only there"),),
+    }
+
+
+def test_a_question_that_a_run_was_not_asked_is_in_no_pair(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    whole = stored(session, study, "api", query(1, card("a")), query(2, card("b")))
+    part = stored(session, study, "hybrid", query(1, card("a")))
+    judge(session, rater, whole, "1", "1")
+
+    report = comparisons.report(session, study, [whole, part], Rule("majority"), settings=QUICK)
+
+    assert report.comparison.contenders[1].missing.not_run == (2,)
+    assert report.comparison.differences_of("success_rate")[0].n == 1
+
+
+@pytest.mark.parametrize("chosen", [[], ["one"], ["one", "one"]])
+def test_one_run_is_compared_with_nothing(
+    session: Session, study: Study, chosen: list[str]
+) -> None:
+    run_id = stored(session, study, "api", query(1, card("a")))
+    wanted = [run_id for _ in chosen]
+
+    with pytest.raises(NothingToCompare):
+        comparisons.report(session, study, wanted, Rule("majority"))
+    with pytest.raises(UnknownRun):
+        comparisons.report(session, study, [run_id, "nowhere"], Rule("majority"))
+
+
+def test_names_tell_the_runs_apart_as_shortly_as_they_can(session: Session, study: Study) -> None:
+    first = stored(session, study, "api", query(1, card("a")), llm="gpt")
+    second = stored(session, study, "api", query(1, card("b")), llm="claude")
+    third = stored(session, study, "api", query(1, card("c")), llm="claude")
+
+    def names(*wanted: str) -> list[str]:
+        return list(comparisons.names_of([runs.find(session, study, r) for r in wanted]).values())
+
+    assert names(first, second) == ["gpt", "claude"]
+    assert names(second, third) == [f"api · claude · {second}", f"api · claude · {third}"]
+
+
+def test_each_rater_is_left_out_and_every_other_rule_tried(
+    session: Session, study: Study, rater: Rater, pair: tuple[str, str]
+) -> None:
+    owner = reports.of_rater(rater)
+    alone = comparisons.report(session, study, pair, Rule("majority"), settings=QUICK)
+    assert Change.RATER not in {line.change for line in alone.stability.lines}
+
+    ani = studies.add_rater(session, study, "Ani", NOW)
+    judge(session, ani, pair[0], "01", "0")
+    judge(session, ani, pair[1], "1")
+    merged = comparisons.report(session, study, pair, Rule("majority"), settings=QUICK)
+    own = comparisons.report(session, study, pair, owner, settings=QUICK)
+
+    left_out = [line for line in merged.stability.lines if line.change is Change.RATER]
+    assert {(line.figure, line.tried) for line in left_out} >= {("mrr", 2)}
+    # MRR: the owner has api 1, hybrid 1/2; Ani api 1/4, hybrid 1. Merged, all is a tie.
+    (rules,) = [
+        line for line in own.stability.lines if line.change is Change.RULE and line.figure == "mrr"
+    ]
+    assert [moved.what for moved in rules.moved] == ["rater Ani"]
+    assert rules.tried == 1
+
+
+def test_an_adjudicated_verdict_counts_in_every_run(
+    session: Session, study: Study, rater: Rater, pair: tuple[str, str]
+) -> None:
+    ani = studies.add_rater(session, study, "Ani", NOW)
+    judge(session, ani, pair[0], "01", "0")
+    same = next(
+        dispute
+        for dispute in adjudications.docket(session, study).open
+        if dispute.card is not None and dispute.card.slug == "same"
+    )
+    adjudications.adjudicate(session, rater, same.thing_id, YES, "It is.", NOW)
+
+    merged = comparisons.report(session, study, pair, Rule("adjudicated"), settings=QUICK)
+
+    verdicts = [c.run.queries[0].verdicts for c in merged.comparison.contenders]
+    assert verdicts == [(YES, None), (NO, YES)]
+
+
+def test_a_failed_call_is_counted_and_shown_apart(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    first = stored(session, study, "api", query(1, state=QueryState.FAILED))
+    second = stored(session, study, "hybrid", query(1, card("a")))
+    judge(session, rater, second, "1")
+
+    found = comparisons.report(session, study, [first, second], Rule("majority"), settings=QUICK)
+
+    assert found.comparison.contenders[0].missing.failed == (1,)
+    assert not found.comparison.contenders[0].rated
+    (success,) = found.comparison.differences_of("success_rate")
+    assert (success.n, success.mean) == (1, -1.0)

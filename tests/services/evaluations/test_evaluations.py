@@ -1,0 +1,382 @@
+"""Evaluations kept: rows in pages, files equal to the command line's, and what people say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.cli.relevansi import relevansi
+from tests.conftest import NOW, copied
+from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
+from webapp.db.models import (
+    Evaluation,
+    EvaluationItem,
+    ItemEvent,
+    ItemJudgment,
+    LogEntry,
+    Rater,
+    Study,
+)
+from webapp.exporters.evaluations import score_files
+from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.importers.runs.problems import ImportRefused
+from webapp.metrics.comparisons.intervals import Bootstrap
+from webapp.metrics.evaluations import eval_sets
+from webapp.records import Click
+from webapp.services.evaluations import (
+    evaluations,
+    item_judgments,
+    machine_agreement,
+)
+from webapp.services.evaluations import (
+    files as evaluation_files,
+)
+from webapp.services.evaluations.evaluations import Show, UnknownEvaluation, UnknownItem
+from webapp.services.evaluations.files import NothingScored, Settings, TooManyRows
+from webapp.services.evaluations.rows import COLUMNS, Kind
+from webapp.services.evaluations.scoring import File
+from webapp.services.judging.events import EventIdTaken
+from webapp.services.judging.judgments import NotToJudge
+from webapp.services.people import raters
+from webapp.services.study import studies
+
+FILES = {
+    Kind.ANSWERS: File("answers.jsonl", lines(*ANSWERS)),
+    Kind.CHUNKS: File("chunks.jsonl", lines(*CHUNKS)),
+    Kind.JSON: File("answers.json", document(JSON_SET)),
+}
+FEW = Bootstrap(resamples=50)
+
+
+def kept(session: Session, study: Study, kind: Kind, *files: File) -> Evaluation:
+    """Return the files, else those of the kind above, scored and stored."""
+    with WaitingRows() as rows:
+        scored = evaluation_files.score(Settings(kind), files or [FILES[kind]], rows)
+        stored = evaluations.store(session, study, scored, rows, NOW)
+    return evaluations.find(session, study, stored)
+
+
+def click(number: int) -> Click:
+    return Click(f"e{number}", NOW + timedelta(seconds=number))
+
+
+DEV = File("dev.json", document(["j2"]))
+
+
+@pytest.mark.parametrize("ending", ["json", "csv"])
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        *((Settings(kind), ()) for kind in Kind),
+        (Settings(Kind.ANSWERS, first=2), ("--n", "2")),
+        (Settings(Kind.CHUNKS, first=1), ("--n", "1")),
+        (Settings(Kind.JSON, subset=DEV), ("--subset", "dev.json")),
+    ],
+)
+def test_a_download_is_what_the_command_line_writes_bit_for_bit(
+    sqlite_session: tuple[Session, Study],
+    tmp_path: Path,
+    settings: Settings,
+    options: tuple[str, ...],
+    ending: str,
+) -> None:
+    session, study = sqlite_session
+    kind = settings.kind
+    file = FILES[kind]
+    for one in (file, DEV):
+        (tmp_path / one.name).write_bytes(one.data)
+    options = tuple(str(tmp_path / word) if word == DEV.name else word for word in options)
+    theirs = relevansi(
+        tmp_path, "score", kind, str(tmp_path / file.name), "--format", ending, *options
+    )
+    with WaitingRows() as rows:
+        scored = evaluation_files.score(settings, [file], rows)
+        stored = evaluations.store(session, study, scored, rows, NOW)
+    ours = evaluations.find(session, study, stored)
+    results = evaluations.results(session, ours)
+    if ending == "json":
+        pieces = score_files.json_file(ours.head, results)
+    else:
+        pieces = score_files.csv_file(COLUMNS[kind], results)
+
+    assert b"".join(pieces).decode() == theirs.stdout
+
+
+def test_items_are_stored_in_order_with_what_the_machine_says_of_their_parts(
+    session: Session, study: Study
+) -> None:
+    found = kept(session, study, Kind.ANSWERS)
+    page = evaluations.page(session, found, Show.ALL, 1)
+    first = evaluations.find_item(session, found, 1)
+
+    assert [line.item_id for line in page.lines] == ["q1", "q2", "q3"]
+    assert [line.result["overlap"] for line in page.lines] == [0.5, 0.0, 1.0]
+    assert [part["passed"] for part in first.parts] == [True, False, None]  # no claim: nothing
+    assert [line.failed for line in page.lines] == [True, True, False]
+
+
+def test_figures_are_kept_with_their_n_and_why_they_have_none(
+    sqlite_session: tuple[Session, Study],
+) -> None:
+    session, study = sqlite_session
+    without = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
+    figures = {
+        one["name"]: one
+        for one in kept(session, study, Kind.ANSWERS, File("a", lines(*without))).figures
+    }
+
+    assert figures["avg_overlap"] == {
+        "name": "avg_overlap",
+        "value": None,
+        "n": 0,
+        "why": "no_embedder",
+    }
+    assert (figures["avg_f1"]["n"], figures["avg_total_tokens"]["value"]) == (1, 100)
+
+
+def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
+    sqlite_session: tuple[Session, Study],
+) -> None:
+    session, study = sqlite_session
+    rows = [CHUNKS[i % 2] | {"id": f"c{i}"} for i in range(120)]
+    found = kept(session, study, Kind.CHUNKS, File("many.jsonl", lines(*rows)))
+
+    last = evaluations.page(session, found, Show.ALL, 99)
+    failed = evaluations.page(session, found, Show.FAILED, 2)
+
+    assert (last.number, last.n_pages, len(last.lines)) == (3, 3, 20)
+    assert last.lines[0].position == 101
+    assert (failed.total, len(failed.lines)) == (60, 10)  # every second has nothing in common
+
+
+def test_the_same_file_with_the_same_settings_is_kept_once(
+    sqlite_session: tuple[Session, Study],
+) -> None:
+    session, study = sqlite_session
+    first, again = kept(session, study, Kind.CHUNKS), kept(session, study, Kind.CHUNKS)
+
+    assert first.id == again.id
+    assert session.scalar(select(func.count()).select_from(EvaluationItem)) == 2
+
+
+def test_bad_rows_are_told_by_line_and_the_rest_is_scored(
+    sqlite_session: tuple[Session, Study],
+) -> None:
+    session, study = sqlite_session
+    data = b"{bad\n" + lines(*CHUNKS) + b'{"id": 1}\n'
+    found = kept(session, study, Kind.CHUNKS, File("some.jsonl", data))
+
+    assert found.n_items == 2
+    assert {problem["line"] for problem in found.problems} == {1, 4}
+    assert found.head["left_out"] == 2
+
+
+def test_more_rows_than_are_kept_are_refused_and_nothing_is_stored(
+    sqlite_session: tuple[Session, Study], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, study = sqlite_session
+    monkeypatch.setattr(evaluation_files, "MOST_ROWS", 1)
+
+    with pytest.raises(TooManyRows):
+        kept(session, study, Kind.CHUNKS)
+    assert session.scalar(select(func.count()).select_from(Evaluation)) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "code"),
+    [
+        (Kind.ANSWERS, b"PK\x03\x04", "not_json"),
+        (Kind.ANSWERS, b"a,b\n1,2\n", "not_json"),
+        (Kind.CHUNKS, b'[{"question": "?"}]', "unknown_format"),
+        (Kind.CHUNKS, b'{\n"questions": []\n}', "unknown_format"),
+        (Kind.CHUNKS, lines(*ANSWERS), "no_row_scored"),
+        (Kind.JSON, lines(*ANSWERS), "not_json"),
+        (Kind.JSON, document({"items": JSON_SET["items"]}), "provenance_missing"),
+    ],
+)
+def test_another_file_is_refused_saying_what_it_looks_like(
+    kind: Kind, data: bytes, code: str
+) -> None:
+    with WaitingRows() as rows, pytest.raises(ImportRefused) as refused:
+        evaluation_files.score(Settings(kind), [File("x", data)], rows)
+
+    assert refused.value.problem.code == code
+    assert isinstance(refused.value, NothingScored) or kind is Kind.JSON
+
+
+def test_questions_and_outputs_apart_are_one_evaluation(
+    sqlite_session: tuple[Session, Study],
+) -> None:
+    session, study = sqlite_session
+    top = {key: value for key, value in JSON_SET.items() if key != "items"}
+    questions = [{k: v for k, v in one.items() if k != "output"} for one in JSON_SET["items"]]
+    top["eval_set_version"] = eval_sets.version("questions", questions)
+    outputs = [{"id": one["id"], "output": one["output"]} for one in JSON_SET["items"]]
+    found = kept(
+        session,
+        study,
+        Kind.JSON,
+        File("questions.json", document(top | {"items": questions})),
+        File("outputs.jsonl", lines(*outputs)),
+    )
+
+    assert found.name == "questions.json + outputs.jsonl"
+    assert found.head["summary"] == kept(session, study, Kind.JSON).head["summary"]
+    assert found.provenance["model_id"] == "m"
+
+
+def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    found = kept(session, study, Kind.ANSWERS)
+
+    def said() -> dict[str, int]:
+        return dict(evaluations.item(session, found, rater, 1).judged)
+
+    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
+    item_judgments.judge(session, rater, found, 1, "0", 0, click(2))
+    item_judgments.judge(session, rater, found, 1, "grade", 4, click(3))
+    assert said() == {"0": 0, "grade": 4}
+    assert item_judgments.undo(session, rater, found, click(4)) == 1
+    assert item_judgments.undo(session, rater, found, click(4)) == 1  # sent twice: once
+    assert said() == {"0": 0}
+    item_judgments.undo(session, rater, found, click(5))
+    assert said() == {"0": 1}
+    item_judgments.judge(session, rater, found, 1, "0", None, click(6))
+    assert said() == {}
+    item_judgments.undo(session, rater, found, click(7))
+    item_judgments.undo(session, rater, found, click(8))
+    assert item_judgments.undo(session, rater, found, click(9)) is None
+    assert said() == {}
+    assert session.scalar(select(func.count()).select_from(ItemEvent)) == 8
+
+
+def test_the_same_click_twice_changes_nothing_and_another_one_by_its_name_is_refused(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    found = kept(session, study, Kind.ANSWERS)
+    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
+    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
+
+    assert session.scalar(select(func.count()).select_from(ItemEvent)) == 1
+    with pytest.raises(EventIdTaken):
+        item_judgments.judge(session, rater, found, 1, "1", 1, click(1))
+
+
+@pytest.mark.parametrize(("part", "value"), [("9", 1), ("grade", 6), ("0", 2), ("main_topic", 1)])
+def test_what_is_not_there_cannot_be_judged(
+    sqlite_session: tuple[Session, Study], part: str, value: int
+) -> None:
+    session, study = sqlite_session
+    rater = studies.raters(session, study)[0]
+    found = kept(session, study, Kind.ANSWERS)
+
+    with pytest.raises(NotToJudge):
+        item_judgments.judge(session, rater, found, 1, part, value, click(1))
+    with pytest.raises(UnknownItem):
+        item_judgments.judge(session, rater, found, 99, "0", 1, click(1))
+    with pytest.raises(UnknownEvaluation):
+        evaluations.find(session, study, "gone")
+
+
+def test_the_machine_is_put_beside_the_majority_and_the_median_of_people(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Machine on q1: ✓ ✗; q2: ✗; q3: ✓. Two raters; on q3 they are split."""
+    found = kept(session, study, Kind.ANSWERS)
+    other = studies.add_rater(session, study, "Ani", NOW)
+    say = [
+        (rater, 1, "0", 1),
+        (rater, 1, "1", 1),  # the machine says ✗
+        (rater, 2, "0", 0),
+        (rater, 3, "0", 1),
+        (other, 3, "0", 0),
+        (rater, 1, "2", 1),  # an I-don't-know: the machine says nothing
+        (rater, 1, "grade", 3),
+        (other, 1, "grade", 4),
+        (rater, 2, "grade", 0),
+        (rater, 3, "grade", 5),
+    ]
+    for number, (who, position, part, value) in enumerate(say):
+        item_judgments.judge(session, who, found, position, part, value, click(number))
+
+    report = machine_agreement.report(session, found, bootstrap=FEW)
+
+    assert (report.n_raters, report.n_items, report.n_graded) == (2, 3, 3)
+    overall = report.overall
+    assert (overall.both, overall.machine_only, overall.people_only, overall.neither) == (
+        *(1, 0),
+        *(1, 1),
+    )
+    # overlap 0.5, 0, 1 against grades 3.5, 0, 5: the same order
+    assert report.figures["overlap"].spearman.value == pytest.approx(1)
+    assert report.figures["f1"].n == 1  # only q1 has a gold answer
+    assert [(one.position, one.n_differ) for one in report.disagreements] == [(1, 1)]
+    assert report.disagreements[0].gap == pytest.approx(0.2)  # |3.5 / 5 - 0.5|
+    disagreeing = evaluations.page(session, found, Show.DISAGREEMENTS, 1)
+    assert [line.position for line in disagreeing.lines] == [1, 3]  # one of two raters differs
+
+
+def test_fields_of_json_answers_are_told_apart(
+    sqlite_session: tuple[Session, Study],
+) -> None:
+    session, study = sqlite_session
+    rater = studies.raters(session, study)[0]
+    found = kept(session, study, Kind.JSON)
+    item_judgments.judge(session, rater, found, 1, "main_topic", 1, click(1))
+    item_judgments.judge(session, rater, found, 2, "main_topic", 0, click(2))
+    item_judgments.judge(session, rater, found, 1, "grounding", 1, click(3))
+
+    fields = machine_agreement.report(session, found, bootstrap=FEW).fields
+
+    assert list(fields) == ["main_topic", "grounding"]
+    assert (fields["main_topic"].people_only, fields["main_topic"].neither) == (1, 1)
+    assert fields["grounding"].both == 1
+
+
+def test_deleting_takes_items_and_judgments_and_leaves_the_log_of_clicks(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    found, other = kept(session, study, Kind.ANSWERS), kept(session, study, Kind.CHUNKS)
+    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
+    item_judgments.judge(session, rater, other, 1, "0", 1, click(2))
+    cost = evaluations.deletion_cost(session, found)
+    gone = found.id
+
+    evaluations.remove(session, study, found, NOW)
+    session.flush()
+    session.expire_all()
+
+    assert (cost.items, cost.judgments, cost.events) == (3, 1, 1)
+    assert session.scalar(select(func.count()).select_from(EvaluationItem)) == 2
+    assert session.scalar(select(func.count()).select_from(ItemJudgment)) == 1
+    assert session.scalars(select(ItemEvent.item_key).where(ItemEvent.evaluation_id == gone)).all()
+    assert session.scalar(select(LogEntry.old).where(LogEntry.subject == gone)) == "answers.jsonl"
+
+
+def test_a_deleted_rater_takes_their_words_on_items_along(session: Session, study: Study) -> None:
+    found = kept(session, study, Kind.ANSWERS)
+    other = studies.add_rater(session, study, "Ani", NOW)
+    item_judgments.judge(session, other, found, 1, "0", 1, click(1))
+    item_judgments.undo(session, other, found, click(2))
+    session.flush()
+
+    raters.delete_rater(session, other, NOW)
+
+    assert session.scalar(select(func.count()).select_from(ItemEvent)) == 0
+    assert session.scalar(select(func.count()).select_from(ItemJudgment)) == 0
+
+
+@pytest.fixture(name="sqlite_session")
+def _sqlite_session(request: pytest.FixtureRequest) -> Iterator[tuple[Session, Study]]:
+    """A session on an empty SQLite database, where the kind of database does not matter."""
+    database = request.getfixturevalue("sqlite")
+    copied(request.getfixturevalue("sqlite_template"), database)
+    with database.writing() as session:
+        yield session, studies.open_or_make(session, NOW)
+    database.close()

@@ -1,0 +1,107 @@
+"""A made-up V2 run with its gold file, small enough to be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.db.models import Rater, Run, Study
+from webapp.importers.runs import json_runs
+from webapp.services.gold import gold
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+
+GOLD: dict[str, Any] = {
+    "threshold_t": 0.6,
+    "price_tolerance": 0.1,
+    "questions": [
+        {
+            "id": 1,
+            "question": "Rumah dijual di Cemara di bawah 1M?",
+            "category": "area",
+            "expected_result": "has_data",
+            "constraints": {
+                "property_type": "house",
+                "listing_type": "sale",
+                "location": {"keywords": ["cemara"], "lat": 3.6, "lng": 98.7, "radius_km": 2},
+                "price": {"max": 1_000_000_000},
+            },
+        },
+        {
+            "id": 2,
+            "question": "Rumah dekat sekolah?",
+            "category": "nearby",
+            "expected_result": "has_data",
+            "evaluation_mode": "manual",
+            "constraints": {},
+        },
+        {
+            "id": 3,
+            "question": "Kastel?",
+            "category": "area",
+            "expected_result": "no_data",
+            "constraints": {"property_type": "castle"},
+        },
+    ],
+}
+
+
+def listing(slug: str, **stated: object) -> dict[str, Any]:
+    """Return a property as a V2 file lists it."""
+    known = {"name": f"Rumah {slug}", "slug": slug, "source": "listing", "verified": False}
+    base = {"property_type": "house", "listing_type": "sale", "location": "Cemara"}
+    return {**known, **base, "price": 900_000_000, "bedrooms": 3} | stated
+
+
+LISTED: dict[int, list[dict[str, Any]]] = {
+    1: [
+        listing("a"),  # meets all 4
+        listing("b", price=2_000_000_000),  # too dear: 3/4
+        listing("c", location="Binjai", property_type=None),  # no keyword, no type: 2/4
+    ],
+    2: [listing("d"), listing("e")],
+    3: [],
+}
+"""CPRs without people: 1, 3/4, 1/2 (mean 3/4 >= 0.6: TP); 0, 0 pending (FN); TN."""
+
+
+def v2_file(listed: dict[int, list[dict[str, Any]]] | None = None) -> bytes:
+    """Return a V2 results file of the gold questions that lists these properties."""
+    results = []
+    for question in GOLD["questions"]:
+        cards = (LISTED if listed is None else listed)[question["id"]]
+        lines = [
+            f"{n}. **[{card['name']}](https://x.example/properti/{card['slug']})**\n"
+            f"   💰 Rp {card['price']:,}\n"
+            for n, card in enumerate(cards, start=1)
+        ]
+        results.append(
+            {
+                "query_id": question["id"],
+                "question": question["question"],
+                "category": question["category"],
+                "response": "\n".join(lines) or "Tidak ada.",
+                "properties": cards,
+                "properties_count": len(cards),
+            }
+        )
+    document = {"timestamp": "20260301", "method": "hybrid", "llm": "x", "threshold_t": 0.6}
+    return json.dumps({**document, "results": results}).encode()
+
+
+def gold_bytes(**changed: object) -> bytes:
+    """Return the gold file."""
+    return json.dumps(GOLD | changed).encode()
+
+
+def stored_run(session: Session, study: Study, rater: Rater, *, with_gold: bool = True) -> Run:
+    """Return the made-up run, stored, with the gold questions in force."""
+    read = json_runs.read("results.json", v2_file())
+    imported = imports.store(session, study, read, Labels(), NOW)
+    run = session.get_one(Run, imported.id)
+    if with_gold:
+        gold.import_file(session, rater, run.question_set_id, "gold.json", gold_bytes(), NOW)
+    return run

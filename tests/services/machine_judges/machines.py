@@ -1,0 +1,92 @@
+"""An OpenAI-compatible endpoint on a real port, and machine judges that ask it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from tests.chatbot import bots
+from tests.chatbot.bots import Behaviour, Bot, Handler
+from tests.conftest import NOW
+from webapp.chatbot.client import Patience
+from webapp.config import JudgeEndpoint
+from webapp.db.models import MachineJudge, MachineSession, Study
+from webapp.services.machine_judges import calls, judges, prompts, sessions
+from webapp.services.machine_judges.calls import Call, Nothing
+from webapp.services.machine_judges.sessions import Terms
+
+MODEL = "small-model-1"
+QUICK = Patience(seconds=5, tries=2, first_pause=0, longest_pause=0, jitter=0)
+USAGE = {"prompt_tokens": 300, "completion_tokens": 20}
+
+
+def endpoint(bot: Bot, model: str = MODEL, key_variable: str = "") -> JudgeEndpoint:
+    """Return how the bot is configured."""
+    return JudgeEndpoint(f"http://127.0.0.1:{bot.server_address[1]}/v1", model, key_variable)
+
+
+def saying(decide: Callable[[str], str], usage: dict[str, int] | None = USAGE) -> Behaviour:
+    """Answer with the verdict that `decide` makes of the prompt, and a reason."""
+
+    def answer(handler: Handler, asked: Any) -> None:
+        (message,) = asked["messages"]
+        said = {"verdict": decide(message["content"]), "reason": "As the card says."}
+        bots.send(handler, 200, json.dumps(_completion(json.dumps(said), usage)).encode())
+
+    return answer
+
+
+def text(content: str, usage: dict[str, int] | None = USAGE) -> Behaviour:
+    """Answer with this very text."""
+    return bots.status(200, _completion(content, usage))
+
+
+def always(verdict: str) -> Behaviour:
+    """Answer the same of every card."""
+    return saying(lambda _prompt: verdict)
+
+
+def made(
+    session: Session,
+    study: Study,
+    at: JudgeEndpoint,
+    *,
+    name: str = "Mesin",
+    language: str = "en",
+    prompt: str | None = None,
+) -> MachineJudge:
+    """Return a new machine judge with our own prompt."""
+    wanted = prompt or prompts.default(language, study.guidelines)
+    rater = judges.make(session, study, name, at, language, wanted, NOW)
+    return judges.find(session, study, rater.id)
+
+
+def worked(
+    session: Session,
+    judge: MachineJudge,
+    at: JudgeEndpoint,
+    terms: Terms | None = None,
+    *,
+    now: datetime = NOW,
+) -> MachineSession:
+    """Start a judge, let it work until it ends, and return the session."""
+    found = sessions.start(session, judge, at, terms or Terms(), now)
+    while (call := calls.claim(session, judge.rater_id, at, now)) is not Nothing.MORE:
+        assert isinstance(call, Call)
+        now += timedelta(seconds=1)
+        calls.keep(session, call, calls.ask(call, at, QUICK), now)
+    session.flush()
+    return found
+
+
+def _completion(content: str, usage: dict[str, int] | None) -> dict[str, Any]:
+    stated = {"usage": usage} if usage is not None else {}
+    return {
+        "choices": [{"message": {"role": "assistant", "content": content}}],
+        "model": MODEL,
+        **stated,
+    }

@@ -1,0 +1,283 @@
+"""What a machine says is in no figure of people, and in none at all before its owner's word."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.chatbot import bots
+from tests.chatbot.bots import Bot
+from tests.conftest import NOW
+from tests.services.machine_judges import machines
+from tests.services.machine_judges.machines import made, saying, worked
+from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.runs.runs import card, click, query
+from webapp.db.models import JudgedThing, LogEntry, MachineJudge, Property, Rater, Study
+from webapp.exporters.agreement.agreement_json import agreement_json
+from webapp.exporters.comparisons.json_file import comparison_json
+from webapp.metrics.comparisons.intervals import Bootstrap
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.records import Relevance
+from webapp.services.agreement import adjudications, agreement
+from webapp.services.comparisons import comparisons
+from webapp.services.exports import exports
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import Target
+from webapp.services.machine_judges import beside_people
+from webapp.services.machine_judges.beside_people import TooLittleShared
+from webapp.services.machine_judges.sessions import Terms
+from webapp.services.people import history, invitations, raters, sign_in
+from webapp.services.people.invitations import MachineIsNotInvited
+from webapp.services.people.sign_in import Badge
+from webapp.services.proof_packs import packs
+from webapp.services.rating import progress
+from webapp.services.runs import provenance, reports
+from webapp.services.runs.provenance import in_study
+from webapp.services.runs.reports import MachineNotPacked, MachineNotReleased
+from webapp.services.study import standing, studies
+
+N = 30
+FEW = Resampling(resamples=50)
+QUESTIONS = [
+    query(number, card(f"p{number}a"), card(f"p{number}b"), text=f"Rumah {number}?")
+    for number in range(1, N // 2 + 1)
+]
+
+
+@pytest.fixture(name="bot")
+def _bot() -> Iterator[Bot]:
+    """A machine that calls relevant whatever is a first card, and p3b; unsure of p1a."""
+
+    def decide(prompt: str) -> str:
+        slug = prompt.rpartition("- Title: ")[2].split()[0].lower()
+        if slug == "p1a":
+            return "cannot_tell"
+        return "relevant" if slug.endswith("a") or slug == "p3b" else "not_relevant"
+
+    with bots.serving(saying(decide)) as bot:
+        yield bot
+
+
+@pytest.fixture(name="judge")
+def _judge(session: Session, study: Study, bot: Bot) -> MachineJudge:
+    """A judge that has not begun, of two runs of 30 cards."""
+    set_study(session, study, repeat_percent=0, blind=True)
+    for method in ("hybrid", "vector"):
+        stored(session, study, method, *QUESTIONS)
+    return made(session, study, machines.endpoint(bot))
+
+
+def person(session: Session, study: Study, name: str) -> Rater:
+    return raters.named(session, study, name) or raters.add(session, study, name, NOW)
+
+
+def say(session: Session, rater: Rater, verdicts: dict[str, str]) -> None:
+    """Let a person judge cards by their slug."""
+    things: dict[str, int] = {
+        identity.rpartition(":")[2]: thing
+        for thing, identity in session.execute(
+            select(JudgedThing.id, Property.identity).join(Property)
+        )
+    }
+    targets = []
+    for number, (slug, verdict) in enumerate(verdicts.items()):
+        thing = next(thing for name, thing in things.items() if name.endswith(slug))
+        targets.append(Target("verdict", thing_id=thing))
+        at = click(f"{rater.id}-{slug}", minute=number)
+        events.record(session, rater, targets[-1], verdict, at)
+    events.refresh(session, rater, targets)
+
+
+def two_people(session: Session, study: Study) -> tuple[Rater, Rater]:
+    """Ani says yes to every first card, Budi to all; they disagree on each second one."""
+    ani, budi = person(session, study, "Ani"), person(session, study, "Budi")
+    robot = Robot(session, budi)
+    page = robot.next_page()
+    assert page is not None
+    robot.rate(page)
+    say(session, budi, {f"p{n}{which}": "1" for n in range(1, 16) for which in "ab"})
+    say(session, ani, {f"p{n}a": "1" for n in range(1, 16)} | {f"p{n}b": "0" for n in range(1, 16)})
+    return ani, budi
+
+
+def everything_of_people(session: Session, study: Study) -> str:
+    """All that is shown or exported of people's verdicts, as one text."""
+    found: dict[str, Any] = {}
+    runs = [one.run for one in comparisons.candidates(session, study)]
+    for asked in ("majority", "adjudicated", "rater Ani", None):
+        rule = reports.rule_of(session, study, asked)
+        for name in ("csv", "wide-csv", "long-csv", "json", "qrels"):
+            file = exports.export(session, study, runs[0], rule, name)
+            found[f"{rule.name} {name}"] = (file.data, file.notes)
+        compared = comparisons.report(session, study, runs, rule, settings=FEW)
+        found[f"{rule.name} compared"] = comparison_json(compared)
+    found["agreement"] = agreement_json(agreement.report(session, study, bootstrap=Bootstrap(50)))
+    found["docket"] = adjudications.docket(session, study)
+    found["standing"] = standing.study_standing(session, study)
+    found["candidates"] = comparisons.candidates(session, study)
+    found["votes"] = provenance.votes(session, study, in_study(study))
+    found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
+    found["progress"] = [
+        (progress.progress(session, rater), progress.done(session, rater))
+        for rater in studies.raters(session, study)
+    ]
+    return "\n".join(f"{name}: {value!r}" for name, value in found.items())
+
+
+def members(session: Session, study: Study) -> dict[str, bytes]:
+    """The members of a proof pack but those that tell its date and the sums of the others."""
+    rule = reports.rule_of(session, study, "majority")
+    pack = packs.of_study(session, study, rule, settings=FEW)
+    with zipfile.ZipFile(io.BytesIO(pack.data)) as opened:
+        found = {name: opened.read(name) for name in opened.namelist()}
+    dated = {"manifest.json", "SHA256SUMS", "README.md", "pack.json"}
+    return {name: data for name, data in found.items() if name.rpartition("/")[2] not in dated}
+
+
+def test_no_figure_of_people_moves_when_a_machine_has_judged_everything(
+    session: Session, study: Study, bot: Bot, judge: MachineJudge
+) -> None:
+    """Every export, comparison, coefficient, count and list, byte for byte; a tie stays one."""
+    two_people(session, study)
+    before, packed = everything_of_people(session, study), members(session, study)
+    worked(session, judge, machines.endpoint(bot), now=NOW - timedelta(days=1))
+    after = everything_of_people(session, study)
+
+    assert beside_people.report(session, study, judge).machine_judged == N
+    assert after == before
+    assert members(session, study) == packed
+    assert "Mesin" not in after
+    assert live_metrics.check(session) == []
+
+
+def test_the_agreement_is_that_of_other_tools_and_its_table_is_counted_by_hand(
+    session: Session, study: Study, bot: Bot, judge: MachineJudge
+) -> None:
+    """One person says yes to first cards, no to second ones, but yes to p2b, cannot tell of p4a.
+
+    The machine says yes to first cards and to p3b, cannot tell of p1a. So of 30 cards both
+    decided 28 (not p1a, not p4a) and differ on p2b and p3b.
+    """
+    ani = person(session, study, "Ani")
+    verdicts = {f"p{n}a": "1" for n in range(1, 16)} | {f"p{n}b": "0" for n in range(1, 16)}
+    say(session, ani, verdicts | {"p2b": "1", "p4a": "unsure"})
+    worked(session, judge, machines.endpoint(bot))
+    found = beside_people.report(session, study, judge)
+
+    yes, no, unsure = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
+    assert dict(found.table) == {
+        (yes, yes): 13, (no, no): 13, (yes, no): 1, (no, yes): 1, (unsure, yes): 1, (yes, unsure): 1
+    }  # fmt: skip
+    assert found.n == 28
+    assert found.agreement.raw.value == pytest.approx(26 / 28)
+    machine, human = [1] * 13 + [0] * 13 + [1, 0], [1] * 13 + [0] * 13 + [0, 1]
+    kappa = cohen_kappa_score(machine, human)
+    assert found.agreement.cohen.value == pytest.approx(kappa, abs=1e-12)
+    chance = 2 * 16 / 30 * 14 / 30  # of 30 cards with a label 13 + 1/2 + 1/2 + 1 + 1 are yes
+    assert found.agreement.ac1.value == pytest.approx((26 / 28 - chance) / (1 - chance))
+    low, high = found.agreement.cohen.lower, found.agreement.cohen.upper
+    assert low is not None
+    assert high is not None
+    assert low < kappa < high
+    assert [(one.card.slug, one.machine, one.people) for one in found.cards[:4]] == [
+        ("p2b", no, yes), ("p3b", yes, no), ("p1a", unsure, yes), ("p4a", yes, unsure)
+    ]  # fmt: skip
+    assert {one.reason for one in found.cards} == {"As the card says."}
+    assert [(one.name, one.agreement.raw.n) for one in found.people] == [("Ani", 28)]
+
+
+def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
+    session: Session, study: Study, bot: Bot, judge: MachineJudge
+) -> None:
+    say(session, person(session, study, "Ani"), {f"p{n}a": "1" for n in range(1, 16)})
+    worked(session, judge, machines.endpoint(bot))
+    with pytest.raises(TooLittleShared) as few:
+        beside_people.release(session, study, judge, NOW)
+    assert few.value.args == (14,)  # of 15 the machine cannot tell one
+    assert "machine Mesin" not in {rule.name for rule in reports.rules(session, study)}
+    for name in ("rater Mesin", "machine Mesin"):
+        with pytest.raises(MachineNotReleased):
+            reports.rule_of(session, study, name)
+
+    say(session, person(session, study, "Ani"), {f"p{n}b": "0" for n in range(1, 16)})
+    beside_people.release(session, study, judge, NOW)
+    rule = reports.rule_of(session, study, "rater Mesin")
+    run_id = comparisons.candidates(session, study)[0].run
+    report = reports.report(session, study, run_id, rule)
+    file = exports.export(session, study, run_id, rule, "long-csv")
+    compared = comparisons.report(
+        session,
+        study,
+        [one.run for one in comparisons.candidates(session, study)],
+        rule,
+        settings=FEW,
+    )
+
+    assert rule.name == report.rule == "machine Mesin"
+    assert "machine Mesin" in {one.name for one in reports.rules(session, study)}
+    assert [row.verdicts[0] for row in report.rows][:2] == [Relevance.UNSURE, Relevance.RELEVANT]
+    assert b"Mesin (mesin)" in file.data
+    assert [(share.name, share.judgments) for share in compared.raters] == [("Mesin (mesin)", N)]
+    assert reports.rule_of(session, study).name == "rater Ani"
+    with pytest.raises(MachineNotPacked):
+        packs.of_study(session, study, rule)
+    (line,) = session.scalars(select(LogEntry).where(LogEntry.action == "release machine judge"))
+    assert line.new == "n = 29, kappa = 0.9311"  # (28/29 - 420/841) / (1 - 420/841)
+
+    beside_people.withdraw(session, study, judge, NOW)
+    with pytest.raises(MachineNotReleased):
+        reports.rule_of(session, study, "machine Mesin")
+    actions = session.scalars(select(LogEntry.action).order_by(LogEntry.id.desc()).limit(1)).all()
+    assert actions == ["withdraw machine judge"]
+
+
+def test_a_person_is_not_a_machine_by_being_called_so(
+    session: Session, study: Study, judge: MachineJudge
+) -> None:
+    assert judge.rater.is_machine
+    ani = person(session, study, "Ani")
+
+    assert reports.rule_of(session, study, "rater Ani").rater is ani
+    with pytest.raises(reports.UnknownRater):
+        reports.rule_of(session, study, "machine Ani")
+
+
+def test_nobody_can_be_a_machine(session: Session, study: Study, judge: MachineJudge) -> None:
+    """No invitation, no badge, not where nobody signs in either."""
+    with pytest.raises(MachineIsNotInvited):
+        invitations.invite(session, study, "MESIN", NOW)
+    with pytest.raises(MachineIsNotInvited):
+        invitations.make(session, judge.rater, NOW)
+    session.flush()
+    badge = Badge(judge.rater_id)
+
+    assert sign_in.asker(session, badge, NOW).rater_id == raters.owner(session, study).id
+    study.password = "set"
+    session.flush()
+    assert sign_in.asker(session, badge, NOW).rater_id is None
+    assert judge.rater not in studies.raters(session, study)
+
+
+def test_the_lists_of_raters_and_the_history_say_what_is_a_machine(
+    session: Session, study: Study, bot: Bot, judge: MachineJudge, rater: Rater
+) -> None:
+    worked(session, judge, machines.endpoint(bot), Terms(most_calls=3))
+    found = history.history(session, rater, history.Wanted(rater_id=judge.rater_id))
+
+    by_name = {line.name: asdict(line) for line in raters.lines(session, study)}
+    assert by_name["Mesin"]["is_machine"]
+    assert by_name["Mesin"]["judgments"] == 3
+    assert not by_name[rater.name]["is_machine"]
+    assert {entry.cause for entry in found.entries} == {"machine"}
+    assert "Mesin (mesin)" in {choice.name for choice in found.raters}
+    assert json.dumps([entry.event_id for entry in found.entries]).count("machine:") == 3

@@ -1,0 +1,476 @@
+"""A machine judges each pooled card once, blind, within its budget, and makes nothing up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.chatbot import bots
+from tests.chatbot.bots import Bot
+from tests.conftest import NOW
+from tests.services.machine_judges import machines
+from tests.services.machine_judges.machines import made, saying, text, worked
+from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.runs.runs import card, query
+from webapp.db.models import Event, Judgment, MachineCall, MachineJudge, Rater, Study
+from webapp.records import Card, QueryState, Relevance
+from webapp.services.judging import live_metrics
+from webapp.services.machine_judges import calls as machine_calls
+from webapp.services.machine_judges import estimates, judges, sessions
+from webapp.services.machine_judges.calls import Call, Nothing
+from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
+from webapp.services.machine_judges.prompts import UnfitPrompt
+from webapp.services.machine_judges.sessions import (
+    ALIVE,
+    AlreadyRunning,
+    NothingToJudge,
+    SessionState,
+    Terms,
+)
+from webapp.services.people import raters
+from webapp.services.people.raters import NameTaken
+from webapp.services.runs import runs
+from webapp.services.runs.reports import UnknownRater
+
+METHOD, LLM = "secret_hybrid_method", "secret-llm-4o"
+SHARED = card("a", price=1_670_000_000, bedrooms=3, location="Medan Johor")
+FIRST = (
+    query(1, SHARED, card("b"), text="Rumah di Johor?"),
+    query(2, card("c"), card("d"), card("c"), text="Ada pilihan lain?", context_dependent=True),
+    query(3, text="Kastil?"),
+)
+SECOND = (
+    query(1, SHARED, card("e"), text="Rumah di Johor?"),
+    query(2, card("c"), text="Ada pilihan lain?", context_dependent=True),
+    query(3, text="Kastil?", state=QueryState.FAILED),
+)
+CARDS = 6
+"""a (shared), b, e of question 1; c, d of the first run and c of the second of question 2."""
+
+
+@pytest.fixture(name="bot")
+def _bot() -> Iterator[Bot]:
+    with bots.serving(machines.always("relevant")) as bot:
+        yield bot
+
+
+@pytest.fixture(name="judge")
+def _judge(session: Session, study: Study, bot: Bot) -> MachineJudge:
+    """A judge of a study with two runs that share a card."""
+    _two_runs(session, study)
+    return made(session, study, machines.endpoint(bot))
+
+
+def _two_runs(session: Session, study: Study) -> tuple[str, str]:
+    set_study(session, study, guidelines="Relevan bila lokasinya cocok.")
+    first, second = (
+        stored(session, study, method, *queries)
+        for method, queries in ((METHOD, FIRST), (f"{METHOD}_2", SECOND))
+    )
+    for run_id in (first, second):
+        runs.relabel(session, study, run_id, METHOD, LLM, NOW)
+    return first, second
+
+
+def said(session: Session, judge: MachineJudge) -> dict[int, str | None]:
+    rows = session.scalars(select(Judgment).where(Judgment.rater_id == judge.rater_id))
+    return {row.judged_thing_id: row.verdict for row in rows}
+
+
+def calls(session: Session, judge: MachineJudge) -> list[MachineCall]:
+    wanted = select(MachineCall).where(MachineCall.rater_id == judge.rater_id)
+    return list(session.scalars(wanted.order_by(MachineCall.judged_thing_id)))
+
+
+def test_every_pooled_card_is_asked_about_once_and_an_empty_list_never(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    ended = worked(session, judge, machines.endpoint(bot))
+
+    assert ended.state == SessionState.FINISHED
+    assert len(bot.asked) == CARDS == ended.things == ended.calls
+    assert set(said(session, judge).values()) == {"1"}
+    assert len(said(session, judge)) == CARDS
+    events = session.scalars(select(Event).where(Event.rater_id == judge.rater_id)).all()
+    assert {(event.cause, event.field, event.new) for event in events} == {
+        ("machine", "verdict", "1")
+    }
+    assert live_metrics.check(session) == []
+
+
+def test_no_request_names_run_method_or_llm(
+    session: Session, study: Study, bot: Bot, judge: MachineJudge
+) -> None:
+    """All bytes that left for the endpoint, headers too; a control finds the words elsewhere."""
+    worked(session, judge, machines.endpoint(bot))
+
+    sent = json.dumps([bot.asked, bot.headers]).casefold()
+    for run in runs.overviews(session, raters.owner(session, study)):
+        assert run.search_method == METHOD
+        assert run.id not in sent
+    for secret in (METHOD, LLM, "hybrid", "gpt"):
+        assert secret not in sent
+    assert "rumah di johor?" in sent
+    assert "relevan bila lokasinya cocok." in sent
+    assert "medan johor" in sent
+    assert {(one["model"], one["temperature"]) for one in bot.asked} == {(machines.MODEL, 0.0)}
+
+
+def test_a_question_that_depends_on_its_conversation_comes_with_its_own(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    """The earlier turns of the run whose answer it is: what was asked and what was answered."""
+    worked(session, judge, machines.endpoint(bot))
+
+    prompts = [one["messages"][0]["content"] for one in bot.asked]
+    followed = [prompt for prompt in prompts if "Ada pilihan lain?" in prompt]
+    assert len(followed) == 3
+    assert sum("Answer 1: ['a', 'b']" in prompt for prompt in followed) == 2
+    assert sum("Answer 1: ['a', 'e']" in prompt for prompt in followed) == 1
+    alone = [prompt for prompt in prompts if "Ada pilihan lain?" not in prompt]
+    assert all("Earlier in this conversation:\n(none)" in prompt for prompt in alone)
+
+
+def test_an_unreadable_answer_is_kept_as_failed_and_no_verdict_is_made_up(
+    session: Session, study: Study
+) -> None:
+    answer = "I think it is relevant."
+    _two_runs(session, study)
+    with bots.serving(text(answer)) as bot:
+        judge = made(session, study, machines.endpoint(bot))
+        worked(session, judge, machines.endpoint(bot), Terms(most_calls=1))
+
+    (call,) = calls(session, judge)
+    assert (call.state, call.error_code, call.verdict) == ("failed", "not_json", None)
+    assert call.excerpt == answer
+    assert said(session, judge) == {}
+
+
+def test_what_a_model_writes_can_be_kept_whatever_it_is(session: Session, study: Study) -> None:
+    """NUL and half a surrogate pair, which no database takes; a reason without end."""
+    wild = json.dumps({"verdict": "cannot_tell", "reason": "a\x00b \ud800 " + "x" * 9000})
+    _two_runs(session, study)
+    with bots.serving(text(wild)) as bot:
+        judge = made(session, study, machines.endpoint(bot))
+        worked(session, judge, machines.endpoint(bot), Terms(most_calls=1))
+    session.flush()
+
+    (call,) = calls(session, judge)
+    assert call.verdict == Relevance.UNSURE
+    assert call.reason.startswith("ab ")
+    assert len(call.reason) <= 500
+
+
+def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
+    session: Session, study: Study
+) -> None:
+    _two_runs(session, study)
+    broken = [text("no"), machines.always("relevant"), text("no"), machines.always("not_relevant")]
+    with bots.serving(*broken) as bot:
+        at = machines.endpoint(bot)
+        judge = made(session, study, at)
+        first = worked(session, judge, at)
+        assert len(bot.asked) == CARDS
+        assert len(said(session, judge)) == CARDS - 2
+        second = worked(session, judge, at)
+
+        assert len(bot.asked) == CARDS + 2
+    assert (first.state, second.state, second.things) == ("finished", "finished", 2)
+    assert len(said(session, judge)) == CARDS
+    assert [call.attempt for call in calls(session, judge) if call.attempt > 1] == [2, 2]
+    with pytest.raises(NothingToJudge):
+        sessions.start(session, judge, at, Terms(), NOW)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "code", "tries"),
+    [
+        (bots.status(500, {"error": {"message": "overloaded"}}), "server_failed", 2),
+        (bots.status(401, {"error": {"message": "bad key"}}), "question_refused", 1),
+        (bots.status(429, {"error": "slow down"}, Retry_After="999"), "pause_too_long", 1),
+        (bots.raw(b"<html>proxy</html>"), "not_the_contract", 2),
+        (bots.status(200, {"choices": []}), "not_the_contract", 2),
+        (bots.cut, "connection_cut", 2),
+        (bots.huge, "answer_too_large", 2),
+    ],
+)
+def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
+    behaviour: bots.Behaviour, code: str, tries: int
+) -> None:
+    call = Call(1, 1, 1, 1, machines.MODEL, 0.0, "Rumah?", tries=2)
+    with bots.serving(behaviour) as bot:
+        outcome = machine_calls.ask(call, machines.endpoint(bot), machines.QUICK)
+
+        assert len(bot.asked) == tries
+    assert (outcome.said, outcome.code, outcome.tries) == (None, code, tries)
+    assert code in sessions.SENTENCES
+
+
+def test_an_endpoint_that_fails_again_and_again_ends_the_session(
+    session: Session, study: Study
+) -> None:
+    """Five in a row: so many calls are all it can cost."""
+    _two_runs(session, study)
+    with bots.serving(bots.status(401, {"error": {"message": "bad key"}})) as bot:
+        at = machines.endpoint(bot)
+        judge = made(session, study, at)
+        ended = worked(session, judge, at)
+
+        assert len(bot.asked) == 5 == ended.calls
+    assert (ended.state, ended.why) == (SessionState.FAILING, "question_refused")
+    assert {call.error for call in calls(session, judge)} == {"401 bad key"}
+    assert said(session, judge) == {}
+    assert (ended.prompt_tokens, ended.completion_tokens) == (0, 0)
+
+
+def test_a_failure_now_and_then_ends_nothing(session: Session, study: Study) -> None:
+    queries = [query(position, card(f"c{position}"), text=f"Rumah {position}?")
+               for position in range(1, 13)]  # fmt: skip
+    stored(session, study, METHOD, *queries)
+    refused = bots.status(400, {"error": "?"})
+    behaviours = [refused, refused, refused, refused, machines.always("relevant")] * 2
+    with bots.serving(*behaviours) as bot:
+        judge = made(session, study, machines.endpoint(bot))
+        ended = worked(session, judge, machines.endpoint(bot))
+
+    assert ended.state == SessionState.FINISHED
+    assert len(said(session, judge)) == 4
+
+
+def test_the_budget_of_calls_is_never_exceeded(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    ended = worked(session, judge, machines.endpoint(bot), Terms(most_calls=4))
+
+    assert (ended.state, ended.calls, len(bot.asked)) == (SessionState.CAPPED, 4, 4)
+    assert len(said(session, judge)) == 4
+
+
+def test_a_try_counts_as_a_call(session: Session, study: Study) -> None:
+    """Two tries of one card use up a budget of two; of three, the second card gets one."""
+    _two_runs(session, study)
+    with bots.serving(bots.status(503, {})) as bot:
+        at = machines.endpoint(bot)
+        ended = worked(session, made(session, study, at), at, Terms(most_calls=3))
+
+        assert len(bot.asked) == 3
+    assert (ended.state, ended.calls) == (SessionState.CAPPED, 3)
+
+
+def test_the_budget_of_tokens_stops_before_the_call_that_could_exceed_it(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    """320 tokens a call by the endpoint; ours are taken to have about as many."""
+    ended = worked(session, judge, machines.endpoint(bot), Terms(most_tokens=1300))
+
+    assert ended.state == SessionState.CAPPED
+    assert 0 < ended.prompt_tokens + ended.completion_tokens <= 1300
+    assert 0 < len(said(session, judge)) < CARDS
+
+
+def test_tokens_are_counted_as_stated_and_estimated_where_they_are_not(
+    session: Session, study: Study
+) -> None:
+    _two_runs(session, study)
+    silent = saying(lambda _prompt: "relevant", None)
+    with bots.serving(machines.always("relevant"), silent) as bot:
+        at = machines.endpoint(bot)
+        judge = made(session, study, at)
+        ended = worked(session, judge, at, Terms(most_calls=2))
+        prompt = bot.asked[1]["messages"][0]["content"]
+
+    assert ended.uncounted == 1
+    assert ended.prompt_tokens == 300 + -(-len(prompt) // 4)
+    assert ended.completion_tokens == 20 + 60
+
+
+def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_more(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    at = machines.endpoint(bot)
+    before = estimates.estimate(session, judge)
+    worked(session, judge, at, Terms(most_calls=5))
+    after = estimates.estimate(session, judge)
+
+    sent = sum(len(one["messages"][0]["content"]) for one in bot.asked)
+    assert (before.things, before.completion_tokens, before.measured) == (CARDS, 6 * 60, 0)
+    assert before.prompt_tokens == -(-(sent + len(after.example)) // 4)
+    assert (after.things, after.completion_tokens, after.measured) == (1, 20, 5)
+    assert after.prompt_tokens == -(-len(after.example) * 5 * 300 // sent)
+    assert estimates.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
+    assert estimates.cost(1, 1, None, 0.6) is None
+
+
+def test_what_people_judged_comes_first(
+    session: Session, bot: Bot, judge: MachineJudge, rater: Rater
+) -> None:
+    """So that a trial of few calls says how far it agrees with them."""
+    robot = Robot(session, rater)
+    page = robot.next_page()
+    assert page is not None
+    robot.rate(page)
+    judged = {row.judged_thing_id for row in session.scalars(select(Judgment))}
+    cards = len(page.cards)
+    worked(session, judge, machines.endpoint(bot), Terms(most_calls=cards))
+
+    assert set(said(session, judge)) <= judged
+
+
+def test_a_stopped_session_keeps_what_was_on_its_way(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    at = machines.endpoint(bot)
+    begun = sessions.start(session, judge, at, Terms(), NOW)
+    call = machine_calls.claim(session, judge.rater_id, at, NOW)
+    assert isinstance(call, Call)
+    sessions.stop(session, judge, NOW)
+    machine_calls.keep(session, call, machine_calls.ask(call, at, machines.QUICK), NOW)
+
+    assert machine_calls.claim(session, judge.rater_id, at, NOW) is Nothing.MORE
+    assert begun.state == SessionState.STOPPED
+    assert begun.calls == len(said(session, judge)) == 1
+
+
+def test_a_call_whose_caller_died_is_made_again_and_counted(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    """A server killed while the model thinks: nothing is lost, and nothing is judged twice."""
+    at = machines.endpoint(bot)
+    begun = sessions.start(session, judge, at, Terms(at_once=1), NOW)
+    died = machine_calls.claim(session, judge.rater_id, at, NOW)
+    assert isinstance(died, Call)
+    soon, later = NOW + ALIVE - timedelta(seconds=1), NOW + ALIVE
+    assert machine_calls.claim(session, judge.rater_id, at, soon) is Nothing.YET
+    assert sessions.state(session, begun, soon) == SessionState.RUNNING
+    assert sessions.state(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
+    seen = []
+    while isinstance(call := machine_calls.claim(session, judge.rater_id, at, later), Call):
+        seen.append(call.thing_id)
+        machine_calls.keep(session, call, machine_calls.ask(call, at, machines.QUICK), later)
+    outcome = machine_calls.ask(died, at, machines.QUICK)
+    machine_calls.keep(session, died, outcome, later)  # whoever was thought dead comes back
+
+    assert len(seen) == len(set(seen)) == CARDS
+    assert died.thing_id in seen
+    assert begun.state == SessionState.FINISHED
+    assert begun.calls == CARDS + 2
+    events = select(func.count()).where(Event.rater_id == judge.rater_id)
+    assert session.scalar(events) == CARDS
+
+
+def test_one_session_at_a_time_and_only_with_the_judge_s_own_model(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    at = machines.endpoint(bot)
+    with pytest.raises(NotConfigured):
+        sessions.start(session, judge, None, Terms(), NOW)
+    with pytest.raises(OtherConfiguration):
+        sessions.start(session, judge, machines.endpoint(bot, "other"), Terms(), NOW)
+    begun = sessions.start(session, judge, at, Terms(), NOW)
+    with pytest.raises(AlreadyRunning):
+        sessions.start(session, judge, at, Terms(), NOW)
+
+    other = machines.endpoint(bot, "other")
+    assert machine_calls.claim(session, judge.rater_id, other, NOW) is Nothing.MORE
+    assert (begun.state, begun.why) == (SessionState.FAILING, "other_configuration")
+    assert bot.asked == []
+
+
+def test_a_judge_that_was_removed_judges_no_more(
+    session: Session, bot: Bot, judge: MachineJudge
+) -> None:
+    at = machines.endpoint(bot)
+    begun = sessions.start(session, judge, at, Terms(), NOW)
+    raters.remove(session, judge.rater, NOW)
+
+    assert machine_calls.claim(session, judge.rater_id, at, NOW) is Nothing.MORE
+    assert begun.state == SessionState.STOPPED
+    with pytest.raises(UnknownRater):
+        sessions.start(session, judge, at, Terms(), NOW)
+
+
+def test_another_prompt_is_another_judge_and_the_first_stays(
+    session: Session, study: Study, bot: Bot, judge: MachineJudge
+) -> None:
+    at, before = machines.endpoint(bot), (judge.model, judge.prompt, judge.prompt_sha256)
+    other = made(session, study, at, name="Lain", prompt="{question} {card}")
+    with pytest.raises(NameTaken):
+        made(session, study, at, name="mesin")
+    for unfit in ("{question}", "{card}", "{question} {card}" + "x" * 20_000):
+        with pytest.raises(UnfitPrompt):
+            made(session, study, at, name="Baru", prompt=unfit)
+
+    assert other.rater_id != judge.rater_id
+    assert other.prompt_sha256 != judge.prompt_sha256
+    assert (judge.model, judge.prompt, judge.prompt_sha256) == before
+    names = [line.name for line in judges.lines(session, study)]
+    assert names == ["Lain", "Mesin"]
+
+
+def test_a_key_is_sent_from_its_variable_and_stored_nowhere(
+    session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _two_runs(session, study)
+    with bots.serving(machines.always("relevant")) as bot:
+        at = machines.endpoint(bot, key_variable="MY_JUDGE_KEY")
+        judge = made(session, study, at)
+        with pytest.raises(LookupError):
+            sessions.start(session, judge, at, Terms(), NOW)
+        monkeypatch.setenv("MY_JUDGE_KEY", "sk-secret")
+        worked(session, judge, at, Terms(most_calls=1))
+
+        assert bot.headers[0]["Authorization"] == "Bearer sk-secret"
+    kept = [str(vars(row)) for table in (MachineJudge, MachineCall) for row in session.query(table)]
+    assert "sk-secret" not in "".join(kept)
+
+
+def test_a_password_in_the_address_is_not_stored(session: Session, study: Study) -> None:
+    from webapp.config import JudgeEndpoint
+
+    at = JudgeEndpoint("https://me:secret@llm.example/v1?key=1", "m")
+
+    assert made(session, study, at).endpoint == "https://llm.example/v1/chat/completions"
+
+
+def test_a_card_is_described_without_address_and_number(
+    session: Session, bot: Bot, study: Study
+) -> None:
+    known = Card(
+        title="Rumah {question}", url="https://hidden.example/x", slug="hidden-slug",
+        listing_id="hidden-7", price=650_000_000, price_max=700_000_000, price_note="rent",
+        price_period="year", location="Binjai", bedrooms=3, bathrooms=2, land_area=105.5,
+        building_area=90, floors=2, certificate="SHM", source="project",
+        image_url="https://hidden.example/x.jpg",
+    )  # fmt: skip
+    stored(session, study, METHOD, query(1, known, text="Rumah {card}?"))
+    judge = made(session, study, machines.endpoint(bot), prompt="Q: {question}\nC: {card}")
+    worked(session, judge, machines.endpoint(bot))
+
+    (message,) = bot.asked[0]["messages"]
+    assert message["content"] == (
+        "Q: Rumah {card}?\nC: - Title: Rumah {question}\n- Offer: for rent\n- Kind: new project\n"
+        "- Price: Rp 650000000 - Rp 700000000 a year\n- Location: Binjai\n- Bedrooms: 3\n"
+        "- Bathrooms: 2\n- Land area: 105.5 m²\n- Building area: 90 m²\n- Floors: 2\n"
+        "- Certificate: SHM"
+    )
+
+
+def test_deleting_a_run_or_the_judge_leaves_nothing_behind(
+    session: Session, study: Study, bot: Bot
+) -> None:
+    first, _ = _two_runs(session, study)
+    judge = made(session, study, machines.endpoint(bot))
+    worked(session, judge, machines.endpoint(bot))
+    runs.delete_run(session, study, first, NOW)
+    kept = session.scalar(select(func.count()).select_from(MachineCall))
+    raters.delete_rater(session, judge.rater, NOW)
+
+    assert kept == CARDS - 2  # c and d of the first run's own conversation
+    for table in (MachineCall, MachineJudge, Judgment):
+        assert session.scalar(select(func.count()).select_from(table)) == 0
+    assert live_metrics.check(session) == []

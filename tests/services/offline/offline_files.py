@@ -1,0 +1,61 @@
+"""Files as a page without a server gives them, for a made-up run."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from tests.conftest import NOW
+from webapp.importers.offline.ratings import FORMAT
+from webapp.importers.runs import json_runs
+from webapp.importers.runs.property_identity import identity
+from webapp.records import ReadRun
+
+
+def change(
+    sequence: int,
+    query_id: int,
+    field: str,
+    value: str | int | None,
+    *,
+    rank: int | None = None,
+    minute: int = 0,
+    undoes: str | None = None,
+) -> dict[str, Any]:
+    """Return one change, made `minute` minutes after the tests' moment."""
+    made = (NOW + timedelta(minutes=minute)).timestamp() * 1000
+    said = {
+        "sequence": sequence,
+        "event_id": f"e{sequence}",
+        "time": int(made),
+        "query_id": query_id,
+        "field": field,
+        "value": value,
+        "cause": "undo" if undoes else "click",
+    }
+    return said | ({"rank": rank} if rank else {}) | ({"undoes": undoes} if undoes else {})
+
+
+def ratings(run: ReadRun, *changes: dict[str, Any], **top: Any) -> bytes:
+    """Return the file of `run`, its cards as the run shows them."""
+    queries = [
+        {
+            "query_id": query.query_id,
+            "results": [
+                {"rank": rank, "title": card.title, "identity": identity(card)}
+                for rank, card in enumerate(query.cards, start=1)
+            ],
+        }
+        for query in run.queries
+    ]
+    whole = {
+        "format": FORMAT,
+        "version": 1,
+        "identity": json_runs.session_key(run),
+        "rater": "Ani",
+        "device": "phone",
+        "queries": queries,
+        "changes": list(changes),
+    }
+    return json.dumps(whole | top).encode()

@@ -1,0 +1,319 @@
+"""Ratings from a page without a server become events: once, in their order, nothing lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.offline.offline_files import change, ratings
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.models import Event, Judgment, Query, QueryRating, Rater, Study
+from webapp.records import ReadRun, Relevance
+from webapp.services.judging import judgments, live_metrics
+from webapp.services.offline import ratings as offline_ratings
+from webapp.services.offline.ratings import Counts, FileEffect, RatingsReport
+from webapp.services.people import raters
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+
+RUN = run(
+    query(1, card("a"), card("b"), card("a")),
+    query(2),
+    query(3, card("c"), category="context_x", context_dependent=True),
+)
+HOUR = NOW + timedelta(hours=1)
+
+
+@pytest.fixture(name="run_id")
+def _run_id(session: Session, study: Study) -> str:
+    return imports.store(session, study, RUN, Labels(), NOW).id
+
+
+def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
+    """Store a file whose name is confirmed, or as `said`."""
+    report = offline_ratings.store(
+        session, study, "ratings.json", data, HOUR, **{"confirmed": True, **said}
+    )
+    assert report is not None
+    return report
+
+
+def verdicts(session: Session, name: str = "Ani") -> list[str | None]:
+    found = select(Judgment.verdict).join(Rater).where(Rater.name == name)
+    return list(session.scalars(found.order_by(Judgment.judged_thing_id)))
+
+
+def codes(report: RatingsReport) -> list[str]:
+    return [problem.code for problem in report.problems]
+
+
+WHOLE = ratings(
+    RUN,
+    change(1, 1, "relevance", "1", rank=1, minute=1),
+    change(2, 1, "relevance", "0", rank=2, minute=2),
+    change(3, 1, "relevance", None, rank=2, minute=3, undoes="e2"),
+    change(4, 1, "relevance", "unsure", rank=2, minute=4),
+    change(5, 1, "quality", 4, minute=5),
+    change(6, 1, "notes", "kurang jelas", minute=6),
+    change(7, 2, "empty_outcome", "correct_empty", minute=7),
+    change(8, 3, "relevance", "0", rank=1, minute=8),
+)
+
+
+def test_every_change_becomes_an_event_with_the_time_it_was_made(
+    session: Session, study: Study, run_id: str
+) -> None:
+    report = store(session, study, WHOLE)
+
+    assert (report.run_id, report.rater, report.rater_is_new, report.new) == (
+        run_id,
+        "Ani",
+        True,
+        8,
+    )
+    assert report.counts == Counts(verdicts=3, outcomes=1, qualities=1, notes=1)
+    assert report.problems == ()
+    logged = session.scalars(select(Event).order_by(Event.sequence)).all()
+    assert [event.client_time for event in logged] == [
+        NOW + timedelta(minutes=minute) for minute in range(1, 9)
+    ]
+    assert {(event.device, event.received_at) for event in logged} == {("phone", HOUR)}
+    assert [event.cause for event in logged].count("undo") == 1
+    assert logged[2].undoes_id == logged[1].id
+    assert verdicts(session) == ["1", "unsure", "correct_empty", "0"]
+    rating = session.scalars(select(QueryRating)).one()
+    assert (rating.quality, rating.notes) == (4, "kurang jelas")
+
+
+def test_the_figures_are_in_step_with_what_was_stored(
+    session: Session, study: Study, run_id: str
+) -> None:
+    store(session, study, WHOLE)
+
+    ani = raters.named(session, study, "Ani")
+    assert ani is not None
+    found = live_metrics.by_category(session, ani.id, run_id)["location"].totals
+    assert (found.n_relevant, found.n_unsure, found.n_correct_empty) == (2, 1, 1)
+
+
+def test_the_same_file_twice_changes_nothing(session: Session, study: Study, run_id: str) -> None:
+    store(session, study, WHOLE)
+    again = store(session, study, WHOLE)
+
+    assert again.already_imported
+    assert (again.run_id, again.new, again.known) == (run_id, 0, 8)
+    assert len(session.scalars(select(Event)).all()) == 8
+
+
+def test_a_later_download_of_the_same_page_adds_what_is_new(
+    session: Session, study: Study, run_id: str
+) -> None:
+    first = change(1, 1, "relevance", "1", rank=1, minute=1)
+    store(session, study, ratings(RUN, first))
+    report = store(
+        session, study, ratings(RUN, first, change(2, 1, "relevance", "0", rank=1, minute=2))
+    )
+
+    assert (report.run_id, report.new, report.known) == (run_id, 1, 1)
+    assert verdicts(session) == ["0"]
+
+
+@pytest.mark.parametrize(("minute", "kept"), [(5, "0"), (50, "1")])
+def test_of_two_words_the_later_one_stands_and_both_are_told(
+    session: Session, study: Study, run_id: str, minute: int, kept: str
+) -> None:
+    ani = raters.add(session, study, "Ani", NOW)
+    here = click("here", minute=30)
+    judgments.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
+    data = ratings(RUN, change(1, 1, "relevance", "1", rank=2, minute=minute))
+    announced = offline_ratings.examine(session, study, "ratings.json", data, HOUR)
+    report = store(session, study, data)
+
+    assert report.contradictions == (FileEffect(1, "relevance", "B", "0", "1", kept),)
+    assert announced == replace(report, stored=False)
+    assert verdicts(session) == [kept]
+    assert len(session.scalars(select(Event)).all()) == 2
+
+
+def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    """Here 0 on card B, 3 as quality and a note; the file says 1, 3 and 1 on card A, later."""
+    judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
+    said = judgments.Rating(quality=3, notes="milik sendiri")
+    judgments.rate(session, rater, run_id, 1, said, click("h2"))
+    before = verdicts(session, rater.name)
+    data = ratings(
+        RUN,
+        change(1, 1, "relevance", "1", rank=2, minute=5),
+        change(2, 1, "relevance", "1", rank=1, minute=6),
+        change(3, 1, "quality", 3, minute=7),
+        change(4, 1, "notes", None, minute=8),
+        change(5, 2, "empty_outcome", "false_negative", minute=9),
+        rater=f" {rater.name.upper()} ",
+    )
+    refused = store(session, study, data, confirmed=False)
+
+    assert (refused.rater, refused.needs_confirmation, refused.stored) == (rater.name, True, False)
+    assert refused.new == 5
+    assert refused.added == Counts(verdicts=1, outcomes=1)
+    assert refused.changed == Counts(verdicts=1, notes=1)
+    assert refused.same == Counts(qualities=1)
+    assert refused.contradictions == (
+        FileEffect(1, "relevance", "B", "0", "1", "1"),
+        FileEffect(1, "notes", "", "milik sendiri", None, None),
+    )
+    assert verdicts(session, rater.name) == before == ["0"]
+    assert session.scalars(select(Event).where(Event.device == "phone")).all() == []
+
+    assert store(session, study, data).stored
+    assert sorted(map(str, verdicts(session, rater.name))) == ["1", "1", "false_negative"]
+    assert session.scalars(select(QueryRating.notes)).all() == [""]
+    again = store(session, study, data, confirmed=False)
+    assert (again.stored, again.already_imported, again.needs_confirmation) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        change(1, 1, "relevance", "0", rank=1),
+        change(1, 1, "relevance", "1", rank=2),
+        change(1, 3, "relevance", "1", rank=1),
+    ],
+)
+@pytest.mark.usefixtures("run_id")
+def test_a_stored_change_that_was_edited_in_the_file_is_left_out_and_told(
+    session: Session, study: Study, edited: dict[str, Any]
+) -> None:
+    store(session, study, ratings(RUN, change(1, 1, "relevance", "1", rank=1)))
+    report = store(session, study, ratings(RUN, edited, change(2, 1, "quality", 4)))
+
+    assert codes(report) == ["ratings_change_edited"]
+    assert (report.stored, report.new) == (True, 1)
+    assert verdicts(session) == ["1"]
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_name_that_nobody_has_makes_a_rater_without_a_word(
+    session: Session, study: Study
+) -> None:
+    report = store(session, study, WHOLE, confirmed=False)
+
+    assert (report.stored, report.rater_is_new, report.needs_confirmation) == (True, True, False)
+    assert report.added == report.counts
+    assert report.changed == report.same == Counts()
+
+
+def test_a_clock_that_runs_ahead_shadows_no_later_click_here(
+    session: Session, study: Study, run_id: str
+) -> None:
+    data = ratings(RUN, change(1, 1, "relevance", "1", rank=1, minute=60 * 24 * 365))
+    store(session, study, data)
+    ani = raters.named(session, study, "Ani")
+    assert ani is not None
+    judgments.judge(session, ani, run_id, 1, 1, Relevance.NOT_RELEVANT, click("x", minute=120))
+
+    assert verdicts(session) == ["0"]
+
+
+def test_a_named_rater_stands_in_for_the_name_in_the_file(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    report = store(session, study, WHOLE, rater=rater.name.upper())
+
+    assert (report.run_id, report.rater, report.rater_is_new) == (run_id, rater.name, False)
+    assert raters.named(session, study, "Ani") is None
+
+
+@pytest.mark.usefixtures("run_id")
+def test_ratings_without_a_name_ask_for_one(session: Session, study: Study) -> None:
+    report = store(session, study, ratings(RUN, rater="  "))
+
+    assert codes(report) == ["ratings_without_rater"]
+    assert not report.storable
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_removed_rater_judges_no_more(session: Session, study: Study) -> None:
+    raters.remove(session, raters.add(session, study, "Ani", NOW), NOW)
+    report = store(session, study, WHOLE)
+
+    assert codes(report) == ["ratings_of_removed_rater"]
+    assert session.scalars(select(Event)).all() == []
+
+
+def test_ratings_of_an_unknown_run_store_nothing_and_make_nobody(
+    session: Session, study: Study
+) -> None:
+    report = store(session, study, WHOLE)
+
+    assert codes(report) == ["ratings_without_run"]
+    assert not report.storable
+    assert raters.named(session, study, "Ani") is None
+
+
+def test_two_runs_with_these_very_answers_are_told_apart_by_nobody(
+    session: Session, study: Study, run_id: str
+) -> None:
+    other = imports.store(
+        session, study, run(*RUN.queries, method="api_only", name="other.json"), Labels(), NOW
+    )
+    report = store(session, study, WHOLE)
+
+    assert codes(report) == ["ratings_of_two_runs"]
+    assert report.problems[0].details["runs"] == ", ".join(sorted([run_id, other.id]))
+
+
+def rated_as(read: ReadRun, *slugs: str) -> bytes:
+    """Return a verdict on rank 2 of a page that showed `slugs` for question 1."""
+    shown = [
+        {"rank": rank, "title": slug.title(), "identity": f"slug:{slug}"}
+        for rank, slug in enumerate(slugs, start=1)
+    ]
+    said = change(1, 1, "relevance", "1", rank=2)
+    return ratings(read, said, queries=[{"query_id": 1, "results": shown}])
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_card_that_stands_elsewhere_by_now_is_found_again(session: Session, study: Study) -> None:
+    report = store(session, study, rated_as(RUN, "b", "a"))  # here a is first, b second
+
+    assert codes(report) == ["ratings_card_moved"]
+    first = session.scalars(select(Query).where(Query.query_id == 1)).one().results[0]
+    assert session.scalars(select(Judgment.judged_thing_id)).one() == first.judged_thing_id
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_card_that_is_not_here_takes_only_its_own_verdict_along(
+    session: Session, study: Study
+) -> None:
+    report = store(session, study, rated_as(RUN, "a", "z"))
+
+    assert codes(report) == ["ratings_card_gone"]
+    assert verdicts(session) == []
+    assert report.storable
+
+
+@pytest.mark.usefixtures("run_id")
+def test_what_is_about_nothing_here_is_told_once_each(session: Session, study: Study) -> None:
+    data = ratings(
+        RUN,
+        change(1, 9, "quality", 3),
+        change(2, 9, "quality", 4),
+        change(3, 1, "empty_outcome", "correct_empty"),
+        change(4, 1, "quality", 2),
+    )
+    report = store(session, study, data)
+
+    assert codes(report) == ["ratings_question_unknown", "ratings_nothing_to_ask"]
+    assert report.new == 1
+
+
+def test_another_file_is_none_of_this(session: Session, study: Study) -> None:
+    assert offline_ratings.examine(session, study, "x.json", b'{"results": []}', HOUR) is None

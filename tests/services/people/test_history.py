@@ -1,0 +1,265 @@
+"""The log tells who changed what from what to what; one's own latest change can be undone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.models import Event, Judgment, Query, Rater, Study
+from webapp.records import EmptyOutcome, Relevance
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import Rating
+from webapp.services.people import event_log, history
+from webapp.services.people.history import Change, Entry, NoLongerLatest, Wanted
+from webapp.services.rating import blind_page, tasks
+from webapp.services.runs import imports, runs
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+
+
+@pytest.fixture(name="run_id")
+def _run_id(session: Session, study: Study) -> str:
+    queries = (query(1, card("a"), card("b")), query(2))
+    return imports.store(session, study, run(*queries), Labels(), NOW).id
+
+
+@pytest.fixture(name="budi")
+def _budi(session: Session, study: Study, run_id: str) -> Rater:  # noqa: ARG001
+    return studies.add_rater(session, study, "Budi", NOW)
+
+
+def entries(session: Session, reader: Rater, wanted: Wanted = Wanted()) -> tuple[Entry, ...]:  # noqa: B008
+    session.flush()
+    return history.history(session, reader, wanted).entries
+
+
+def test_an_entry_tells_old_and_new_and_which_one_stands(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
+    made = click("e2", minute=2, device="phone", sequence=7)
+    judgments.judge(session, rater, run_id, 1, 1, NO, made)
+    last, first = entries(session, rater)
+
+    assert (first.old, first.new, last.old, last.new) == (None, "1", "1", "0")
+    assert (first.stands, last.stands) == (False, True)
+    assert (last.change, last.title, last.position) == (Change.VERDICT, "A", 1)
+    assert (last.device, last.sequence, last.cause) == ("phone", 7, "click")
+    assert first.client_time is not None
+    assert first.client_time < first.received_at == NOW
+
+
+def test_an_event_that_lost_to_an_earlier_arrival_does_not_stand_and_is_said_to_be_overtaken(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    made = click("new", device="phone", sequence=2, client_minute=0)
+    judgments.judge(session, rater, run_id, 1, 1, YES, made)
+    late = click("old", minute=1, device="phone", sequence=1, client_minute=0)
+    judgments.judge(session, rater, run_id, 1, 1, NO, late)
+
+    assert [(one.event_id, one.stands, one.overtaken) for one in entries(session, rater)] == [
+        ("old", False, True),
+        ("new", True, False),
+    ]
+
+
+def test_what_another_device_said_before_and_sent_after_is_overtaken(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    """The phone judged at minute 1 and was offline; the laptop judged at minute 2."""
+    laptop = click("laptop", minute=2, device="laptop", sequence=1, client_minute=2)
+    judgments.judge(session, rater, run_id, 1, 1, YES, laptop)
+    phone = click("phone", minute=9, device="phone", sequence=1, client_minute=1)
+    judgments.judge(session, rater, run_id, 1, 1, NO, phone)
+    later = click("later", minute=10, device="phone", sequence=2, client_minute=10)
+    judgments.judge(session, rater, run_id, 1, 1, YES, later)
+
+    found = {one.event_id: (one.stands, one.overtaken) for one in entries(session, rater)}
+    assert found == {"laptop": (False, False), "phone": (False, True), "later": (True, False)}
+
+
+def test_the_owner_sees_everybody_and_a_rater_only_themselves(
+    session: Session, rater: Rater, budi: Rater, run_id: str
+) -> None:
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("mine"))
+    judgments.judge(session, budi, run_id, 1, 1, NO, click("his"))
+
+    assert [one.event_id for one in entries(session, rater)] == ["his", "mine"]
+    assert [one.event_id for one in entries(session, budi)] == ["his"]
+    assert entries(session, budi, Wanted(rater_id=rater.id)) == ()
+    assert history.history(session, budi, Wanted()).raters == ()
+    assert len(history.history(session, rater, Wanted()).raters) == 2
+    assert b"mine" not in event_log.as_csv(session, budi)
+    assert b"mine" not in event_log.as_json_lines(session, budi)
+
+
+def test_the_list_narrows_to_rater_question_and_kind(
+    session: Session, rater: Rater, budi: Rater, run_id: str
+) -> None:
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("card"))
+    said = Rating(quality=3, notes="good")
+    judgments.rate(session, budi, run_id, 1, said, click("answer"))
+    empty = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, rater, run_id, 2, empty, click("empty"))
+    second = history.history(session, rater, Wanted()).questions[1]
+
+    def ids(**wanted: object) -> list[str]:
+        found = entries(session, rater, replace(Wanted(), **wanted))  # type: ignore[arg-type]
+        return [one.event_id for one in found]
+
+    assert ids(rater_id=budi.id) == ["answer", "answer"]
+    assert ids(question_id=second.id) == ["empty"]
+    assert ids(change=Change.VERDICT) == ["card"]
+    assert ids(change=Change.OUTCOME) == ["empty"]
+    assert ids(change=Change.NOTES) == ["answer"]
+    assert second.name == "2. Question 2"
+
+
+def test_pages_go_back_in_time_without_a_gap(
+    session: Session, rater: Rater, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "PAGE_SIZE", 2)
+    for number in range(5):
+        verdict = YES if number % 2 else NO
+        judgments.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
+    session.flush()
+    seen, before = [], None
+    for _ in range(3):
+        page = history.history(session, rater, Wanted(before=before))
+        seen.append([one.event_id for one in page.entries])
+        before = page.older
+
+    assert seen == [["e4", "e3"], ["e2", "e1"], ["e0"]]
+    assert before is None
+    assert page.total == 5
+
+
+def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, run_id: str) -> None:
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=1))
+    session.flush()
+    latest = history.history(session, rater, Wanted()).latest
+    assert latest is not None
+    assert latest.event_id == "e2"
+    for _ in range(2):  # the same form sent twice
+        history.undo(session, rater, latest.id, click("u", minute=2))
+        session.flush()
+
+    undo, second, first = entries(session, rater)
+    assert (undo.cause, undo.undoes, undo.old, undo.new) == ("undo", second.id, "0", None)
+    assert (second.undone, second.stands, undo.stands, first.stands) == (True, False, True, True)
+    with pytest.raises(NoLongerLatest):
+        history.undo(session, rater, latest.id, click("other", minute=3))
+    assert [row.verdict for row in session.scalars(select(Judgment))].count("1") == 1
+
+
+def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) -> None:
+    task = tasks.next_task(session, budi, NOW)
+    assert task is not None
+    page = blind_page.blind_page(session, budi, task.id)
+    tasks.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
+    session.flush()
+    latest = history.history(session, budi, Wanted()).latest
+    assert latest is not None
+    history.undo(session, budi, latest.id, click("u", minute=1))
+    session.flush()
+
+    assert session.scalars(select(Judgment.verdict)).all() == [None]
+
+
+def answers_in_log(session: Session, reader: Rater) -> list[str]:
+    """What the log that `reader` takes away calls the answers that were rated."""
+    text = event_log.as_csv(session, reader).decode()
+    return [row["answer"] for row in csv.DictReader(io.StringIO(text)) if row["answer"]]
+
+
+def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
+    session: Session, study: Study, budi: Rater, run_id: str
+) -> None:
+    study.blind = True
+    task = tasks.next_task(session, budi, NOW)
+    assert task is not None
+    page = blind_page.blind_page(session, budi, task.id)
+    for number, shown in enumerate(page.cards):
+        tasks.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
+    (answer,) = blind_page.blind_page(session, budi, task.id).answers
+    tasks.rate(session, budi, task.id, answer.key, Rating(quality=4), click("q"))
+    (found,) = entries(session, budi, Wanted(change=Change.QUALITY))
+
+    assert (found.letter, found.run_id, found.query_id, found.new) == ("A", None, None, "4")
+    assert run_id not in repr(history.history(session, budi, Wanted()))
+    assert run_id.encode() not in event_log.as_csv(session, budi)
+    assert answers_in_log(session, budi) == ["A"]
+    owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
+    assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]
+    study.blind = False
+    (seen,) = entries(session, budi, Wanted(change=Change.QUALITY))
+    assert (seen.run_id, seen.query_id) == (run_id, 1)
+
+
+def test_a_hidden_repeat_is_the_owners_to_see_and_a_plain_judgment_to_its_rater(
+    session: Session, rater: Rater, budi: Rater
+) -> None:
+    for number, field in enumerate(("repeat", "repeat quality")):
+        session.add(
+            Event(
+                rater_id=budi.id,
+                event_id=f"r{number}",
+                field=field,
+                new="1",
+                cause="click",
+                device="",
+                sequence=1,
+                received_at=NOW,
+            )
+        )
+
+    seen = [Change.REPEAT_QUALITY, Change.REPEAT]
+    assert [one.change for one in entries(session, rater)] == seen
+    assert [one.change for one in entries(session, budi)] == [Change.QUALITY, Change.VERDICT]
+    (found,) = entries(session, budi, Wanted(change=Change.VERDICT))
+    assert found.change is Change.VERDICT
+    assert entries(session, rater, Wanted(change=Change.VERDICT)) == ()
+    offered = history.history(session, budi, Wanted()).changes
+    assert not [one for one in offered if "repeat" in one]
+    assert set(seen) < set(history.history(session, rater, Wanted()).changes)
+
+
+def test_a_deleted_runs_events_stay_without_their_place(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    judgments.rate(session, rater, run_id, 1, Rating(quality=2), click("q"))
+    session.flush()
+    runs.delete_run(session, study, run_id, NOW)
+    (found,) = entries(session, rater)
+
+    assert (found.new, found.question, found.stands) == ("2", None, False)
+    assert history.history(session, rater, Wanted()).latest is None
+
+
+def test_the_files_hold_every_event_and_no_cell_runs(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
+    judgments.rate(session, rater, run_id, 1, Rating(notes="=1+1"), click("e2", minute=1))
+    session.flush()
+    rows = list(csv.DictReader(io.StringIO(event_log.as_csv(session, rater).decode())))
+    lines = [json.loads(line) for line in event_log.as_json_lines(session, rater).splitlines()]
+
+    assert tuple(rows[0]) == event_log.COLUMNS == tuple(lines[0])
+    assert [row["new"] for row in rows] == ["1", "'=1+1"]
+    assert [line["new"] for line in lines] == ["1", "=1+1"]
+    assert (rows[0]["property"], rows[0]["content"], rows[0]["stands"]) == ("slug:a", "1", "1")
+    assert lines[0]["received_at"] == "2026-03-01T09:00:00+00:00"
+    assert lines[0]["client_time"] == "2026-03-01T08:59:00+00:00"
+    assert (lines[0]["stands"], lines[0]["undone"], lines[1]["field"]) == (True, False, "notes")

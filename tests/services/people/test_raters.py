@@ -1,0 +1,197 @@
+"""Raters can be added, renamed, removed and forgotten, and what goes and stays is counted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.models import (
+    Adjudication,
+    Event,
+    Invitation,
+    JudgedThing,
+    Judgment,
+    LogEntry,
+    QueryRating,
+    QuerySummary,
+    Rater,
+    Study,
+    Task,
+)
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import Rating
+from webapp.services.people import invitations, raters, sign_in
+from webapp.services.people.raters import NameTaken, OwnerStays, RemovalCost
+from webapp.services.rating import tasks
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.runs.reports import UnknownRater
+from webapp.services.study import studies
+
+YES = Relevance.RELEVANT
+
+
+@pytest.fixture(name="run_id")
+def _run_id(session: Session, study: Study) -> str:
+    read = run(query(1, card("a"), card("b")), query(2, card("c")))
+    return imports.store(session, study, read, Labels(), NOW).id
+
+
+@pytest.fixture(name="ani")
+def _ani(session: Session, study: Study, run_id: str) -> Rater:
+    """A rater with two verdicts, one of them taken back, a grade and a note."""
+    ani = raters.add(session, study, "Ani", NOW)
+    judgments.judge(session, ani, run_id, 1, 1, YES, click("a1", minute=1))
+    judgments.judge(session, ani, run_id, 1, 2, YES, click("a2", minute=2))
+    judgments.judge(session, ani, run_id, 1, 2, None, click("a3", minute=3))
+    judgments.rate(session, ani, run_id, 1, Rating(quality=4), click("a4", minute=4))
+    judgments.rate(session, ani, run_id, 2, Rating(notes="late"), click("a5", minute=5))
+    return ani
+
+
+def rows(session: Session, table: type, rater_id: int) -> int:
+    found = select(func.count()).where(table.rater_id == rater_id)  # type: ignore[attr-defined]
+    return session.scalar(found) or 0
+
+
+def logged(session: Session, action: str) -> list[tuple[str, str | None, str | None]]:
+    session.flush()
+    found = session.execute(
+        select(LogEntry.subject, LogEntry.old, LogEntry.new).where(LogEntry.action == action)
+    )
+    return [(subject, old, new) for subject, old, new in found]
+
+
+def test_a_list_says_how_each_rater_stands(
+    session: Session, study: Study, rater: Rater, ani: Rater
+) -> None:
+    budi = raters.add(session, study, "Budi", NOW)
+    raters.remove(session, ani, NOW)
+
+    owner, second, last = raters.lines(session, study)
+
+    assert (owner.id, owner.is_owner, owner.judgments, owner.last_seen) == (rater.id, True, 0, None)
+    assert (second.id, second.removed_at) == (budi.id, None)
+    assert (last.id, last.judgments, last.ratings, last.removed_at) == (ani.id, 1, 1, NOW)
+    assert last.last_seen == NOW + timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("name", ["Ani", "ANI"])
+def test_two_raters_never_share_a_name(
+    session: Session, study: Study, ani: Rater, rater: Rater, name: str
+) -> None:
+    with pytest.raises(NameTaken):
+        raters.add(session, study, name, NOW)
+    with pytest.raises(NameTaken):
+        raters.rename(session, rater, name, NOW)
+    raters.rename(session, ani, name, NOW)
+
+    assert ani.name == name
+
+
+def test_renaming_is_logged(session: Session, ani: Rater) -> None:
+    raters.rename(session, ani, "Ani S.", NOW)
+
+    assert logged(session, "rename rater") == [(f"rater {ani.id}", "Ani", "Ani S.")]
+
+
+def test_removing_keeps_every_judgment_and_closes_the_door(
+    session: Session, study: Study, ani: Rater
+) -> None:
+    invited = invitations.make(session, ani, NOW)
+    badge = sign_in.rater_badge(invitations.accept(session, study, invited.token, NOW))
+    assert sign_in.asker(session, badge, NOW).rater_id == ani.id
+
+    raters.remove(session, ani, NOW)
+
+    assert sign_in.asker(session, badge, NOW).rater_id is None
+    with pytest.raises(invitations.InviteWithdrawn):
+        invitations.accept(session, study, invited.token, NOW)
+    assert raters.removal_cost(session, ani) == RemovalCost(judgments=1, ratings=2, events=5)
+    assert rows(session, QuerySummary, ani.id) == 2
+
+
+def test_a_restored_rater_needs_a_new_invitation(
+    session: Session, study: Study, ani: Rater
+) -> None:
+    old = invitations.make(session, ani, NOW)
+    raters.remove(session, ani, NOW)
+    raters.restore(session, ani, NOW)
+
+    with pytest.raises(invitations.InviteWithdrawn):
+        invitations.accept(session, study, old.token, NOW)
+    new = invitations.make(session, ani, NOW)
+    assert invitations.accept(session, study, new.token, NOW).rater is ani
+
+
+def test_what_a_removed_rater_left_unfinished_is_free_for_others(
+    session: Session, study: Study, run_id: str
+) -> None:
+    assert run_id
+    study.overlap = 1
+    ani, budi = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
+    given = tasks.next_task(session, ani, NOW)
+    assert given is not None
+    first = given.question_id
+
+    raters.remove(session, ani, NOW)
+
+    offered = tasks.next_task(session, budi, NOW)
+    assert offered is not None
+    assert offered.question_id == first
+
+
+def test_deleting_leaves_a_count_and_nothing_else(
+    session: Session, study: Study, rater: Rater, ani: Rater, run_id: str
+) -> None:
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("o1"))
+    task = tasks.next_task(session, ani, NOW)
+    assert task is not None
+    card_key = tasks.key(task, tasks.things(session, task)[0].id)
+    tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
+    judgments.undo(session, ani, run_id, click("u1"))
+    thing = session.scalars(select(JudgedThing.id).limit(1)).one()
+    session.add(
+        Adjudication(judged_thing_id=thing, verdict="1", reason="", rater_id=ani.id, at=NOW)
+    )
+    invitations.make(session, ani, NOW)
+    raters.rename(session, ani, "Ani S.", NOW)
+    session.flush()
+    ani_id, cost = ani.id, raters.removal_cost(session, ani)
+
+    raters.delete_rater(session, ani, NOW)
+
+    tables = (Event, Adjudication, Task, Judgment, QueryRating, QuerySummary, Invitation)
+    assert [rows(session, table, ani_id) for table in tables] == [0] * len(tables)
+    assert rows(session, Judgment, rater.id) == 1
+    assert rows(session, QuerySummary, rater.id) == 2
+    with pytest.raises(UnknownRater):
+        raters.find(session, study, ani_id)
+    gone = f"{cost.judgments} judgments, {cost.ratings} ratings, {cost.events} events"
+    assert logged(session, "delete rater") == [(f"rater {ani_id}", gone, None)]
+    session.flush()
+    told = session.execute(select(LogEntry.subject, LogEntry.old, LogEntry.new))
+    assert "Ani" not in " ".join(str(part) for row in told for part in row)
+
+
+def test_the_owner_cannot_be_removed(session: Session, rater: Rater) -> None:
+    for way in (raters.remove, raters.delete_rater):
+        with pytest.raises(OwnerStays):
+            way(session, rater, NOW)
+
+
+def test_a_rater_of_another_study_is_not_found(session: Session, study: Study) -> None:
+    other = Study(name="Other", created_at=NOW)
+    session.add(other)
+    session.flush()
+    stranger = studies.add_rater(session, other, "Ani", NOW)
+
+    with pytest.raises(UnknownRater):
+        raters.find(session, study, stranger.id)
+    assert raters.named(session, study, "Ani") is None

@@ -1,0 +1,275 @@
+"""The owner's password, what a browser carries, and how often one may try."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from datetime import timedelta
+from queue import SimpleQueue
+from threading import Event
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.db.engine import Database
+from webapp.db.models import Attempt, LogEntry, Rater, Study
+from webapp.services.people import invitations, raters, sign_in
+from webapp.services.people.sign_in import (
+    Badge,
+    PasswordQueue,
+    TooBusy,
+    UnfitPassword,
+    WrongPassword,
+)
+from webapp.services.people.tries import TooManyTries
+from webapp.services.study import studies
+
+RIGHT = "kata sandi yang panjang"
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash at a tenth of the cost: the tests try many passwords."""
+    monkeypatch.setattr(sign_in, "COST", 2**10)
+
+
+@pytest.fixture(name="locked")
+def _locked(session: Session, study: Study) -> Study:
+    """The study with the owner's password set."""
+    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    return study
+
+
+def test_the_right_password_is_right_and_no_other(locked: Study) -> None:
+    sign_in.check_password(locked.password, RIGHT)
+    for wrong in ("", RIGHT[:-1], RIGHT + " ", RIGHT.upper(), "x" * 1_000, "\ud800" * 10):
+        with pytest.raises(WrongPassword):
+            sign_in.check_password(locked.password, wrong)
+
+
+def test_no_password_lets_nobody_in(study: Study) -> None:
+    for tried in ("", "None", RIGHT):
+        with pytest.raises(WrongPassword):
+            sign_in.check_password(study.password, tried)
+
+
+def test_a_password_is_stored_as_a_salted_hash_with_its_cost() -> None:
+    first, second = sign_in.hashed(RIGHT), sign_in.hashed(RIGHT)
+
+    assert first != second
+    assert first.startswith("scrypt$1024$8$5$")
+    assert RIGHT not in first
+
+
+def test_a_password_of_an_older_cost_still_works(study: Study) -> None:
+    study.password = sign_in.hashed(RIGHT)
+    sign_in.COST *= 2
+
+    sign_in.check_password(study.password, RIGHT)
+
+
+def test_accents_may_be_typed_either_way(study: Study) -> None:
+    study.password = sign_in.hashed("caf\u00e9 di Medan")
+
+    sign_in.check_password(study.password, "cafe\u0301 di Medan")
+
+
+@pytest.mark.parametrize("unfit", ["", "x" * 9, "x" * 201])
+def test_a_password_is_neither_short_nor_endless(unfit: str) -> None:
+    with pytest.raises(UnfitPassword):
+        sign_in.hashed(unfit)
+
+
+def test_setting_a_password_is_logged_without_it(session: Session, locked: Study) -> None:
+    session.flush()
+    entry = session.scalars(select(LogEntry)).one()
+
+    assert (entry.action, entry.old, entry.new) == ("set password", None, None)
+    assert locked.password not in {entry.subject, entry.old, entry.new}
+
+
+def test_another_password_signs_every_browser_of_the_owner_out(
+    session: Session, locked: Study, rater: Rater
+) -> None:
+    badge = sign_in.owner_badge(session, locked)
+    assert sign_in.asker(session, badge, NOW).rater_id == rater.id
+
+    sign_in.set_password(session, locked, sign_in.hashed(RIGHT), NOW)
+    assert sign_in.asker(session, badge, NOW).rater_id is None
+
+
+def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
+    session: Session, locked: Study, rater: Rater
+) -> None:
+    ani = raters.add(session, locked, "Ani", NOW)
+    token = invitations.make(session, ani, NOW).token
+    real = sign_in.rater_badge(invitations.accept(session, locked, token, NOW))
+
+    assert sign_in.asker(session, real, NOW).rater_id == ani.id
+    for badge in (
+        Badge(rater.id),
+        Badge(ani.id),
+        Badge(ani.id, seal=sign_in.owner_badge(session, locked).seal),
+        Badge(999),
+        replace(real, rater_id=rater.id),
+        replace(real, seal=""),
+        replace(real, invitation_id=999),
+        replace(real, invitation_id=None),
+    ):
+        assert sign_in.asker(session, badge, NOW).rater_id is None
+    assert sign_in.asker(session, real, NOW + timedelta(days=30)).rater_id is None
+
+
+def test_nobody_signs_in_until_there_is_a_password_or_an_invitation(
+    session: Session, study: Study
+) -> None:
+    assert sign_in.asker(session, None, NOW).is_open_house
+    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    assert not sign_in.asker(session, None, NOW).is_open_house
+    sign_in.set_password(session, study, None, NOW)
+    ani = raters.add(session, study, "Ani", NOW)
+    assert sign_in.asker(session, None, NOW).is_open_house
+    invitations.make(session, ani, NOW, days=1)
+    raters.remove(session, ani, NOW)
+    assert not sign_in.asker(
+        session, None, NOW
+    ).is_open_house  # a withdrawn one counts: it was given out
+
+
+def test_on_one_laptop_the_chosen_rater_is_at_work_else_the_owner(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    ani = raters.add(session, study, "Ani", NOW)
+
+    assert sign_in.asker(session, None, NOW).rater_id == rater.id
+    assert sign_in.asker(session, Badge(ani.id), NOW).rater_id == ani.id
+    assert sign_in.asker(session, Badge(999), NOW).rater_id == rater.id
+    raters.remove(session, ani, NOW)
+    assert sign_in.asker(session, Badge(ani.id), NOW).rater_id == rater.id
+
+
+def test_the_set_up_key_works_until_there_is_a_password(session: Session, study: Study) -> None:
+    key = sign_in.setup_key(study, "secret")
+
+    assert sign_in.is_setup_key(study, "secret", key)
+    assert not sign_in.is_setup_key(study, "another", key)
+    assert not sign_in.is_setup_key(study, "secret", "é")
+    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    assert not sign_in.is_setup_key(study, "secret", key)
+
+
+def knock(session: Session, study: Study, times: int, source: str = "a", minute: int = 0) -> None:
+    for _try in range(times):
+        sign_in.knock(session, study, source, NOW + minute * MINUTE)
+        session.flush()
+
+
+def test_after_five_failures_a_source_waits_a_quarter_of_an_hour(
+    session: Session, study: Study
+) -> None:
+    knock(session, study, 5)
+
+    with pytest.raises(TooManyTries):
+        knock(session, study, 1, minute=14)
+    knock(session, study, 5, "b")
+    knock(session, study, 5, minute=15)
+
+
+def test_nobody_waits_for_a_clock_that_was_put_back(session: Session, study: Study) -> None:
+    knock(session, study, 5, minute=60)
+
+    knock(session, study, 5)
+    with pytest.raises(TooManyTries):
+        knock(session, study, 1)
+
+
+def test_wrong_passwords_from_everywhere_keep_no_other_address_waiting(
+    session: Session, study: Study
+) -> None:
+    for number in range(100):
+        knock(session, study, 5, f"10.0.0.{number}")
+
+    knock(session, study, 5, "10.0.1.1")
+
+
+def test_another_study_does_not_wait(session: Session, study: Study) -> None:
+    other = Study(name="Other", created_at=NOW)
+    session.add(other)
+    session.flush()
+    knock(session, study, 5)
+
+    knock(session, other, 5)
+
+
+def test_success_forgets_the_failures_of_its_source(session: Session, study: Study) -> None:
+    knock(session, study, 4)
+    sign_in.forgive(session, study, "a")
+
+    knock(session, study, 5)
+
+
+def test_old_tries_are_cleared_away(session: Session, study: Study) -> None:
+    knock(session, study, 5)
+    knock(session, study, 1, "b", minute=60)
+
+    assert session.scalar(select(func.count()).select_from(Attempt)) == 1
+
+
+def test_tries_at_once_never_exceed_the_limit(database: Database) -> None:
+    with database.writing() as session:
+        study_id = studies.open_or_make(session, NOW).id
+        session.commit()
+
+    def attempt(_number: int) -> bool:
+        with database.writing() as session:
+            try:
+                sign_in.knock(session, session.get_one(Study, study_id), "a", NOW)
+            except TooManyTries:
+                return False
+            session.commit()
+            return True
+
+    with ThreadPoolExecutor(8) as pool:
+        let_through = sum(pool.map(attempt, range(24)))
+
+    assert let_through == 5
+
+
+def test_one_password_is_compared_at_a_time_and_few_wait() -> None:
+    queue, began, end = PasswordQueue(), SimpleQueue[int](), Event()
+
+    def compare(number: int) -> None:
+        with queue.turn():
+            began.put(number)
+            end.wait()
+
+    with ThreadPoolExecutor(2 + sign_in.WAITING) as pool:
+        tried = [pool.submit(compare, number) for number in range(2 + sign_in.WAITING)]
+        refused = next(as_completed(tried))  # all others wait until the end
+        assert isinstance(refused.exception(), TooBusy)
+        began.get()
+        assert began.empty()
+        end.set()
+
+    assert [one.exception() for one in tried if one is not refused] == [None] * 3
+    with queue.turn():
+        pass
+
+
+def test_a_time_of_signing_in_that_was_ended_stands_for_nobody(
+    session: Session, locked: Study, rater: Rater
+) -> None:
+    ended = replace(sign_in.owner_badge(session, locked), sign_in="one")
+    other = replace(ended, sign_in="two")
+    for _again in range(2):
+        sign_in.sign_out(session, "one", NOW)
+        session.flush()
+
+    assert sign_in.asker(session, ended, NOW).rater_id is None
+    assert sign_in.asker(session, other, NOW).rater_id == rater.id
+    sign_in.sign_out(session, "two", NOW + timedelta(days=60))
+    session.flush()
+    assert not sign_in.is_signed_out(session, "one")  # no cookie lasts as long

@@ -1,0 +1,70 @@
+"""Phase 3 set up, with people who take part, for the tests of services and pages."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.chatbot.answers import Answer
+from webapp.db.models import Participant, Study
+from webapp.services.phase_3 import own_questions, participants, user_studies
+from webapp.services.phase_3.user_studies import Settings
+
+SETTINGS = Settings(
+    is_open=True, endpoint="http://127.0.0.1:9", search_method="hybrid", llm="demo", pause_seconds=0
+)
+SECOND = timedelta(seconds=1)
+
+TWO_CARDS = """Ada dua:
+
+1. **Rumah Cemara**
+   📍 Cemara, Medan
+   💰 Rp 900.000.000
+   🔗 [Lihat Detail](https://example.org/properti/rumah-cemara)
+2. **Rumah Johor**
+   📍 Johor, Medan
+   💰 Rp 1.100.000.000
+   🔗 [Lihat Detail](https://example.org/properti/rumah-johor)
+"""
+
+
+def opened(session: Session, study: Study, settings: Settings = SETTINGS) -> None:
+    """Open phase 3 of a study."""
+    user_studies.set_settings(session, study, settings, NOW)
+
+
+def taking_part(session: Session, study: Study, pseudonym: str = "Melati") -> Participant:
+    """Return somebody who came by everybody's link and agreed."""
+    if user_studies.find(session, study) is None:
+        opened(session, study)
+    made = participants.make_link(session, study, NOW)
+    link = participants.accept(session, study, made.token, NOW)
+    consent = user_studies.consent(session, study)["id"]
+    token = participants.new_token()
+    badge = participants.agree(session, link, consent, pseudonym, token, NOW)
+    return session.get_one(Participant, badge.participant_id)
+
+
+def asked(
+    session: Session,
+    participant: Participant,
+    text: str = "Rumah di Cemara?",
+    response: str = TWO_CARDS,
+    *,
+    now: datetime = NOW,
+    new_conversation: bool = False,
+) -> int:
+    """Return the position of a question that a participant asked and got an answer to."""
+    position = own_questions.ask(session, participant, text, now, new_conversation=new_conversation)
+    call = own_questions.claim(session, now)
+    assert call is not None
+    assert own_questions.answered(session, call, Answer(response), now + SECOND)
+    return position
+
+
+def only(session: Session, table: type) -> list:  # type: ignore[type-arg]
+    """Return every row of a table."""
+    return list(session.scalars(select(table)))

@@ -1,0 +1,331 @@
+"""Phase 3 as its owner finds it: who stands where, figures over people, nothing mixed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.phase_3.participants import asked, opened, taking_part
+from tests.services.runs.runs import card, click, query, run
+from webapp.chatbot.answers import Answer
+from webapp.db.models import LogEntry, Participant, Study
+from webapp.exporters.phase_3 import rows as user_study_rows
+from webapp.exporters.phase_3 import tables, words
+from webapp.i18n import speaking
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.phase_3.user_study import Stage, UserStudyReport
+from webapp.records import COMMENTS, EmptyOutcome, Relevance
+from webapp.services.comparisons import comparisons
+from webapp.services.comparisons.comparisons import NothingToCompare
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import KEEP, Rating
+from webapp.services.phase_3 import (
+    findings,
+    own_questions,
+    participants,
+    questionnaires,
+    themes,
+    user_studies,
+)
+from webapp.services.runs import imports, reports, runs
+from webapp.services.runs.imports import Labels
+from webapp.services.runs.runs import UnknownRun
+from webapp.services.study import studies
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+MINUTE = timedelta(minutes=1)
+FEW = Resampling(resamples=200)
+NOTHING = "Maaf, tidak ada properti yang cocok."
+
+
+def rated(
+    session: Session,
+    participant: Participant,
+    *verdicts_given: Relevance,
+    quality: int = 4,
+    notes: str = "",
+    text: str = "Rumah di Cemara?",
+) -> int:
+    """Ask and rate one question with two cards in its answer; return its position."""
+    position = asked(session, participant, text)
+    assert participant.rater is not None
+    assert participant.run_id is not None
+    name = f"{participant.id}-{position}"
+    for rank, verdict in enumerate(verdicts_given, start=1):
+        judgments.judge(
+            session,
+            participant.rater,
+            participant.run_id,
+            position,
+            rank,
+            verdict,
+            click(f"{name}-{rank}"),
+        )
+    said = Rating(quality=quality, notes=notes, empty_outcome=KEEP)
+    judgments.rate(session, participant.rater, participant.run_id, position, said, click(name))
+    own_questions.done(session, participant, position, NOW)
+    return position
+
+
+def closing(session: Session, participant: Participant, answers: str, helped: str = "") -> None:
+    """Answer the ten items, one digit each, and what helped."""
+    assert participant.rater is not None
+    for number, answer in enumerate(answers, start=1):
+        made = click(f"{participant.id}-sus-{number}")
+        questionnaires.answer(session, participant.rater, f"sus {number}", answer, made)
+    if helped:
+        made = click(f"{participant.id}-helped")
+        questionnaires.answer(session, participant.rater, COMMENTS[0], helped, made)
+
+
+@pytest.fixture(name="melati")
+def _melati(session: Session, study: Study) -> Participant:
+    """Melati asked twice (P@5 1 and 0.5), found it all good, wrote two comments, is done."""
+    melati = taking_part(session, study)
+    rated(session, melati, YES, YES, notes="Harganya cocok")
+    rated(session, melati, NO, YES, quality=3, text="Yang lain?")
+    closing(session, melati, "5151515151", helped="Cepat")
+    participants.finish(melati, NOW + MINUTE)
+    return melati
+
+
+@pytest.fixture(name="kenari")
+def _kenari(session: Session, study: Study, melati: Participant) -> Participant:
+    """Kenari asked once and found nothing relevant; the questionnaire is half done."""
+    assert melati.number == 1
+    kenari = taking_part(session, study, "Kenari")
+    rated(session, kenari, NO, NO, quality=1)
+    closing(session, kenari, "33333")
+    return kenari
+
+
+def found(session: Session, study: Study) -> UserStudyReport:
+    return findings.report(session, study, NOW, settings=FEW)
+
+
+@pytest.mark.usefixtures("melati", "kenari")
+def test_everybody_is_shown_where_they_stand(session: Session, study: Study) -> None:
+    participants.invite(session, study, "Jalak", NOW)
+    taking_part(session, study, "Merak")
+    report = found(session, study)
+
+    melati, kenari, jalak, merak = report.people
+    assert [one.pseudonym for one in report.people] == ["Melati", "Kenari", "Jalak", "Merak"]
+    assert [one.stage for one in report.people] == [
+        Stage.FINISHED,
+        Stage.ASKING,
+        Stage.INVITED,
+        Stage.AGREED,
+    ]
+    assert [len(one.answers) for one in report.people] == [2, 1, 0, 0]
+    assert [one.questions_left for one in report.people] == [0, 9, 0, 10]
+    assert [sum(a.is_rated for a in one.answers) for one in report.people] == [2, 1, 0, 0]
+    # 5 to each praise and 1 to each complaint: 2.5 x (5 x 4 + 5 x 4) = 100.
+    assert melati.usability_score == 100.0
+    assert kenari.usability_score is Undefined.INCOMPLETE
+    assert (melati.consent, jalak.consent) == (1, None)
+    assert merak.figures["mrr"].why_undefined is Undefined.NO_QUERY
+    assert len(report.taking_part) == 3
+    assert report.n_questions == 3
+
+
+@pytest.mark.usefixtures("melati", "kenari")
+def test_figures_are_over_all_questions_and_their_intervals_over_people(
+    session: Session, study: Study
+) -> None:
+    report = found(session, study)
+
+    # P@5: Melati 1 and 0.5, Kenari 0: 1.5 / 3. Of two people drawn: both Melati 0.75, both
+    # Kenari 0, one each 0.5.
+    found_p = report.figures["mean_precision_at_5"]
+    assert (found_p.value, found_p.clusters, found_p.n) == (0.5, 2, 3)
+    assert (found_p.interval.lower, found_p.interval.upper) == (0.0, 0.75)
+    # RR: 1 and 1/2, and 0. Success: 1, 1, 0. Quality: 4, 3, 1. Every question had results.
+    assert report.figures["mrr"].value == 0.5
+    assert report.figures["success_rate"].value == pytest.approx(2 / 3)
+    assert report.figures["mean_response_quality"].value == pytest.approx(8 / 3)
+    assert report.figures["coverage"].value == 1.0
+    assert (report.usability.n, report.usability.mean) == (1, 100.0)
+    melati, kenari = report.people
+    assert melati.figures["mean_precision_at_5"].value == 0.75
+    assert kenari.figures["success_rate"].value == 0.0
+
+
+@pytest.mark.usefixtures("melati")
+def test_one_participant_has_figures_without_an_interval(session: Session, study: Study) -> None:
+    found_p = found(session, study).figures["mean_precision_at_5"]
+
+    assert (found_p.value, found_p.interval.lower, found_p.clusters) == (0.75, None, 1)
+    assert found_p.why_no_interval
+
+
+def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, study: Study) -> None:
+    participant = taking_part(session, study)
+    position = asked(session, participant, "Istana?", NOTHING)
+    assert participant.rater is not None
+    assert participant.run_id is not None
+    empty = Rating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, participant.rater, participant.run_id, position, empty, click("empty"))
+    own_questions.done(session, participant, position, NOW)
+    failing = own_questions.ask(session, participant, "Gagal?", NOW)
+    call = own_questions.claim(session, NOW)
+    assert call is not None
+    own_questions.failed(session, call, own_questions.Failed("timeout", "too late"))
+    own_questions.give_up(session, participant, failing, NOW)
+    waiting = own_questions.ask(session, participant, "Menunggu?", NOW)
+
+    report = found(session, study)
+
+    (person,) = report.people
+    assert [answer.state for answer in person.answers] == ["answered", "given up", "waiting"]
+    assert [answer.number for answer in person.answers] == [position, failing, waiting]
+    # A correct empty succeeds and a failed call does not; what waits is in no figure.
+    assert (report.figures["success_rate"].value, report.figures["success_rate"].n) == (0.5, 2)
+    assert (report.figures["coverage"].value, report.figures["coverage"].n) == (0.0, 2)
+    assert report.figures["mean_precision_at_5"].value is None
+
+
+def test_a_failed_call_and_an_unreadable_answer_ask_for_no_rating_and_are_counted_apart(
+    session: Session, study: Study
+) -> None:
+    participant = taking_part(session, study)
+    rated(session, participant, YES, YES)
+    own_questions.ask(session, participant, "Ruko?", NOW)
+    call = own_questions.claim(session, NOW)
+    assert call is not None
+    lost = Answer("Ini hasilnya.", metadata={"returned": 3})
+    assert own_questions.answered(session, call, lost, NOW)
+    own_questions.done(session, participant, 2, NOW)
+    own_questions.ask(session, participant, "Gagal?", NOW)
+    call = own_questions.claim(session, NOW)
+    assert call is not None
+    own_questions.failed(session, call, own_questions.Failed("timeout", "too late"))
+    own_questions.give_up(session, participant, 3, NOW)
+
+    report = found(session, study)
+    (person,) = report.people
+
+    assert [(a.asks_for_a_rating, a.is_rated) for a in person.answers] == [
+        (True, True),
+        (False, False),
+        (False, False),
+    ]
+    assert (person.n_rated, person.n_to_rate) == (1, 1)
+    assert (report.n_failed, report.n_unreadable) == (1, 1)
+    with speaking("en"):
+        counted = words.counts(report)
+        said = [words.rating(answer) for answer in person.answers]
+    assert counted == "1 participant · 3 questions · 1 failed call · 1 unreadable answer"
+    assert said == ["rated", "unreadable", "call failed"]
+    answers = user_study_rows.sheet(report, "answers")
+    assert [row[answers.columns.index("rated")] for row in answers.rows] == [1, None, None]
+    # Quality over the one rated answer; success over it and the failed call.
+    assert report.figures["mean_response_quality"].n == 1
+    assert (report.figures["success_rate"].value, report.figures["success_rate"].n) == (0.5, 2)
+    (line, *_) = tables.standing(report).rows
+    assert [cell.text for cell in line[3:7]] == ["3", "1", "1", "1"]
+
+
+@pytest.mark.usefixtures("melati", "kenari")
+def test_phase_3_meets_no_run_and_no_figure_of_phases_1_and_2(
+    session: Session, study: Study
+) -> None:
+    stored = imports.store(session, study, run(query(1, card("a"))), Labels(), NOW)
+    owner = studies.raters(session, study)[0]
+    judgments.judge(session, owner, stored.id, 1, 1, YES, click("owner"))
+
+    melati, _ = participants.everybody(session, study)
+    assert melati.run_id is not None
+    with pytest.raises(UnknownRun):
+        runs.find(session, study, melati.run_id)
+    own = [stored.id, melati.run_id]
+    with pytest.raises(UnknownRun):
+        comparisons.report(session, study, own, reports.of_rater(owner))
+    assert [one.run for one in comparisons.candidates(session, study)] == [stored.id]
+    assert studies.raters(session, study) == [owner]
+    assert reports.rule_of(session, study).rater == owner
+    for phase in (1, 2):
+        with pytest.raises(NothingToCompare):
+            comparisons.of_phase(session, study, phase)
+    report = found(session, study)
+    assert report.n_questions == 3
+    assert {one.pseudonym for one in report.people} == {"Melati", "Kenari"}
+
+
+@pytest.mark.usefixtures("kenari")
+def test_categories_and_themes_are_counted_and_every_change_of_them_logged(
+    session: Session, study: Study, melati: Participant
+) -> None:
+    themes.set_category(session, melati, 1, "  area  Cemara ", NOW)
+    themes.add(session, melati, "note 1", "price", NOW)
+    themes.add(session, melati, "note 1", "Price", NOW)  # the same theme in other letters
+    themes.add(session, melati, "helped", "price", NOW)
+    themes.add(session, melati, "helped", "speed", NOW)
+    themes.remove(session, melati, "helped", "speed", NOW)
+
+    report = found(session, study)
+
+    assert [(line.category, line.n_questions, line.n_people) for line in report.categories] == [
+        ("area Cemara", 1, 1),
+        ("", 2, 2),
+    ]
+    assert report.categories[0].figures["mean_precision_at_5"].value == 1.0
+    (line,) = report.themes
+    assert (line.theme, line.n_people) == ("price", 1)
+    assert [comment.text for _, comment in line.comments] == ["Harganya cocok", "Cepat"]
+    logged = logged_of(session)
+    assert logged == [
+        ("phase 3 category", "participant 1, question 1", "", "area Cemara"),
+        ("phase 3 theme", "participant 1, note 1", None, "price"),
+        ("phase 3 theme", "participant 1, helped", None, "price"),
+        ("phase 3 theme", "participant 1, helped", None, "speed"),
+        ("phase 3 theme", "participant 1, helped", "speed", None),
+    ]
+
+
+def logged_of(session: Session) -> list[tuple[str, str, str | None, str | None]]:
+    session.flush()
+    rows = session.query(LogEntry).order_by(LogEntry.id)
+    wanted = {"phase 3 category", "phase 3 theme"}
+    return [(row.action, row.subject, row.old, row.new) for row in rows if row.action in wanted]
+
+
+def test_a_tag_that_cannot_be_is_refused(session: Session, melati: Participant) -> None:
+    with pytest.raises(themes.UnknownComment):
+        themes.set_category(session, melati, 9, "area", NOW)
+    for comment in ("note", "note x", "liked"):
+        with pytest.raises(themes.UnknownComment):
+            themes.add(session, melati, comment, "price", NOW)
+    for theme in (" ", "x" * 61):
+        with pytest.raises(themes.UnfitTheme):
+            themes.add(session, melati, "helped", theme, NOW)
+
+
+def test_where_phase_3_was_never_set_up_there_is_nothing_to_report(
+    session: Session, study: Study
+) -> None:
+    with pytest.raises(user_studies.NotSetUp):
+        found(session, study)
+    opened(session, study)
+
+    report = found(session, study)
+
+    assert (report.people, report.figures["mrr"].value) == ((), None)
+    assert report.usability.mean is None
+
+
+def test_the_cards_of_an_answer_come_with_what_was_said_of_them(
+    session: Session, study: Study, melati: Participant
+) -> None:
+    first, second = found(session, study).people[0].answers
+
+    assert [(c.rank, c.card.title, c.verdict) for c in first.cards] == [
+        (1, "Rumah Cemara", YES),
+        (2, "Rumah Johor", YES),
+    ]
+    assert [c.verdict for c in second.cards] == [NO, YES]
+    assert melati.run_id is not None

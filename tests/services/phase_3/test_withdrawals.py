@@ -1,0 +1,135 @@
+"""Whoever withdraws is gone from every table, and it is said which files may still hold them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW, copied
+from tests.services.phase_3.participants import asked, taking_part
+from tests.services.phase_3.test_findings import closing, rated
+from webapp.db.engine import Database
+from webapp.db.models import Base, LogEntry, Participant, Study, UserStudy
+from webapp.records import Relevance
+from webapp.services.phase_3 import findings, participants, themes, withdrawals
+from webapp.services.phase_3.withdrawals import Copy
+from webapp.services.study import studies
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+DAY = timedelta(days=1)
+SECRET = "Rumah untuk ibu saya yang sakit"
+
+
+def rows(session: Session) -> dict[str, int]:
+    """Return how many rows every table holds, but the log."""
+    session.flush()
+    return {
+        name: session.scalar(select(func.count()).select_from(table)) or 0
+        for name, table in Base.metadata.tables.items()
+        if name != "log_entries"
+    }
+
+
+@pytest.fixture(name="melati")
+def _melati(session: Session, study: Study) -> Participant:
+    return taking_part(session, study)
+
+
+def test_every_row_and_event_goes_and_a_count_stays(
+    session: Session, study: Study, melati: Participant
+) -> None:
+    rated(session, melati, YES, NO, notes="Bagus")
+    before = rows(session)
+    kenari = taking_part(session, study, "Kenari")
+    rated(session, kenari, YES, YES, notes="Kurang")
+    asked(session, kenari, SECRET)
+    closing(session, kenari, "33333", helped="Cepat")
+    themes.add(session, kenari, "helped", "speed", NOW)
+    themes.set_category(session, kenari, 1, "area", NOW)
+    cost = withdrawals.cost(session, kenari)
+
+    withdrawals.withdraw(session, kenari, NOW)
+
+    # Two cards judged, quality and notes of one answer, five items and a text; an event each.
+    assert (cost.questions, cost.judgments, cost.ratings, cost.answers) == (2, 2, 1, 6)
+    assert cost.events == 10
+    after = rows(session)
+    # The link that was everybody's is the study's own and stays.
+    assert after.pop("participant_links") == before.pop("participant_links") + 1
+    # That somebody came by it within the hour is counted by address alone, and names nobody.
+    assert after.pop("attempts") == before.pop("attempts") + 1
+    assert after == before
+    assert session.get_one(UserStudy, study.id).withdrawn == 1
+    report = findings.report(session, study, NOW)
+    assert [one.pseudonym for one in report.people] == ["Melati"]
+    assert (report.withdrawn, report.n_questions) == (1, 1)
+    said = " ".join(
+        f"{one.subject} {one.old} {one.new}" for one in session.scalars(select(LogEntry))
+    )
+    assert "Kenari" not in said
+    assert "speed" not in said
+    assert "area" not in said
+    assert SECRET not in said
+
+
+def test_the_files_made_while_somebody_took_part_are_named(
+    session: Session, study: Study, melati: Participant
+) -> None:
+    withdrawals.note_export(session, study, "before.csv", NOW - DAY)
+    withdrawals.note_export(session, study, "cards.csv", NOW + DAY)
+
+    assert withdrawals.copies(session, melati) == (Copy("cards.csv", NOW + DAY),)
+    assert withdrawals.copies_before_last(session, study) == ()
+    withdrawals.withdraw(session, melati, NOW + 2 * DAY)
+    withdrawals.note_export(session, study, "after.csv", NOW + 3 * DAY)
+
+    assert [one.name for one in withdrawals.copies_before_last(session, study)] == [
+        "before.csv",
+        "cards.csv",
+    ]
+
+
+def test_who_is_invited_and_never_came_leaves_nothing_either(
+    session: Session, study: Study
+) -> None:
+    taking_part(session, study)
+    participants.invite(session, study, "Jalak", NOW)
+    jalak = participants.everybody(session, study)[1]
+
+    assert withdrawals.copies(session, jalak) == ()
+    assert withdrawals.cost(session, jalak).events == 0
+    withdrawals.withdraw(session, jalak, NOW)
+
+    assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati"]
+
+
+def test_no_trace_of_the_words_is_left_in_the_sqlite_file_or_beside_it(
+    sqlite_template: Path, sqlite: Database
+) -> None:
+    copied(sqlite_template, sqlite)
+    with sqlite.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        participant = taking_part(session, study)
+        asked(session, participant, SECRET)
+        session.commit()
+    with sqlite.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        (participant,) = participants.everybody(session, study)
+        path = Path(sqlite.description)
+        assert SECRET.encode() in _bytes(path)
+        withdrawals.withdraw(session, participant, NOW)
+        session.commit()
+
+    sqlite.empty_journal()
+
+    assert SECRET.encode() not in _bytes(path)
+    sqlite.close()
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what stands in a database's file and beside it."""
+    return b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))

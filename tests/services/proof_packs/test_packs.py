@@ -1,0 +1,196 @@
+"""A proof pack holds everything its figures rest on, and says the same as the product."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import timedelta
+from hashlib import sha256
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.proof_packs.packs import members, rated_study, verified, zipped
+from tests.services.runs.runs import click
+from webapp.db.models import Rater, Study
+from webapp.exporters.exports.metrics_tables import metrics_json
+from webapp.i18n import speaking
+from webapp.metrics.judging.registry import MEASURES
+from webapp.records import Relevance
+from webapp.services.exports import exports
+from webapp.services.judging import judgments
+from webapp.services.proof_packs import packs as proof_packs
+from webapp.services.proof_packs.evidence import NoRuns
+from webapp.services.runs import reports, runs
+from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
+
+MAJORITY = Rule("majority")
+
+
+@pytest.fixture(name="run_ids")
+def _run_ids(session: Session, study: Study) -> tuple[str, str]:
+    return rated_study(session, study)
+
+
+@pytest.mark.parametrize("rule", ["majority", "adjudicated", "rater Budi, =B", None])
+def test_a_pack_of_the_study_is_equal_to_what_its_verdicts_make_it(
+    session: Session, study: Study, run_ids: tuple[str, str], rule: str | None
+) -> None:
+    chosen = reports.rule_of(session, study, rule)
+    data = proof_packs.of_study(session, study, chosen).data
+    found = verified(data)
+
+    assert found.differences == ()
+    assert set(found.runs) == set(run_ids)
+    assert found.rule == chosen.name
+    assert found.figures > 500
+    assert data == proof_packs.of_study(session, study, chosen).data
+
+
+def test_the_pack_of_one_run_holds_what_is_about_it_alone(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    first, second = run_ids
+    data = proof_packs.of_run(session, study, second, MAJORITY).data
+    files = members(data)
+
+    assert verified(data).differences == ()
+    assert [name for name in files if first in name or "comparisons" in name] == []
+    things = {
+        row["property"] for row in csv.DictReader(io.StringIO(files["verdicts.csv"].decode()))
+    }
+    assert things == {"slug:b", "slug:h", "slug:d", "slug:f"}  # a, c, e were not shown there
+    clicked = [json.loads(line)["event_id"] for line in files["events.jsonl"].splitlines()]
+    assert "e0-1" not in clicked  # on a
+    assert {"slip", "undo"} <= set(clicked)  # on b, clicked in the other run
+
+
+def test_every_member_is_the_export_of_its_name(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    files = members(proof_packs.of_study(session, study, MAJORITY).data)
+
+    for run_id in run_ids:
+        for member, file_format in (
+            ("rated.csv", "csv"), ("raters.csv", "wide-csv"), ("judgments.csv", "long-csv"),
+            ("qrels.txt", "qrels"), ("run.txt", "run"), ("run.json", "json"),
+        ):  # fmt: skip
+            exported = exports.export(session, study, run_id, MAJORITY, file_format)
+            assert files[f"runs/{run_id}/{member}"] == exported.data
+        stated = json.loads(files[f"runs/{run_id}/figures.json"])
+        owner = studies.raters(session, study)[0]
+        assert list(stated) == [
+            f"rater {owner.name}", "rater Budi, =B", "majority", "adjudicated",
+        ]  # fmt: skip
+        report = reports.report(session, study, run_id, MAJORITY)
+        assert stated["majority"] == json.loads(json.dumps(metrics_json(report)))
+
+
+def test_the_manifest_says_what_when_and_by_which_words(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    manifest = json.loads(
+        members(proof_packs.of_study(session, study, MAJORITY).data)["manifest.json"]
+    )
+
+    last_click = NOW + timedelta(minutes=24)
+    assert manifest["created_at"] == last_click.isoformat()
+    assert manifest["raters"][1] == "Budi, =B"
+    assert {run["run"] for run in manifest["runs"]} == set(run_ids)
+    source = runs.find(session, study, run_ids[0]).files[0]
+    stated = next(run for run in manifest["runs"] if run["run"] == run_ids[0])
+    assert stated["input_files"][0]["sha256"] == source.sha256
+    assert {one["name"] for one in manifest["definitions"]} == set(MEASURES)
+
+
+def test_a_pack_commits_to_the_secret_of_the_orders_and_does_not_show_it(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    """With the secret, or a seed that can be guessed, every blind answer would name its run."""
+    assert run_ids
+    study.order_seed = 1_234_567_891
+    packed = members(proof_packs.of_study(session, study, MAJORITY).data)
+    manifest = json.loads(packed["manifest.json"])
+
+    (stated,) = manifest["commitments"]
+    assert stated["sha256"] == sha256(study.order_secret.encode()).hexdigest()
+    assert stated["what"] == "what blind raters see, in which order"
+    for data in packed.values():
+        assert study.order_secret.encode() not in data
+        assert b"1234567891" not in data
+
+
+def test_a_pack_that_states_the_seed_of_the_orders_still_verifies(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    """Packs made before studies had a secret."""
+    assert run_ids
+    data = proof_packs.of_study(session, study, MAJORITY).data
+    manifest = json.loads(members(data)["manifest.json"])
+    del manifest["commitments"]
+    manifest["seeds"].insert(0, {"what": "what blind raters see, in which order", "seed": 7})
+    older = {**members(data), "manifest.json": json.dumps(manifest).encode()}
+
+    assert verified(zipped(older)).differences == ()
+
+
+def test_the_readme_says_whom_it_names(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    assert run_ids
+    text = members(proof_packs.of_study(session, study, MAJORITY).data)["README.md"].decode()
+
+    assert '"Budi, =B"' in text
+    assert "names its raters" in text
+
+
+def test_the_language_changes_nothing(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    assert run_ids
+    packs = []
+    for language in ("id", "en"):
+        with speaking(language):
+            packs.append(proof_packs.of_study(session, study, MAJORITY).data)
+
+    assert packs[0] == packs[1]
+
+
+def test_another_click_is_another_pack(
+    session: Session, study: Study, rater: Rater, run_ids: tuple[str, str]
+) -> None:
+    before = proof_packs.of_study(session, study, MAJORITY).data
+    late = click("late", minute=90)
+    judgments.judge(session, rater, run_ids[0], 7, 1, Relevance.RELEVANT, late)
+    after = proof_packs.of_study(session, study, MAJORITY).data
+
+    assert before != after
+    assert verified(after).equal
+
+
+def test_what_a_deleted_run_leaves_behind_is_in_the_log_and_harms_nothing(
+    session: Session, study: Study, run_ids: tuple[str, str]
+) -> None:
+    runs.delete_run(session, study, run_ids[0], NOW)
+    data = proof_packs.of_study(session, study, MAJORITY).data
+    events = [json.loads(line) for line in members(data)["events.jsonl"].splitlines()]
+
+    assert verified(data).differences == ()
+    assert any(event["position"] is None and event["run"] is None for event in events)
+
+
+def test_guidelines_travel_along(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
+    assert run_ids
+    study.guidelines = "Relevan bila dekat."
+    data = proof_packs.of_study(session, study, MAJORITY).data
+
+    assert members(data)["guidelines.md"] == b"Relevan bila dekat."
+    assert verified(data).equal
+
+
+def test_a_study_without_runs_has_nothing_to_hand_in(session: Session, study: Study) -> None:
+    with pytest.raises(NoRuns):
+        proof_packs.of_study(session, study, MAJORITY)

@@ -1,0 +1,261 @@
+"""Whatever is changed in a proof pack, verifying says what no longer follows from what."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import NOW, copied
+from tests.services.proof_packs.packs import changed, members, rated_study, verified, zipped
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.services.proof_packs import packs
+from webapp.services.proof_packs.differences import Difference, Kind
+from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
+
+Change = Callable[[bytes], bytes]
+
+
+@pytest.fixture(name="packed", scope="module")
+def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> tuple[bytes, str]:
+    """A pack under the majority, and the id of its fuller run."""
+    database = Database(sqlite_url(tmp_path_factory.mktemp("packed") / "study.sqlite"))
+    copied(sqlite_template, database)
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        first, _ = rated_study(session, study)
+        few = Resampling(resamples=50)
+        data = packs.of_study(session, study, Rule("majority"), settings=few).data
+    database.close()
+    return data, first
+
+
+def replaced(old: bytes, new: bytes) -> Change:
+    return lambda data: data.replace(old, new, 1)
+
+
+def at(run_json: bytes) -> int:
+    """Where query 2 begins."""
+    return run_json.index(b'"query_id": 2')
+
+
+def kinds(found: tuple[Difference, ...], file: str) -> set[Kind]:
+    return {one.kind for one in found if one.file == file}
+
+
+def headline(found: tuple[Difference, ...], run: str, source: str) -> set[tuple[str, str]]:
+    """The rule and name of each headline figure whose value `source` makes another."""
+    return {
+        (one.place[0], one.place[2])
+        for one in found
+        if one.file == f"runs/{run}/figures.json"
+        and one.source == source
+        and one.place[1] == "figures"
+        and one.place[3] == "value"
+    }
+
+
+def test_a_verdict_flipped_names_the_figures_it_changes(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    flip = replaced(b"slug:d,1,Pemilik,1", b"slug:d,1,Pemilik,0")
+    flipped = changed(data, "verdicts.csv", flip)
+    found = verified(flipped).differences
+
+    assert Difference(
+        Kind.VERDICT, "verdicts.csv", ("Pemilik", "question 1/2", "slug:d/1"), "0", "1",
+        "events.jsonl",
+    ) in found  # fmt: skip
+    # Query 2 shows d, e, d: 2 of 3 relevant become 0 of 3, so every judged figure moves.
+    assert {
+        ("majority", "mean_precision_at_5"), ("majority", "mrr"), ("majority", "success_rate"),
+        ("rater Pemilik", "mean_precision_at_5"), ("adjudicated", "composite"),
+    } <= headline(found, run, "verdicts.csv")  # fmt: skip
+    assert not any(rule == "rater Budi, =B" for rule, _ in headline(found, run, "verdicts.csv"))
+    for member in ("rated.csv", "raters.csv", "judgments.csv", "qrels.txt", "run.json"):
+        assert kinds(found, f"runs/{run}/{member}") == {Kind.CELL}, member
+    assert kinds(found, "comparisons/1.json") == {Kind.FIGURE}
+    assert kinds(found, f"runs/{run}/run.txt") == set()
+
+
+def test_a_hash_that_was_not_mended_is_told_beside_the_figures(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    flip = replaced(b"slug:d,1,Pemilik,1", b"slug:d,1,Pemilik,0")
+    found = verified(changed(data, "verdicts.csv", flip, mend_hash=False)).differences
+
+    assert kinds(found, "verdicts.csv") == {Kind.HASH, Kind.VERDICT}
+    assert headline(found, run, "verdicts.csv")
+
+
+@pytest.mark.parametrize(
+    ("member", "change"),
+    [
+        ("judgments.csv", replaced(b",2,1,slug:d,1,D,1", b",2,1,slug:d,1,D,0")),
+        ("qrels.txt", replaced(b"2 0 slug:d/1 1", b"2 0 slug:d/1 0")),
+        ("qrels.txt", replaced(b"2 0 slug:d/1 1\n", b"")),
+        (
+            "run.json",
+            lambda data: data[: at(data)] + data[at(data) :].replace(b": 1\n", b": 0\n", 1),
+        ),
+    ],
+)
+def test_a_verdict_flipped_in_one_member_names_the_figures_that_member_would_make(
+    packed: tuple[bytes, str], member: str, change: Change
+) -> None:
+    data, run = packed
+    name = f"runs/{run}/{member}"
+    found = verified(changed(data, name, change)).differences
+
+    assert kinds(found, name) == {Kind.CELL}
+    assert {rule for rule, _ in headline(found, run, name)} == {"majority"}
+    assert {one.file for one in found} == {name, f"runs/{run}/figures.json"}
+
+
+def test_an_event_flipped_names_the_verdict_and_the_figures(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    flip = _event_flipped("e2-1")
+    found = verified(changed(data, "events.jsonl", flip)).differences
+
+    assert kinds(found, "verdicts.csv") == {Kind.VERDICT}
+    assert ("rater Pemilik", "mrr") in headline(found, run, "events.jsonl")
+    assert {one.source for one in found} == {"events.jsonl"}
+
+
+def test_an_event_that_lost_may_say_anything_without_moving_a_figure(
+    packed: tuple[bytes, str],
+) -> None:
+    """The log is evidence in itself, which only its hash holds."""
+    data, _ = packed
+    slip = _event_flipped("slip")
+
+    assert verified(changed(data, "events.jsonl", slip)).equal
+    unmended = verified(changed(data, "events.jsonl", slip, mend_hash=False)).differences
+    assert [one.kind for one in unmended] == [Kind.HASH]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "kind"),
+    [
+        ("runs/RUN/figures.json", replaced(b'"value": 0.', b'"value": 0.1'), Kind.FIGURE),
+        ("runs/RUN/figures.json", replaced(b'"mrr"', b'"mmr"'), Kind.FIGURE),
+        ("runs/RUN/rated.csv", replaced(b"\n2,", b"\n3,"), Kind.CELL),
+        ("runs/RUN/rated.csv", lambda data: data + data.splitlines(True)[-1], Kind.CELL),
+        ("runs/RUN/raters.csv", replaced(b"(Pemilik)", b"(Pemilih)"), Kind.CELL),
+        ("runs/RUN/run.txt", replaced(b" 1 3 ", b" 1 4 "), Kind.CELL),
+        ("runs/RUN/run.json", replaced(b'"hybrid"', b'"api_only"'), Kind.CELL),
+        ("runs/RUN/run.json", replaced(b"Question 1", b"Question 9"), Kind.CELL),
+        ("runs/RUN/lists.csv", replaced(b",1,slug:a,", b",1,slug:h,"), None),
+        ("runs/RUN/lists.csv", replaced(b"1,1,results,", b"1,1,empty,"), Kind.UNREADABLE),
+        ("questions/1.json", replaced(b"Question 1", b"Question 9"), None),
+        ("questions/1.json", replaced(b"[", b"{"), Kind.UNREADABLE),
+        ("ratings.csv", replaced(b',3,"', b',5,"'), Kind.VERDICT),
+        ("ratings.csv", replaced(b",ok\n", b",bad\n"), Kind.VERDICT),
+        ("adjudications.csv", replaced(b"slug:a,1,1,", b"slug:a,1,0,"), None),
+        ("verdicts.csv", replaced(b",Pemilik,1", b",Pemilik,2"), Kind.UNREADABLE),
+        ("verdicts.csv", replaced(b",Pemilik,1", b",Nobody,1"), Kind.VERDICT),
+        ("verdicts.csv", lambda data: data + data.splitlines(True)[-1], Kind.VERDICT),
+        ("events.jsonl", replaced(b"{", b"["), Kind.UNREADABLE),
+        ("comparisons/1.json", replaced(b'"wins": ', b'"wins": 3'), Kind.FIGURE),
+        ("comparisons/1.json", replaced(b'"seed": ', b'"seed": 1'), Kind.FIGURE),
+        ("comparisons/1.json", replaced(b'"resamples": ', b'"resamples": 9999'), Kind.UNREADABLE),
+        ("comparisons/1.json", lambda _: b"[]", Kind.UNREADABLE),
+    ],
+)
+def test_any_other_change_is_told_of_the_member_or_of_what_rests_on_it(
+    packed: tuple[bytes, str], name: str, change: Change, kind: Kind | None
+) -> None:
+    data, run = packed
+    name = name.replace("RUN", run)
+    found = verified(changed(data, name, change)).differences
+
+    assert found
+    if kind is not None:
+        assert kind in kinds(found, name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["runs/RUN/rated.csv", "runs/RUN/lists.csv", "verdicts.csv", "events.jsonl", "README.md",
+     "questions/1.json", "comparisons/1.json"],
+)  # fmt: skip
+def test_a_missing_member_is_named_once(packed: tuple[bytes, str], name: str) -> None:
+    data, run = packed
+    files = members(data)
+    del files[name.replace("RUN", run)]
+    found = verified(zipped(files)).differences
+
+    (missing,) = [one for one in found if one.file == name.replace("RUN", run)]
+    assert missing.kind is Kind.MISSING
+
+
+def test_a_member_the_manifest_does_not_list_is_named(packed: tuple[bytes, str]) -> None:
+    data, _ = packed
+    (only,) = verified(zipped({**members(data), "extra.txt": b"?"})).differences
+
+    assert (only.kind, only.file) == (Kind.UNLISTED, "extra.txt")
+
+
+def test_no_content_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None:
+    """Each member in turn holds something else altogether."""
+    texts = cycle([b"", b"\xff\xfe", b"null", b"[" * 50_000, b"{}", b"1e999", b"a,b\n1", b'"\xff'])
+    files = members(packed[0])
+    for name in sorted(set(files) - {"manifest.json", "README.md"}):
+        for _ in range(3):
+            found = verified(zipped({**files, name: next(texts)})).differences
+            about = [one for one in found if name in {one.file, one.source}]
+            assert {one.kind for one in about} - {Kind.HASH}, name
+
+
+def test_no_value_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None:
+    """Values that do not belong there, one after another in every place of the JSON members."""
+    data, run = packed
+    files = members(data)
+    values: cycle[Any] = cycle([10**400, -1, True, "1", [[]], {"a": {}}, "\ud800", 5.5, None])
+    for name in (f"runs/{run}/run.json", f"runs/{run}/figures.json", "questions/1.json"):
+        for path in _paths(json.loads(files[name])):
+            spoilt = json.loads(files[name])
+            _set(spoilt, path, next(values))
+            verified(zipped({**files, name: json.dumps(spoilt).encode()}))
+
+
+def _event_flipped(event_id: str) -> Change:
+    """Turn what one event set from relevant to not relevant, or back."""
+
+    def flip(data: bytes) -> bytes:
+        pattern = rb'("event_id": "%s".*?"new": ")([01])(")' % event_id.encode()
+        return re.sub(
+            pattern, lambda m: m[1] + (b"1" if m[2] == b"0" else b"0") + m[3], data, count=1
+        )
+
+    return flip
+
+
+def _paths(document: Any) -> list[tuple[Any, ...]]:
+    """One path to each value of another name or depth."""
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def walk(value: Any, path: tuple[Any, ...]) -> None:
+        names = [step for step in path if isinstance(step, str)]
+        found.setdefault((len(path), *names[-1:]), path)
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                walk(inner, (*path, key))
+        elif isinstance(value, list):
+            for number, inner in enumerate(value[:2]):
+                walk(inner, (*path, number))
+
+    walk(document, ())
+    return [path for path in found.values() if path]
+
+
+def _set(document: Any, path: tuple[Any, ...], value: object) -> None:
+    for step in path[:-1]:
+        document = document[step]
+    document[path[-1]] = value

@@ -1,0 +1,77 @@
+"""Made-up raters who judge what a blind study asks of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import click, run
+from webapp.db.models import Rater, Study
+from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
+from webapp.services.judging.judgments import Rating
+from webapp.services.rating import blind_page, tasks
+from webapp.services.rating.blind_page import BlindPage
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+
+
+def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> str:
+    """Store a run; return its id."""
+    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
+
+
+def set_study(session: Session, study: Study, **wanted: object) -> None:
+    """Set some of the study's switches."""
+    studies.set_switches(
+        session,
+        study,
+        replace(studies.switches(study), **wanted),  # type: ignore[arg-type]
+        NOW,
+    )
+    session.flush()
+
+
+class Robot:
+    """A rater who judges whatever is asked."""
+
+    def __init__(self, session: Session, rater: Rater) -> None:
+        self.session, self.rater, self.clicks = session, rater, 0
+
+    def rate_all(self, most: int = 100) -> None:
+        """Rate until nothing is left."""
+        for _ in range(most):
+            page = self.next_page()
+            if page is None:
+                return
+            self.rate(page)
+        raise AssertionError("it never ends")
+
+    def next_page(self) -> BlindPage | None:
+        """Return the page that is next, each at a later moment than the one before."""
+        self.clicks += 1
+        now = NOW + timedelta(minutes=self.clicks)
+        task = tasks.next_task(self.session, self.rater, now)
+        return blind_page.blind_page(self.session, self.rater, task.id) if task else None
+
+    def rate(self, page: BlindPage, relevance: Relevance = YES, quality: int = 4) -> None:
+        """Answer all that one page asks."""
+        session, rater, task = self.session, self.rater, page.task_id
+        for shown in page.cards:
+            if shown.relevance is None:
+                tasks.judge(session, rater, task, shown.key, relevance, self.click())
+        if page.asks_emptiness and page.empty_outcome is None:
+            said = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+            tasks.rate(session, rater, task, None, said, self.click())
+        for answer in blind_page.blind_page(session, rater, task).answers:
+            tasks.rate(session, rater, task, answer.key, Rating(quality=quality), self.click())
+
+    def click(self) -> Click:
+        """Return the rater's next click."""
+        self.clicks += 1
+        return click(f"{self.rater.id}-{self.clicks}", minute=self.clicks)

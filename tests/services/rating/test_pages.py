@@ -1,0 +1,185 @@
+"""The rating page says where a rater stands, and costs the same however long the run is."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from tests.services.statements import counted
+from webapp.db.engine import Database
+from webapp.db.models import Rater, Study
+from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import Rating, UnknownQuery
+from webapp.services.rating import pages
+from webapp.services.rating.pages import Filter, RatingPage, Turn
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+YES = Relevance.RELEVANT
+
+
+def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:
+    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
+
+
+def page(
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: Filter | None = None
+) -> RatingPage:
+    return pages.rating_page(session, rater, run_id, query_id, wanted or Filter())
+
+
+def test_a_repeated_listing_names_its_other_ranks(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, query(1, card("a"), card("b"), card("a")))
+
+    shown = page(session, rater, run_id, 1).cards
+    assert [entry.repeats for entry in shown] == [(3,), (), (1,)]
+
+
+def test_a_follow_up_shows_the_conversation_back_to_the_last_standalone_question(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(
+        session,
+        study,
+        query(1, card("a")),
+        query(2, card("b")),
+        query(3, card("c"), context_dependent=True),
+        query(4, card("d"), context_dependent=True),
+    )
+
+    turns = page(session, rater, run_id, 4).earlier_turns
+    assert turns == (
+        Turn("Question 2", "Answer 2: ['b']"),
+        Turn("Question 3", "Answer 3: ['c']"),
+    )
+    assert page(session, rater, run_id, 2).earlier_turns == ()
+
+
+def test_what_is_left_counts_distinct_verdicts_and_unrated_answers(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, query(1, card("a"), card("a")), query(2), query(3, card("b")))
+    judgments.judge(session, rater, run_id, 3, 1, YES, click("e1"))
+
+    whole = page(session, rater, run_id, 1).whole
+    assert (whole.open_judgments, whole.open_queries) == (2, 3)
+
+
+def test_next_open_goes_round_the_end_and_keeps_to_the_category(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(
+        session, study, query(1, category="x"), query(2, category="y"), query(3, category="x")
+    )
+    rated = Rating(quality=0, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+
+    assert page(session, rater, run_id, 3).place.next_open == 1
+    assert page(session, rater, run_id, 1, Filter(category="x")).place.next_open == 3
+    assert page(session, rater, run_id, 1, Filter(category="x")).place.next == 3
+    judgments.rate(session, rater, run_id, 1, rated, click("e1"))
+    judgments.rate(session, rater, run_id, 3, rated, click("e2"))
+    assert page(session, rater, run_id, 3).place.next_open == 2
+    assert page(session, rater, run_id, 1, Filter(category="x")).place.next_open is None
+    assert page(session, rater, run_id, 3, Filter(only_open=True)).place.previous == 2
+
+
+def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    failed, unreadable = (
+        query(number, state=state)
+        for number, state in ((2, QueryState.FAILED), (4, QueryState.UNREADABLE))
+    )
+    run_id = stored(session, study, query(1), failed, query(3, card("a")), unreadable)
+    judgments.judge(session, rater, run_id, 3, 1, YES, click("e1"))
+    outcome = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, rater, run_id, 1, outcome, click("e2"))
+
+    for query_id, left in ((1, 3), (2, 2), (3, 1)):
+        whole = page(session, rater, run_id, 4).whole
+        assert (whole.open_judgments, whole.open_queries, whole.totals.n_unrated) == (0, left, left)
+        assert whole.totals.n_complete == whole.totals.n_counted == 3  # figures ask no quality
+        assert page(session, rater, run_id, 4).place.next_open == query_id
+        assert pages.first_open(session, rater, run_id) == query_id
+        judgments.rate(session, rater, run_id, query_id, Rating(quality=0), click(f"q{query_id}"))
+    assert pages.first_open(session, rater, run_id) is None
+
+
+def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rater: Rater) -> None:
+    run_id = stored(session, study, query(1), query(2, card("a"), card("b")), query(3))
+    assert pages.first_open(session, rater, run_id) == 1
+    judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
+
+    assert pages.first_open(session, rater, run_id) == 2
+    judgments.judge(session, rater, run_id, 2, 2, YES, click("e2"))
+    judgments.rate(session, rater, run_id, 2, Rating(quality=5), click("e3"))
+    assert pages.first_open(session, rater, run_id) == 3
+
+
+def test_the_suggested_quality_is_offered_and_never_set(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, query(1, card("a"), card("b")))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    assert page(session, rater, run_id, 1).suggested_quality is None
+    judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("e2"))
+
+    shown = page(session, rater, run_id, 1)
+    assert (shown.suggested_quality, shown.quality) == (3, None)
+
+
+def test_correct_empty_is_doubted_where_another_run_found_something(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    empty = stored(session, study, query(1))
+    found = stored(session, study, query(1, card("a")), method="b")
+    assert not page(session, rater, empty, 1).found_elsewhere
+    judgments.judge(session, rater, found, 1, 1, YES, click("e1"))
+
+    assert page(session, rater, empty, 1).found_elsewhere
+
+
+def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -> None:
+    other = Study(name="other", created_at=NOW)
+    session.add(other)
+    session.flush()
+    stranger = studies.add_rater(session, other, "Stranger", NOW)
+    run_id = stored(session, study, query(1))
+
+    with pytest.raises(UnknownQuery):
+        page(session, stranger, run_id, 1)
+
+
+def _click_and_show(session: Session, rater: Rater, run_id: str, number: int) -> None:
+    judgments.judge(session, rater, run_id, 1, 1, YES, click(f"e{number}", minute=number))
+    session.commit()
+    page(session, rater, run_id, 1)
+
+
+def test_a_click_costs_the_same_statements_in_a_long_run_as_in_a_short_one(
+    database: Database,
+) -> None:
+    costs = []
+    for length in (4, 40):
+        with database.writing() as session:
+            study = studies.open_or_make(session, NOW)
+            rater = studies.raters(session, study)[0]
+            cards = [card(f"{length}-{number}") for number in range(5)]
+            queries = [
+                query(number, *cards, text=f"{length}/{number}") for number in range(1, length)
+            ]
+            run_id = stored(session, study, *queries, method=str(length))
+            _click_and_show(session, rater, run_id, length)
+            session.expire_all()
+            with counted(database) as statements:
+                _click_and_show(session, rater, run_id, length + 1)
+            costs.append(len(statements))
+
+    assert costs[0] == costs[1]
+    assert costs[0] <= 32

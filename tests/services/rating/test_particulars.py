@@ -1,0 +1,231 @@
+"""What unfolds under a card: all that the files know, the record apart, alike for all runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.gold.gold_files import GOLD, gold_bytes
+from tests.services.rating.blind_raters import set_study
+from tests.services.rating.particulars import LISTED, v2_answer
+from webapp.db.models import JudgedThing, LogEntry, Query, Question, Rater, Study
+from webapp.importers.runs import json_runs
+from webapp.records import Card, CardParticulars, Particulars
+from webapp.services.exports import exports
+from webapp.services.gold import gold
+from webapp.services.offline import runs
+from webapp.services.rating import particulars, question_notes, tasks
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.runs.reports import Rule
+
+
+def stored(
+    session: Session,
+    study: Study,
+    method: str = "hybrid",
+    *,
+    name: str = "results.json",
+    **said: Any,
+) -> str:
+    """Store a run of one answer with one card; return its id."""
+    read = json_runs.read(name, v2_answer(method, **said))
+    return imports.store(session, study, read, Labels(), NOW).id
+
+
+def take_gold(session: Session, rater: Rater, **changed: object) -> None:
+    question = {**GOLD["questions"][0], **changed}
+    set_id = session.scalars(select(Question.question_set_id)).first()
+    assert set_id is not None
+    data = gold_bytes(questions=[question])
+    gold.import_file(session, rater, set_id, "gold.json", data, NOW)
+
+
+def known(session: Session, study: Study, run_id: str) -> CardParticulars:
+    return particulars.of_answer(session, study, run_id, 1).cards[1]
+
+
+def test_what_the_chatbot_said_is_shown_and_the_record_is_not(
+    session: Session, study: Study
+) -> None:
+    found = known(session, study, stored(session, study))
+
+    assert found.headings == ("Dekat Sun Plaza (300 m)",)
+    assert found.lines == ("Lingkungan tenang",)
+    assert found.listed == Particulars(features=("cctv",))
+    assert not found.is_recorded
+
+
+def test_where_the_owner_allows_it_what_only_the_record_knows_stands_apart(
+    session: Session, study: Study
+) -> None:
+    run_id = stored(session, study)
+    set_study(session, study, show_record=True)
+
+    found = known(session, study, run_id)
+
+    # "cctv" was listed, three bedrooms are on the card, the address holds city and place.
+    assert found.listed == Particulars(features=("cctv",))
+    assert found.recorded == Particulars(
+        "Ada carport.", ("Carport",), (("address", "Cemara, Medan"),), 3.6, 98.71
+    )
+    assert found.record == Card(title="", floors=2)
+
+
+def test_the_json_of_a_run_holds_all_of_it_the_record_apart(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    take_gold(session, rater, notes="Cemara Asri counts.")
+    question_notes.show_gold(session, study, NOW)
+    assert not study.show_record
+
+    file = exports.export(session, study, run_id, Rule("majority"), "json")
+    (query,) = json.loads(file.data)["queries"]
+    (result,) = query["results"]
+
+    assert query["question_note"] == "Cemara Asri counts."
+    particulars = result["particulars"]
+    assert particulars["headings"] == ["Dekat Sun Plaza (300 m)"]
+    assert particulars["lines"] == ["Lingkungan tenang"]
+    assert (particulars["features"], particulars["facts"]) == (["cctv"], {})
+    assert (particulars["latitude"], particulars["asked_place"]) == (None, "cemara")
+    record = particulars["record"]
+    assert (record["description"], record["features"]) == ("Ada carport.", ["Carport"])
+    assert record["facts"] == {"address": "Cemara, Medan"}
+    assert (record["latitude"], record["longitude"]) == (3.6, 98.71)
+    assert record["distance_km"] == pytest.approx(1.1097, abs=0.0005)
+    assert record["card"] == {"floors": 2}
+
+
+def test_an_unverified_record_is_never_shown(session: Session, study: Study) -> None:
+    run_id = stored(session, study, listed={**LISTED, "verified": False})
+    set_study(session, study, show_record=True)
+
+    assert not known(session, study, run_id).is_recorded
+
+
+def test_the_distance_is_from_the_place_that_the_gold_question_asks_for(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    take_gold(session, rater)
+    set_study(session, study, show_record=True)
+
+    found = known(session, study, run_id)
+
+    # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.
+    assert found.recorded_km == pytest.approx(1.1097, abs=0.0005)
+    assert (found.place, found.listed_km) == ("cemara", None)
+
+
+def test_a_known_place_that_the_question_names_stands_in_for_a_point(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, listed={**LISTED, "latitude": 3.6, "longitude": 98.7})
+    places = {"cemara": {"name": "Cemara Asri", "keywords": ["cemara"], "lat": 3.6, "lng": 98.7}}
+    set_id = session.scalars(select(Question.question_set_id)).first()
+    assert set_id is not None
+    question = {**GOLD["questions"][0], "constraints": {}}
+    data = gold_bytes(questions=[question], locations=places)
+    gold.import_file(session, rater, set_id, "gold.json", data, NOW)
+
+    found = known(session, study, run_id)
+
+    assert (found.place, found.listed_km) == ("Cemara Asri", 0)
+
+
+def test_a_v2_file_imported_later_brings_what_the_v1_file_of_the_session_lacks(
+    session: Session, study: Study
+) -> None:
+    set_study(session, study, show_record=True)
+    listed = {"id": 1, "title": "Rumah A", "url": "https://x.example/properti/a"}
+    run_id = stored(session, study, listed=listed, name="test_results.json")
+    assert not known(session, study, run_id).is_recorded
+
+    assert stored(session, study) == run_id
+    assert known(session, study, run_id).recorded.description == "Ada carport."
+
+
+def test_a_run_that_lost_its_record_gets_it_by_importing_the_same_file_again(
+    session: Session, study: Study
+) -> None:
+    set_study(session, study, show_record=True)
+    run_id = stored(session, study)
+    (query,) = session.scalars(select(Query)).all()
+    query.extra = {"properties": [{"title": "Rumah A", "url": "https://x.example/properti/a"}]}
+    session.flush()
+
+    assert stored(session, study) == run_id
+    assert known(session, study, run_id).is_recorded
+
+
+def test_nothing_unfolded_makes_another_judged_thing(session: Session, study: Study) -> None:
+    stored(session, study)
+    other = {**LISTED, "description": "Lain sekali", "facilities": ["Kolam"], "address": "Lain"}
+    stored(session, study, "vector_only", listed=other)
+
+    (thing,) = session.scalars(select(JudgedThing)).all()
+    assert set(thing.card or {}) <= {"title", "url", "slug", "location", "bedrooms", "source"}
+
+
+def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    fuller = {**LISTED, "description": "Rumah di hook", "facilities": ["cctv", "gym"]}
+    stored(session, study, "a", line="Tenang", heading="Pilihan 2")
+    stored(session, study, "b", listed=fuller, line="Dekat tol dan tenang sekali")
+    take_gold(session, rater)
+    session.flush()
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+
+    found = particulars.of_task(session, rater, task.id)
+    (card,) = found.cards.values()
+
+    assert card.headings == ("Dekat Sun Plaza (300 m)",)  # "Pilihan 2" tells a rank
+    assert card.lines == ("Dekat tol dan tenang sekali", "Tenang")
+    assert card.listed == Particulars("Rumah di hook", ("cctv", "gym"))
+    assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
+
+
+def test_raters_read_a_gold_note_only_after_the_owner_shows_it(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    (question,) = session.scalars(select(Question)).all()
+    take_gold(session, rater, notes="no_data because it is full")
+    session.flush()
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+
+    def read() -> set[str]:
+        return {
+            particulars.of_answer(session, study, run_id, 1).note,
+            particulars.of_task(session, rater, task.id).note,
+            *(one.note for one in runs.offline_run(session, study, run_id).questions),
+        }
+
+    assert read() == {""}
+
+    question_notes.show_gold(session, study, NOW)
+    assert read() == {"no_data because it is full"}
+
+    question_notes.put(session, study, {question.id: " Mine "}, NOW)
+    question_notes.show_gold(session, study, NOW)
+    assert read() == {"Mine"}
+
+    question_notes.put(session, study, {question.id: ""}, NOW)
+    assert read() == {""}
+    assert question.note is None
+    said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
+    assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
+        ("", "no_data because it is full"),
+        ("no_data because it is full", "Mine"),
+        ("Mine", ""),
+    ]

@@ -1,0 +1,180 @@
+"""How far a blind rater is, is what counting everything that is asked of them comes to."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.runs.runs import card, query
+from webapp.db.models import (
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Run,
+    Study,
+    Task,
+)
+from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
+from webapp.services.judging.judgments import Rating
+from webapp.services.rating import blind_page, pool, progress, repeats, tasks
+from webapp.services.rating.pool import Unit
+from webapp.services.rating.progress import Progress
+from webapp.services.runs import runs
+from webapp.services.study import assignments, studies
+
+METHODS = ("hybrid", "api_only", "vector_only")
+STEPS = 14
+
+
+def some_run(draw: Random) -> list[ReadQuery]:
+    """Return nine questions: shared and own cards, other prices, empty lists, follow-ups.
+
+    The answer to the eighth is unreadable, the call of the ninth failed.
+    """
+    queries = []
+    for number in range(1, 10):
+        slugs = draw.choices("abcde", k=draw.randrange(5))
+        cards = [card(f"{slug}{number}", price=draw.choice((None, 1, 2))) for slug in slugs]
+        state = {8: QueryState.UNREADABLE, 9: QueryState.FAILED}.get(number)
+        shown = [] if state else cards
+        is_follow_up = number in {4, 5}
+        queries.append(query(number, *shown, state=state, context_dependent=is_follow_up))
+    return queries
+
+
+def rate_something(session: Session, robot: Robot, draw: Random) -> None:
+    """Answer some of what is next, or of what was given before; take some of it back."""
+    task = tasks.next_task(session, robot.rater, robot.click().received_at)
+    given = tasks.given_to(session, robot.rater)
+    if not given:
+        return
+    task_id = draw.choice(given) if task is None or draw.random() < 0.2 else task.id
+    page = blind_page.blind_page(session, robot.rater, task_id)
+    verdicts = [None, *Relevance] if draw.random() < 0.3 else list(Relevance)
+    for shown in page.cards:
+        if draw.random() < 0.9:
+            verdict = draw.choice(verdicts)
+            tasks.judge(session, robot.rater, task_id, shown.key, verdict, robot.click())
+    if page.asks_emptiness and draw.random() < 0.9:
+        said = Rating(empty_outcome=draw.choice(list(EmptyOutcome)))
+        tasks.rate(session, robot.rater, task_id, None, said, robot.click())
+    for answer in blind_page.blind_page(session, robot.rater, task_id).answers:
+        if draw.random() < 0.9:
+            rated = Rating(quality=draw.randrange(6))
+            tasks.rate(session, robot.rater, task_id, answer.key, rated, robot.click())
+
+
+def counted_one_by_one(session: Session, rater: Rater) -> Progress:
+    """Return the same from the things, judgments and tasks themselves."""
+    share = pool.share(session, rater)
+    asked = session.execute(
+        select(JudgedThing.question_id, JudgedThing.run_id, JudgedThing.id).where(
+            pool.is_shown(rater.study)
+        )
+    ).all()
+    said = set(
+        session.scalars(
+            select(Judgment.judged_thing_id).where(
+                Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
+            )
+        )
+    )
+    units = [Unit(question_id, run_id) for question_id, run_id, _ in asked]
+    answers = answers_with_quality(session, rater)
+    assert {unit for unit, _ in answers} == set(share.units)
+    assert set(units) <= set(share.units)
+    wanted = {*share.first_time, *share.free}
+    left = [
+        thing
+        for unit, (*_, thing) in zip(units, asked, strict=True)
+        if unit in wanted and thing not in said
+    ]
+    planned = [one.unit for one in repeats.planned(rater, share)]
+    mine = select(func.count()).select_from(Task).where(Task.rater_id == rater.id)
+    unsaid = select(func.count()).select_from(Repeat).join(Task)
+    unsaid = unsaid.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))
+    ungraded = select(func.count()).select_from(RepeatRating).join(Task)
+    ungraded = ungraded.where(Task.rater_id == rater.id, RepeatRating.quality.is_(None))
+    opened = session.scalar(mine.where(tasks.is_open(rater.study))) or 0
+    return Progress(
+        done=len(share.given) - opened,
+        of=len(share.given) + len(share.free) + len(planned),
+        open_judgments=len(left)
+        + sum(unit in planned for unit in units)
+        + (session.scalar(unsaid) or 0),
+        unrated=sum(unit in wanted and quality is None for unit, quality in answers)
+        + sum(unit in planned for unit, _ in answers)
+        + (session.scalar(ungraded) or 0),
+    )
+
+
+def answers_with_quality(session: Session, rater: Rater) -> list[tuple[Unit, int | None]]:
+    """Return every readable answer of the rater's study with the quality they gave it."""
+    rows = session.execute(
+        select(Query, QueryRating.quality)
+        .join(Run)
+        .outerjoin(
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater.id)
+        )
+        .where(Run.study_id == rater.study_id, Query.state != "unreadable")
+    )
+    return [
+        (Unit(one.question_id, one.run_id if one.question.context_dependent else None), quality)
+        for one, quality in rows
+    ]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "switches",
+    [
+        {"repeat_percent": 0},
+        {"repeat_percent": 50},
+        {"repeat_percent": 100, "shuffle_questions": True},
+        {"repeat_percent": 30, "overlap": 1},
+        {"repeat_percent": 40, "pool_depth": 2},
+        {"repeat_percent": 60, "pool_depth": 1, "overlap": 1, "shuffle_questions": True},
+    ],
+)
+def test_progress_is_what_counting_one_by_one_comes_to(
+    session: Session, study: Study, rater: Rater, switches: dict[str, object]
+) -> None:
+    """At every step of two raters, one with every other question, and as a run goes midway."""
+    draw = Random(repr(switches))
+    ids = [stored(session, study, method, *some_run(draw)) for method in METHODS]
+    set_study(session, study, blind=True, **switches)
+    other = studies.add_rater(session, study, "Ani", NOW)
+    every_other = [unit.question_id for unit in pool.units(session, rater)][::2]
+    assignments.assign(session, other, frozenset(every_other), NOW)
+    robots = [Robot(session, rater), Robot(session, other)]
+    for step in range(STEPS):
+        if step == STEPS // 2:
+            runs.delete_run(session, study, ids[-1], NOW)
+        rate_something(session, draw.choice(robots), draw)
+        for one in (rater, other):
+            assert progress.progress(session, one) == counted_one_by_one(session, one)
+
+
+def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    stored(session, study, "hybrid", query(1, card("a")), query(2))
+    elsewhere = Study(name="Elsewhere", created_at=NOW)
+    session.add(elsewhere)
+    session.flush()
+    stranger = studies.add_rater(session, elsewhere, "Ani", NOW)
+    stored(session, elsewhere, "hybrid", query(1, card("a"), card("b")))
+
+    assert len(pool.units(session, rater)) == 2
+    assert len(pool.units(session, stranger)) == 1
+    assert progress.progress(session, rater) == Progress(done=0, of=2, open_judgments=2, unrated=2)
+    assert progress.progress(session, stranger) == Progress(0, of=1, open_judgments=2, unrated=1)

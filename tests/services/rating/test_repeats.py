@@ -1,0 +1,306 @@
+"""A question that is asked again looks like any other and changes no verdict."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import NO, Robot, set_study, stored
+from tests.services.runs.runs import card, click, query
+from webapp.db.models import Event, Judgment, QueryRating, Rater, Repeat, RepeatRating, Study, Task
+from webapp.records import QueryState, ReadQuery
+from webapp.services.judging import live_metrics
+from webapp.services.judging.judgments import Rating
+from webapp.services.rating import blind_page, pool, progress, repeats, tasks
+from webapp.services.rating.blind_page import BlindPage, Stage
+from webapp.services.rating.pool import POOL, REPEAT, Given, Said, Share, Unit
+from webapp.services.rating.progress import Progress
+from webapp.services.study import studies
+
+NOTHING_SAID = Said(is_open=True, is_begun=False, unrated=2, answers=2)
+
+
+def questions(*methods: tuple[str, ...], of: int) -> list[list[ReadQuery]]:
+    """Return for each method `of` queries that show its cards."""
+    return [
+        [query(number, *(card(slug) for slug in slugs)) for number in range(1, of + 1)]
+        for slugs in methods
+    ]
+
+
+@pytest.fixture(name="run_ids")
+def _run_ids(session: Session, study: Study) -> list[str]:
+    """Two runs of twelve questions: cards a, b against b, c; 17 % of twelve are two repeats."""
+    lists = questions(("a", "b"), ("b", "c"), of=12)
+    set_study(session, study, repeat_percent=17)
+    return [
+        stored(session, study, method, *queries)
+        for method, queries in zip(("hybrid", "api_only"), lists, strict=True)
+    ]
+
+
+def kind(session: Session, page: BlindPage) -> str:
+    return session.get_one(Task, page.task_id).kind
+
+
+def rate_until_a_repeat(session: Session, robot: Robot) -> BlindPage:
+    while (page := robot.next_page()) is not None:
+        if kind(session, page) == REPEAT:
+            return page
+        robot.rate(page)
+    raise AssertionError("nothing was asked again")
+
+
+def test_the_number_of_questions_told_never_changes_and_all_are_reached(
+    session: Session, rater: Rater, run_ids: list[str]
+) -> None:
+    assert len(run_ids) == 2
+    robot, told, kinds = Robot(session, rater), [], []
+    while (page := robot.next_page()) is not None:
+        told.append((page.place.position, page.progress.of, page.progress.done))
+        kinds.append(kind(session, page))
+        robot.rate(page)
+
+    # Twelve questions and two again, each one further than the one before.
+    assert told == [(place, 14, place - 1) for place in range(1, 15)]
+    assert (kinds.count(POOL), kinds.count(REPEAT)) == (12, 2)
+    assert kinds[:3] == [POOL] * 3
+    after = progress.progress(session, rater)
+    assert (after.done, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_verdicts_left_fall_by_what_is_given_and_by_nothing_else(
+    session: Session, rater: Rater
+) -> None:
+    """Fourteen questions of three cards and two answers: a repeat neither adds nor takes any."""
+    robot, left, unrated = Robot(session, rater), [], []
+    while (page := robot.next_page()) is not None:
+        left.append(page.progress.open_judgments)
+        unrated.append(page.progress.unrated)
+        robot.rate(page)
+
+    assert left == list(range(42, 0, -3))
+    assert unrated == list(range(28, 0, -2))
+
+
+def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Six questions, one of them twice: a list, an empty list and a failed call each."""
+    set_study(session, study, repeat_percent=17)
+    states = {"hybrid": None, "api_only": QueryState.EMPTY, "vector_only": QueryState.FAILED}
+    for method, state in states.items():
+        shown = [card("a")] if state is None else []
+        stored(session, study, method, *(query(n, *shown, state=state) for n in range(1, 7)))
+    robot = Robot(session, rater)
+    again = rate_until_a_repeat(session, robot)
+    first_unrated = again.progress.unrated
+
+    robot.rate(again, NO, quality=1)
+
+    answers = blind_page.blind_page(session, rater, again.task_id).answers
+    assert {(answer.state, answer.quality, answer.suggested) for answer in answers} == {
+        (QueryState.RESULTS, 1, 1),
+        (QueryState.EMPTY, 1, 0),
+        (QueryState.FAILED, 1, 0),
+    }
+    assert first_unrated - progress.progress(session, rater).unrated == 3
+    robot.rate_all()
+    assert progress.progress(session, rater) == Progress(done=7, of=7, open_judgments=0, unrated=0)
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rater: Rater) -> None:
+    robot = Robot(session, rater)
+    again = rate_until_a_repeat(session, robot)
+    twin = session.scalar(
+        select(Task.id).where(
+            Task.kind == POOL,
+            Task.question_id == session.get_one(Task, again.task_id).question_id,
+        )
+    )
+    assert twin is not None
+    first = blind_page.blind_page(session, rater, twin)
+
+    assert (again.stage, again.answers, first.stage) == (Stage.CARDS, (), Stage.DONE)
+    assert {shown.relevance for shown in again.cards} == {None}
+    assert sorted(shown.card.slug or "" for shown in again.cards) == ["a", "b", "c"]
+    assert not {shown.key for shown in again.cards} & {shown.key for shown in first.cards}
+    told = {"task_id", "cards", "answers", "place", "progress", "stage"}
+    for field in fields(BlindPage):
+        if field.name not in told:
+            assert getattr(again, field.name) == getattr(first, field.name), field.name
+
+    for shown in again.cards:
+        tasks.judge(session, rater, again.task_id, shown.key, NO, robot.click())
+    again = blind_page.blind_page(session, rater, again.task_id)
+    assert again.stage is Stage.ANSWERS
+    assert [answer.letter for answer in again.answers] == ["A", "B"]
+    # Everything was called relevant first (5), nothing now (1).
+    assert {answer.suggested for answer in first.answers} == {5}
+    assert [(a.quality, a.notes, a.suggested) for a in again.answers] == [(None, "", 1)] * 2
+
+
+def test_what_is_said_again_is_kept_apart_and_changes_no_verdict_and_no_figure(
+    session: Session, rater: Rater, run_ids: list[str]
+) -> None:
+    robot = Robot(session, rater)
+    again = rate_until_a_repeat(session, robot)
+    before = [
+        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+    ]
+    robot.rate(again, NO, quality=1)
+    (answer, _) = blind_page.blind_page(session, rater, again.task_id).answers
+    tasks.rate(session, rater, again.task_id, answer.key, Rating(notes="again"), robot.click())
+    session.flush()
+
+    assert set(session.scalars(select(Judgment.verdict))) == {"1"}
+    assert set(session.scalars(select(QueryRating.quality))) == {4}
+    assert set(session.scalars(select(QueryRating.notes))) == {""}
+    assert session.scalars(select(Repeat.verdict)).all() == ["0"] * 3
+    assert session.scalars(select(RepeatRating.quality)).all() == [1, 1]
+    assert sorted(session.scalars(select(RepeatRating.notes))) == ["", "again"]
+    said = select(Event.field, func.count()).where(Event.task_id == again.task_id)
+    counts = sorted(tuple(row) for row in session.execute(said.group_by(Event.field)))
+    assert counts == [("repeat", 3), ("repeat notes", 1), ("repeat quality", 2)]
+    after = [
+        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+    ]
+    assert after == before
+    assert live_metrics.check(session) == []
+    assert tasks.is_done(session, rater, again.task_id)
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_undo_takes_back_what_was_said_again(session: Session, rater: Rater) -> None:
+    robot = Robot(session, rater)
+    again = rate_until_a_repeat(session, robot)
+    robot.rate(again)
+    assert tasks.is_done(session, rater, again.task_id)
+
+    assert tasks.undo(session, rater, click("u1", minute=9000)) == again.task_id
+    session.flush()
+
+    page = blind_page.blind_page(session, rater, again.task_id)
+    assert sorted(answer.quality or 0 for answer in page.answers) == [0, 4]
+    assert set(session.scalars(select(QueryRating.quality))) == {4}
+
+
+def test_an_empty_list_and_a_changed_price_are_asked_again_as_the_first_time(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    lists = {
+        "hybrid": [query(number, card("a", price=1)) for number in range(1, 6)],
+        "api_only": [query(number, card("a", price=2)) for number in range(1, 6)],
+        "vector_only": [query(number) for number in range(1, 6)],
+    }
+    for method, queries in lists.items():
+        stored(session, study, method, *queries)
+    set_study(session, study, repeat_percent=20)
+    robot = Robot(session, rater)
+    again = rate_until_a_repeat(session, robot)
+
+    assert again.asks_emptiness
+    assert again.empty_outcome is None
+    assert [shown.earlier for shown in again.cards] == [None, None]
+    first, second = again.cards
+    tasks.judge(session, rater, again.task_id, first.key, NO, robot.click())
+    session.flush()
+    _, second = blind_page.blind_page(session, rater, again.task_id).cards
+    assert second.earlier is not None
+    assert (second.earlier.relevance, len(second.earlier.differing)) == (NO, 1)
+    robot.rate(blind_page.blind_page(session, rater, again.task_id))
+    page = blind_page.blind_page(session, rater, again.task_id)
+    assert (page.stage, page.empty_outcome) == (Stage.DONE, "false_negative")
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_end_counts_as_the_rater_was_told(session: Session, rater: Rater) -> None:
+    Robot(session, rater).rate_all()
+
+    # Twelve questions of three cards and two answers, two of them again.
+    given = progress.done(session, rater)
+    assert (given.questions, given.cards, given.empty_lists, given.answers) == (14, 42, 0, 28)
+    assert progress.pooled_figure(session, rater).decided == 42
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_each_rater_has_repeats_of_their_own_whatever_others_do(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    set_study(session, study, overlap=1)
+    other = studies.add_rater(session, study, "Budi", NOW)
+    robots = [Robot(session, rater), Robot(session, other)]
+    busy = True
+    while busy:
+        pages = [(robot, robot.next_page()) for robot in robots]
+        for robot, page in pages:
+            if page is not None:
+                robot.rate(page)
+        busy = any(page is not None for _, page in pages)
+
+    shares = []
+    for one in (rater, other):
+        kinds = session.scalars(select(Task.kind).where(Task.rater_id == one.id)).all()
+        shares.append(kinds.count(POOL))
+        # About six questions each, as a repeat may come in between: 17 % of 5 to 7 is one.
+        assert kinds.count(REPEAT) == 1
+        assert progress.progress(session, one).left == 0
+    assert sorted(shares) in ([6, 6], [5, 7])
+
+
+def share(given: list[Unit], free: list[Unit], again: list[Unit]) -> Share:
+    rows = [Given("", unit, POOL) for unit in given] + [Given("", unit, REPEAT) for unit in again]
+    return Share(tuple(rows), tuple(free), dict.fromkeys([*given, *free], NOTHING_SAID))
+
+
+@pytest.mark.parametrize("percent", [0, 5, 33, 100])
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 30])
+def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: int) -> None:
+    """Walked through for many seeds: as planned at first, never too soon, all of it at the end."""
+    for seed in range(20):
+        rater = Rater(id=7, study=Study(order_secret=f"{seed:064x}", repeat_percent=percent))
+        free = [Unit(number) for number in range(size)]
+        given: list[Unit] = []
+        again: list[Unit] = []
+        walk: list[Unit] = []
+        promised = repeats.planned(rater, share([], free, []))
+        assert len(promised) == repeats.count(size, percent)
+        while True:
+            plan = repeats.planned(rater, share(given, free, again))
+            assert set(plan) == {one for one in promised if one.unit not in again}
+            if plan and plan[0].after <= len(given):
+                unit = plan[0].unit
+                assert len(walk) - walk.index(unit) > repeats.TASKS_BETWEEN
+                again.append(unit)
+            elif free:
+                unit = free.pop(0)
+                given.append(unit)
+            else:
+                break
+            walk.append(unit)
+        assert len(again) == len(promised)
+
+
+def test_the_share_of_another_rater_draws_other_questions() -> None:
+    study = Study(order_secret=f"{1:064x}", repeat_percent=10)
+    free = [Unit(number) for number in range(60)]
+    plans = [
+        {one.unit for one in repeats.planned(Rater(id=number, study=study), share([], free, []))}
+        for number in (1, 2)
+    ]
+
+    assert [len(plan) for plan in plans] == [6, 6]
+    assert plans[0] != plans[1]
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_what_is_planned_is_a_part_of_the_share(session: Session, rater: Rater) -> None:
+    own = pool.share(session, rater)
+
+    assert {one.unit for one in repeats.planned(rater, own)} < set(own.free)

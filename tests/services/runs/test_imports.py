@@ -1,0 +1,240 @@
+"""What a file becomes: one run per session, one question set per list, one thing per content."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.models import JudgedThing, Question, QuestionSet, Rater, Result, Run, Study
+from webapp.records import QueryState, ReadRun, Relevance
+from webapp.services.judging import judgments, live_metrics
+from webapp.services.rating import pages
+from webapp.services.rating.pages import Filter
+from webapp.services.runs import imports
+from webapp.services.runs.imports import ImportedRun, Labels
+
+
+def store(session: Session, study: Study, read: ReadRun, **labels: str) -> ImportedRun:
+    return imports.store(session, study, read, Labels(**labels), NOW)  # type: ignore[arg-type]
+
+
+def count(session: Session, table: type) -> int:
+    return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def questions(session: Session, imported: ImportedRun) -> list[tuple[int, str]]:
+    question_set = session.get_one(Run, imported.id).question_set_id
+    rows = session.execute(
+        select(Question.position, Question.text)
+        .where(Question.question_set_id == question_set)
+        .order_by(Question.position)
+    )
+    return [(position, text) for position, text in rows]
+
+
+def test_the_same_file_twice_is_recognised_by_its_hash(session: Session, study: Study) -> None:
+    first = store(session, study, run(query(1, card("a"))))
+    again = store(session, study, run(query(1, card("a"))))
+
+    assert (again.id, again.already_imported) == (first.id, True)
+    assert count(session, Result) == 1
+
+
+def test_two_files_of_one_session_are_one_run_enriched(session: Session, study: Study) -> None:
+    bare = run(query(1, card("a", price=5)), query(2))
+    fuller = replace(
+        run(query(1, card("a", price=5, bedrooms=3)), query(2), name="results.json"),
+        llm="openai",
+        file_format="v2",
+    )
+    first = store(session, study, bare)
+    second = store(session, study, fuller)
+
+    assert (second.id, second.enriched, second.llm) == (first.id, True, "openai")
+    assert session.scalars(select(Result)).one().card["bedrooms"] == 3
+    assert count(session, JudgedThing) == 2  # the card and the emptiness
+    assert live_metrics.check(session) == []
+
+
+def test_the_same_answers_under_another_method_are_another_run(
+    session: Session, study: Study
+) -> None:
+    first = store(session, study, run(query(1, card("a")), method="hybrid"))
+    second = store(session, study, run(query(1, card("a")), method="api_only"))
+
+    assert first.id != second.id
+    assert count(session, JudgedThing) == 1
+
+
+def test_labels_given_at_import_win_over_the_file_and_the_file_s_are_kept(
+    session: Session, study: Study
+) -> None:
+    imported = store(session, study, run(query(1)), search_method="vector_only", llm="gpt")
+
+    row = session.get_one(Run, imported.id)
+    assert (row.search_method, row.llm) == ("vector_only", "gpt")
+    assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
+
+
+def test_texts_that_differ_in_blanks_and_case_are_one_question_set(
+    session: Session, study: Study
+) -> None:
+    store(session, study, run(query(1, text="apakah ada gudang di KIM?")))
+    store(session, study, run(query(1, card("a"), text="Apakah ada gudang di KIM ?"), method="b"))
+
+    assert count(session, QuestionSet) == 1
+    assert count(session, Question) == 1
+
+
+def test_a_part_of_the_questions_in_order_joins_the_larger_set(
+    session: Session, study: Study
+) -> None:
+    whole = store(session, study, run(query(1), query(2), query(3)))
+    part = store(session, study, run(query(1), query(3, card("a")), method="b"))
+
+    assert questions(session, part) == questions(session, whole)
+    assert count(session, Question) == 3
+
+
+def test_a_larger_set_grows_from_the_smaller_one_and_keeps_its_judgments(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
+    judgments.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
+    whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
+
+    assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
+    page = pages.rating_page(session, rater, whole.id, 2, Filter())
+    assert page.cards[0].relevance is Relevance.RELEVANT
+    assert live_metrics.check(session) == []
+
+
+def test_two_parts_are_brought_together_by_the_whole(session: Session, study: Study) -> None:
+    first = store(session, study, run(query(1, text="A"), method="a"))
+    second = store(session, study, run(query(1, text="B"), method="b"))
+    store(session, study, run(query(1, text="A"), query(2, text="B")))
+
+    assert questions(session, first) == questions(session, second) == [(1, "A"), (2, "B")]
+    assert count(session, QuestionSet) == 1
+
+
+def test_the_same_text_asked_twice_is_two_questions_told_apart_by_the_file_s_ids(
+    session: Session, study: Study
+) -> None:
+    whole = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
+    store(session, study, whole)
+    part = store(session, study, run(query(3, card("a"), text="more"), method="b"))
+
+    thing = session.scalars(select(JudgedThing).join(Result)).one()
+    asked = session.get_one(Question, thing.question_id)
+    assert asked.position == 3
+    assert part.counts.queries == 1
+
+
+def test_another_price_is_another_judged_thing_and_the_earlier_verdict_is_shown(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    cheap = store(session, study, run(query(1, card("a", price=100))))
+    dear = store(session, study, run(query(1, card("a", price=200)), method="b"))
+    judgments.judge(session, rater, cheap.id, 1, 1, Relevance.RELEVANT, click("e1"))
+
+    (shown,) = pages.rating_page(session, rater, dear.id, 1, Filter()).cards
+    assert shown.relevance is None
+    assert shown.earlier is not None
+    assert shown.earlier.relevance is Relevance.RELEVANT
+    assert shown.earlier.card.price == 100
+    assert shown.earlier.differing == ("price",)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "things"),
+    [
+        ({"price": 1}, {"price": 1}, 1),
+        ({"price": 1}, {}, 1),
+        ({"price_note": "sale"}, {"price_note": "rent"}, 2),
+        ({"bedrooms": 2}, {"bedrooms": 3}, 2),
+        ({"bathrooms": 2}, {"bathrooms": 3}, 1),
+        ({"location": "Jl. Cemara"}, {"location": "Jl. Cemara, Kec. Medan Timur"}, 1),
+        ({"location": "Jl. Cemara"}, {"location": "Jl. Krakatau"}, 2),
+    ],
+)
+def test_only_what_matters_makes_another_content(
+    session: Session, study: Study, one: dict[str, object], other: dict[str, object], things: int
+) -> None:
+    store(session, study, run(query(1, card("a", **one))))
+    store(session, study, run(query(1, card("a", **other)), method="b"))
+
+    assert count(session, JudgedThing) == things
+
+
+def test_a_rater_finds_summary_rows_for_every_query(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    read = run(query(1, card("a")), query(2), query(3, state=QueryState.FAILED))
+    imported = store(session, study, read)
+
+    standings = live_metrics.by_category(session, rater.id, imported.id)
+    assert standings["location"].totals.n_queries == 3
+    assert standings["location"].open_judgments == 2
+    assert standings["location"].open_queries == 3
+    assert standings["location"].totals.n_unrated == 3
+
+
+def test_nothing_is_stored_by_looking(session: Session, study: Study) -> None:
+    data = json.dumps(
+        {
+            "search_method": "hybrid",
+            "results": [
+                {
+                    "query_id": 1,
+                    "question": "A",
+                    "category": "c",
+                    "success": True,
+                    "response": "1. **[T](https://x.example/properti/t)**",
+                    "results_count": 1,
+                }
+            ],
+        }
+    ).encode()
+    report = imports.examine(session, study, "hybrid/test_results.json", data)
+
+    assert report.counts is not None
+    assert (report.counts.cards, report.run_id) == (1, None)
+    assert [entry.query_id for entry in report.undecided] == [1]
+    assert count(session, Run) == 0
+
+
+def test_a_file_that_is_no_run_is_refused_with_its_problem(session: Session, study: Study) -> None:
+    report = imports.examine(session, study, "notes.json", b"[1, 2")
+
+    assert report.read is None
+    assert report.problems[0].file == "notes.json"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_two_files_of_the_real_run_are_one_run_with_the_same_cards(
+    session: Session, study: Study, real_run: Path, order: tuple[int, int]
+) -> None:
+    names = ("test_results.json", "results.json")
+    seen = []
+    for place in order:
+        path = real_run / names[place]
+        report = imports.examine(session, study, f"hybrid/{path.name}", path.read_bytes())
+        assert report.read is not None
+        seen.append(store(session, study, report.read))
+
+    first, second = seen
+    assert second.id == first.id
+    assert second.enriched
+    assert (first.counts.queries, first.counts.cards) == (30, 237)
+    assert (first.counts.with_results, first.counts.empty) == (28, 2)
+    assert first.counts == second.counts
+    assert count(session, Run) == 1

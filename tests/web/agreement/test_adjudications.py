@@ -1,0 +1,132 @@
+"""Adjudication as a page: blind, settled by one click with a reason, with and without a script."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.conftest import NOW
+from tests.services.runs.runs import click
+from tests.web.conftest import PART
+from webapp.db.engine import Database
+from webapp.db.models import Adjudication, JudgedThing, Property
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import Rating
+from webapp.services.study import studies
+
+
+@pytest.fixture(name="disputed")
+def _disputed(web_database: Database, run_id: str) -> int:
+    """Card b, which the owner and Budi judge apart; Budi wrote a hostile note."""
+    with web_database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        owner = studies.raters(session, study)[0]
+        budi = studies.add_rater(session, study, "Budi", NOW)
+        for rater, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
+            judgments.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
+        judgments.rate(session, budi, run_id, 1, Rating(notes="<script>x"), click("n"))
+        wanted = select(JudgedThing.id).join(Property).where(Property.identity == "slug:b")
+        found = session.scalars(wanted).one()
+        session.commit()
+    return found
+
+
+def stored(database: Database) -> list[tuple[str, str]]:
+    with database.reading() as session:
+        return [(row.verdict, row.reason) for row in session.scalars(select(Adjudication))]
+
+
+def test_a_study_without_a_dispute_says_so(client: FlaskClient, run_id: str) -> None:
+    assert "Nothing is disputed" in client.get("/adjudications/").text
+    assert run_id not in client.get("/adjudications/").text
+
+
+@pytest.mark.usefixtures("disputed")
+def test_a_dispute_shows_card_votes_and_notes_and_neither_name_nor_run(
+    client: FlaskClient, run_id: str
+) -> None:
+    main = client.get("/adjudications/").text.split("<main")[1].split("</main>")[0]
+
+    assert "1. Question 1" in main
+    assert "Rater 1" in main
+    assert "Rater 2" in main
+    assert "&lt;script&gt;x" in main
+    for hidden in ("Budi", run_id, "hybrid", "test_results"):
+        assert hidden not in main
+
+
+@pytest.mark.usefixtures("disputed")
+def test_names_show_at_the_owners_word_and_hide_again(client: FlaskClient) -> None:
+    client.post("/adjudications/names", data={"shown": "1"})
+    assert "Budi" in client.get("/adjudications/").text
+    client.post("/adjudications/names")
+
+    assert "Budi" not in client.get("/adjudications/").text
+
+
+def test_a_verdict_with_a_reason_settles(
+    client: FlaskClient, web_database: Database, disputed: int
+) -> None:
+    answer = client.post(
+        f"/adjudications/{disputed}", data={"verdict": "0", "reason": "rented out"}
+    )
+
+    assert (answer.status_code, answer.location) == (
+        303,
+        f"/adjudications/#dispute-{disputed}",
+    )
+    assert stored(web_database) == [("0", "rented out")]
+    page = client.get("/adjudications/").text
+    assert "rented out" in page
+    assert "Nothing is disputed" in page
+
+
+def test_with_a_script_the_same_click_answers_with_the_parts_it_changed(
+    client: FlaskClient, disputed: int
+) -> None:
+    answer = client.post(
+        f"/adjudications/{disputed}", data={"verdict": "1", "reason": "fits"}, headers=PART
+    )
+
+    assert f'<hx-partial hx-target="#dispute-{disputed}"' in answer.text
+    assert '<hx-partial hx-target="#labels"' in answer.text
+    assert "<html" not in answer.text
+    assert len(answer.data) < 15_000
+
+
+@pytest.mark.parametrize("headers", [{}, PART])
+def test_a_missing_reason_is_asked_for_and_nothing_is_stored(
+    client: FlaskClient, web_database: Database, disputed: int, headers: dict[str, str]
+) -> None:
+    answer = client.post(
+        f"/adjudications/{disputed}", data={"verdict": "1", "reason": " "}, headers=headers
+    )
+
+    assert answer.status_code == 422
+    assert 'aria-invalid="true"' in answer.text
+    assert "Please fill this in." in answer.text
+    assert stored(web_database) == []
+
+
+def test_a_settlement_is_withdrawn(
+    client: FlaskClient, web_database: Database, disputed: int
+) -> None:
+    client.post(f"/adjudications/{disputed}", data={"verdict": "1", "reason": "fits"})
+    answer = client.post(f"/adjudications/{disputed}/withdraw")
+
+    assert answer.status_code == 303
+    assert stored(web_database) == []
+
+
+def test_what_cannot_be_settled_is_refused(client: FlaskClient, disputed: int) -> None:
+    reason = {"reason": "why"}
+    unfit = client.post(f"/adjudications/{disputed}", data={"verdict": "correct_empty", **reason})
+    unknown = client.post("/adjudications/9999", data={"verdict": "1", **reason})
+    agreed = client.post(f"/adjudications/{disputed - 1}", data={"verdict": "1", **reason})
+
+    assert (unfit.status_code, unknown.status_code, agreed.status_code) == (400, 404, 409)
+    assert "This study shows no such card" in unknown.text
+    assert "The raters do not disagree here" in agreed.text

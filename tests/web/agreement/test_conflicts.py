@@ -1,0 +1,187 @@
+"""The conflict report as a page: what it takes, what it shows, and that it keeps nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
+
+from tests.services.agreement.test_conflicts import pair
+from tests.web.conftest import PART
+from webapp.db.engine import Database
+from webapp.db.models import Base
+from webapp.metrics.agreement.contradictions import ConflictReport
+from webapp.services.agreement.conflicts import Pair, compare, judged_runs
+
+HYBRID = pair("hybrid", *["pass"] * 6, titles="abcdef")
+API_ONLY = pair("api_only", *["fail"] * 6, titles="abcdef")
+
+
+def slots(*pairs: Pair) -> dict[str, Any]:
+    """Return the form with `pairs` chosen file by file."""
+    form: dict[str, Any] = {}
+    for number, one in enumerate(pairs, start=1):
+        form[f"name-{number}"] = one.name
+        form[f"results-{number}"] = (io.BytesIO(one.run_file), "results.json")
+        form[f"manual-{number}"] = (io.BytesIO(one.manual_file), "manual_input.json")
+    return form
+
+
+def folder(*pairs: Pair) -> dict[str, Any]:
+    """Return the form with the folder of `pairs` chosen, as browsers send one."""
+    files = []
+    for one in pairs:
+        files.append((io.BytesIO(one.run_file), f"study/{one.name}/results.json"))
+        files.append((io.BytesIO(one.manual_file), f"study/{one.name}/manual_input.json"))
+    return {"folder": files}
+
+
+def send(client: FlaskClient, form: dict[str, Any], **headers: str) -> TestResponse:
+    return client.post(
+        "/conflicts/", data=form, content_type="multipart/form-data", headers=headers or None
+    )
+
+
+def test_the_page_asks_for_runs_and_says_why_this_study_has_no_conflicts(
+    client: FlaskClient,
+) -> None:
+    page = client.get("/conflicts/").text
+
+    assert "webkitdirectory" in page
+    assert "relevansi conflicts DIR DIR" in page
+    assert "each distinct property of a question is judged once" in page
+
+
+@pytest.mark.parametrize("form", [slots, folder])
+def test_both_ways_of_choosing_give_the_commands_figures(client: FlaskClient, form: Any) -> None:
+    page = send(client, form(HYBRID, API_ONLY)).text
+    report: ConflictReport = compare(judged_runs([HYBRID, API_ONLY])).report
+
+    assert report.pairs_judged_more_than_once == 6
+    assert "6 properties of a question were judged in more than one run." in page
+    assert "On 6 of them the verdicts differ." in page
+    assert "Between hybrid and api_only, 6 favour hybrid and 0 favour api_only." in page
+    assert report.sign_tests[0].p == 2 / 2**6  # six tossed coins fall alike
+    assert "p = 0.03125" in page
+    assert "about once in 32" in page
+    assert page.count("✗ Not relevant") == page.count("✓ Relevant") == 6
+    assert "Rumah a" in page
+    assert "slug:a" in page
+
+
+def test_few_contradictions_may_be_chance(client: FlaskClient) -> None:
+    page = send(client, slots(pair("a", "pass"), pair("b", "fail"), pair("c", "fail"))).text
+
+    assert "That can well be chance." in page
+    assert "b and c do not contradict each other." in page
+
+
+def test_runs_that_agree_have_nothing_to_show(client: FlaskClient) -> None:
+    page = send(client, slots(pair("a", "pass"), pair("b", "pass"))).text
+
+    assert "On 0 of them the verdicts differ." in page
+    assert "Which way they lean" not in page
+
+
+def test_runs_without_names_are_numbered(client: FlaskClient) -> None:
+    form = slots(HYBRID, API_ONLY) | {"name-1": " ", "name-2": ""}
+
+    assert "Between Run 1 and Run 2" in send(client, form).text
+
+
+def test_with_htmx_only_the_report_is_sent(client: FlaskClient) -> None:
+    part = send(client, slots(HYBRID, API_ONLY), **PART).text
+    refusal = send(client, {}, **PART)
+
+    assert '<div id="report">' in part
+    assert "<form" not in part
+    assert refusal.status_code == 422
+    assert 'role="alert"' in refusal.text
+
+
+def test_nothing_is_stored(client: FlaskClient, web_database: Database) -> None:
+    def rows() -> list[int]:
+        with web_database.reading() as session:
+            counts = (select(func.count()).select_from(t) for t in Base.metadata.sorted_tables)
+            return [session.scalar(count) or 0 for count in counts]
+
+    before = rows()
+    send(client, slots(HYBRID, API_ONLY))
+
+    assert rows() == before
+
+
+def half_a_run() -> dict[str, Any]:
+    form = slots(HYBRID, API_ONLY)
+    del form["manual-2"]
+    return form
+
+
+def broken() -> dict[str, Any]:
+    return slots(HYBRID, Pair("bad", API_ONLY.run_file, b'{"manual_evaluations": '))
+
+
+def swapped() -> dict[str, Any]:
+    return slots(HYBRID, Pair("bad", API_ONLY.manual_file, API_ONLY.run_file))
+
+
+def deep() -> dict[str, Any]:
+    return slots(HYBRID, Pair("bad", b"[" * 100_000, API_ONLY.manual_file))
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (dict, "Choose at least two runs"),
+        (lambda: slots(HYBRID), "Choose at least two runs"),
+        (lambda: folder(HYBRID), "Choose at least two runs"),
+        (half_a_run, "Run 2 has only one of its two files."),
+        (broken, "bad/manual_input.json is not complete JSON"),
+        (swapped, "bad/results.json looks like"),
+        (deep, "bad/results.json"),
+    ],
+)
+def test_what_stands_in_the_way_is_said(client: FlaskClient, form: Any, said: str) -> None:
+    answer = send(client, form())
+
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_a_folder_without_verdicts_is_left_out_and_named(client: FlaskClient) -> None:
+    form = folder(HYBRID, API_ONLY)
+    form["folder"].append((io.BytesIO(b"{}"), "study/vector_only/results.json"))
+    form["folder"].append((io.BytesIO(b"x"), "study/notes.txt"))
+
+    page = send(client, form).text
+
+    assert "vector_only holds only one of the two files and was left out." in page
+    assert "On 6 of them the verdicts differ." in page
+
+
+def test_what_is_wrong_with_a_file_or_a_run_is_remarked(client: FlaskClient) -> None:
+    twice = pair("twice", "pass", "fail", titles="aa")
+    more = pair("more", "pass", "pass", "fail")  # there are two cards
+
+    page = send(client, slots(twice, more)).text
+
+    assert "2 remarks on the files" in page
+    assert "more/manual_input.json" in page
+    assert "twice passes and fails the same property of question 1" in page
+
+
+def test_hostile_names_and_texts_are_text(client: FlaskClient) -> None:
+    run = json.loads(HYBRID.run_file)
+    run["results"][0]["question"] = "<script>q</script>"
+    hostile = Pair("<img src=x onerror=alert(1)>", json.dumps(run).encode(), HYBRID.manual_file)
+
+    page = send(client, slots(hostile, API_ONLY)).text
+
+    assert "<script>q" not in page
+    assert "<img" not in page

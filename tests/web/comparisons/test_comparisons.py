@@ -1,0 +1,280 @@
+"""A comparison as pages and files: the same figures, refusals in words, doors closed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import NOW
+from tests.services.gold.gold_files import gold_bytes, listing, v2_file
+from tests.services.runs.runs import card, click, query
+from tests.web.conftest import made_once, stored
+from webapp.db.engine import Database
+from webapp.db.models import Run
+from webapp.exporters.comparisons.files import FORMATS
+from webapp.importers.runs import json_runs
+from webapp.records import EmptyOutcome, Relevance
+from webapp.services.gold import gold
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import Rating
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(name="pair")
+def _pair(web_database: Database) -> tuple[str, str]:
+    return rated_pair(web_database)
+
+
+@made_once
+def rated_pair(database: Database) -> tuple[str, str]:
+    """Two runs: question 1 is 1/2 against 1/1, question 2 found against a false negative."""
+    first = stored(
+        database,
+        [query(1, card("same"), card("a"), category=HOSTILE), query(2, card("b"))],
+        method="api",
+    )
+    second = stored(database, [query(1, card("same"), category=HOSTILE), query(2)], method="hybrid")
+    with database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        owner = studies.raters(session, study)[0]
+        for query_id, rank, verdict in ((1, 1, YES), (1, 2, NO), (2, 1, YES)):
+            made = click(f"{query_id}-{rank}")
+            judgments.judge(session, owner, first, query_id, rank, verdict, made)
+        empty = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+        judgments.rate(session, owner, second, 2, empty, click("empty"))
+        session.commit()
+    return first, second
+
+
+def address(pair: tuple[str, ...], **other: str) -> str:
+    """Return the query string that names the runs of a comparison."""
+    named = [*(f"runs={run}" for run in pair), *(f"{k}={v}" for k, v in other.items())]
+    return "?" + "&".join(named)
+
+
+def test_before_there_are_two_runs_the_page_says_what_it_needs(client: FlaskClient) -> None:
+    page = client.get("/comparisons/")
+
+    assert page.status_code == 200
+    assert "A comparison needs two runs of one question set." in page.text
+
+
+def test_the_first_phase_with_runs_is_shown_at_once(
+    client: FlaskClient, pair: tuple[str, str]
+) -> None:
+    page = client.get("/comparisons/").text
+
+    assert "Phase 1: search methods compared" in page
+    assert page == client.get(f"/comparisons/{address(pair)}").text
+    assert page == client.get("/comparisons/?phase=1").text
+    assert page == client.get("/comparisons/?phase=2").text  # there is none
+
+
+def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple[str, str]) -> None:
+    page = client.get(f"/comparisons/{address(pair)}").text
+    summary = page[page.index('id="table-summary"') :]
+
+    # P@5 of api: (1/2 + 1/1) / 2; of hybrid 1/1 over one list. Success 2/2 and 1/2.
+    first_row = re.findall(r'<span class="value">([^<]+)', summary)[:2]
+    assert first_row == ["0.75", "1.00"]
+    assert "Hybrid is 0.50 higher than api" in page  # question 1: 1 against 1/2
+    assert "Small: with 1 to 2 pairs of questions" in page
+
+
+def test_every_file_has_the_figures_of_the_page(client: FlaskClient, pair: tuple[str, str]) -> None:
+    for name, made in FORMATS.items():
+        file = client.get(f"/comparisons/report.{name}{address(pair)}")
+        again = client.get(f"/comparisons/report.{name}{address(pair)}")
+
+        assert file.status_code == 200, name
+        assert file.data == again.data, name
+        assert f".{made.extension}" in file.headers["Content-Disposition"]
+        assert "phase1_comparison_" in file.headers["Content-Disposition"]
+    document = json.loads(client.get(f"/comparisons/report.json{address(pair)}").data)
+    assert "0.75" in json.dumps(document)
+
+
+def test_hostile_words_are_words(client: FlaskClient, pair: tuple[str, str]) -> None:
+    for path in ("/comparisons/", "/comparisons/questions/1"):
+        page = client.get(f"{path}{address(pair)}")
+
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text
+        assert "&lt;script&gt;alert" in page.text
+
+
+def test_both_lists_of_a_question_stand_side_by_side(
+    client: FlaskClient, pair: tuple[str, str]
+) -> None:
+    page = client.get(f"/comparisons/questions/1{address(pair)}").text
+
+    assert page.count('data-verdict="1"') == 2  # "same", judged once
+    assert page.count('data-verdict="0"') == 1
+    assert "also at rank 1 of Hybrid" in page
+    assert "false negative" in client.get(f"/comparisons/questions/2{address(pair)}").text
+
+
+def test_the_category_table_shows_the_figure_that_was_chosen(
+    client: FlaskClient, pair: tuple[str, str]
+) -> None:
+    assert (
+        "Success rate by category"
+        in client.get(f"/comparisons/{address(pair, figure='success_rate')}").text
+    )
+    assert (
+        "Precision@5 by category"
+        in client.get(f"/comparisons/{address(pair, figure='nonsense')}").text
+    )
+
+
+def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
+    client: FlaskClient, pair: tuple[str, str]
+) -> None:
+    moved = client.get(f"/comparisons/{address(pair)}").text
+    in_order = client.get(f"/comparisons/{address(pair, order='set')}").text
+
+    def positions(page: str) -> list[str]:
+        return re.findall(r"/comparisons/questions/(\d)", page)
+
+    assert positions(moved) == ["2", "1"]  # 1 against 0, then 1 against 1/2
+    assert positions(in_order) == ["1", "2"]
+
+
+def test_runs_of_different_questions_are_refused_with_what_differs(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
+) -> None:
+    other = stored(web_database, [query(1, card("z"), text="Quite another")], method="other")
+
+    page = client.get(f"/comparisons/{address((pair[0], other))}").text
+
+    assert "These runs were asked different questions" in page
+    assert "Quite another" in page
+    assert client.get(f"/comparisons/report.json{address((pair[0], other))}").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/comparisons/?runs=nowhere&runs=nothing", 404),
+        ("/comparisons/questions/9", 404),
+        ("/comparisons/report.json", 422),
+        ("/comparisons/report.exe", 404),
+        ("/comparisons/?rule=rater%20Nobody", 404),
+    ],
+)
+@pytest.mark.usefixtures("pair")
+def test_what_is_not_there_is_said_without_a_traceback(
+    client: FlaskClient, path: str, status: int
+) -> None:
+    page = client.get(path)
+
+    assert page.status_code == status
+    assert "Traceback" not in page.text
+
+
+def test_a_run_that_nobody_judged_loses_to_none(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
+) -> None:
+    unrated = stored(web_database, [query(1, card("x")), query(2, card("y"))], method="vector")
+
+    page = client.get(f"/comparisons/{address((*pair, unrated))}").text
+
+    assert "vector is not rated: it has no figures yet and loses to no other run." in page
+
+
+def test_the_rule_is_whose_verdicts_count(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
+) -> None:
+    with web_database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        studies.add_rater(session, study, "Ani", NOW)
+        session.commit()
+
+    page = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
+
+    assert "Ani alone" in page
+    assert "api is not rated" in page
+
+
+@pytest.fixture(name="checked")
+def _checked(web_database: Database) -> tuple[str, str]:
+    """Two V2 runs: CPRs 1, 3/4, 1/2, 0, 0 (two cards wait) against one card of 3/4."""
+    other = json.loads(v2_file({1: [listing("b", price=2_000_000_000)], 2: [], 3: []}))
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        found = [
+            imports.store(session, study, json_runs.read("results.json", data), Labels(), NOW).id
+            for data in (v2_file(), json.dumps(other | {"method": "api_only"}).encode())
+        ]
+        session.commit()
+    return found[0], found[1]
+
+
+def give_gold(database: Database, run_id: str) -> None:
+    """Give the question set of a run the made-up gold questions."""
+    with database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        owner, run = studies.raters(session, study)[0], session.get_one(Run, run_id)
+        gold.import_file(session, owner, run.question_set_id, "gold.json", gold_bytes(), NOW)
+        session.commit()
+
+
+def test_without_gold_questions_the_comparison_says_how_to_add_them(
+    client: FlaskClient, checked: tuple[str, str]
+) -> None:
+    page = client.get(f"/comparisons/{address(checked)}").text
+
+    assert "No gold questions say yet what each question asks" in page
+    assert f'href="/constraints/{checked[0]}"' in page
+    document = json.loads(client.get(f"/comparisons/report.json{address(checked)}").data)
+    assert document["constraints"] is None
+
+
+def test_the_runs_of_a_phase_are_compared_under_v2(
+    client: FlaskClient, web_database: Database, checked: tuple[str, str]
+) -> None:
+    """Mean CPR 2.25 / 5 = 0.45 against 0.75; both meet question 1 (3/4 each: no difference).
+
+    Question 2 has data: both miss it (FN); question 3 has none: TN for both.
+    """
+    give_gold(web_database, checked[0])
+    page = client.get(f"/comparisons/{address(checked)}").text
+    shown = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+    assert "Mean CPR 0.4500 n = 5 0.7500 n = 1" in shown
+    assert "Strict success ratio 0.2000 n = 5 0.0000 n = 1" in shown
+    assert "Query success rate 0.6667 n = 3 0.6667 n = 3" in shown
+    assert "Per-constraint accuracy (PCA): Price 0.6667 n = 3 0.0000 n = 1" in shown
+    assert "Hybrid waits for decisions by hand on the cards of question 2: until" in shown
+    assert "Hybrid and API Only are equal" in shown
+    assert page.count("TP <b>1</b>") == page.count("FN <b>1</b>") == page.count("TN <b>1</b>") == 2
+    assert f'href="/constraints/{checked[1]}/1"' in page
+    document = json.loads(client.get(f"/comparisons/report.json{address(checked)}").data)
+    first, second = document["constraints"]["runs"]
+    assert (first["mean_cpr"], second["mean_cpr"]) == (0.45, 0.75)
+    assert first["pending"] == {"2": 2}
+    assert (
+        "## Constraints (V2)" in client.get(f"/comparisons/report.markdown{address(checked)}").text
+    )
+    alone = client.get(f"/constraints/{checked[0]}").text
+    assert "Compare the runs of this question set under V2" in alone
+
+
+def test_v2_figures_have_the_reader_s_decimals(
+    client: FlaskClient, web_database: Database, checked: tuple[str, str]
+) -> None:
+    give_gold(web_database, checked[0])
+    for language, shown in (("id", "0,4500"), ("en", "0.4500"), ("id", "0,4500")):
+        client.set_cookie("language", language)
+        assert shown in client.get(f"/comparisons/{address(checked)}").text

@@ -1,0 +1,330 @@
+"""Items of evaluations as raters judge them: opened by the owner, blind to the machine."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.services.evaluations.scored_files import (
+    ANSWERS,
+    CHUNKS,
+    EXAMPLE,
+    JSON_SET,
+    document,
+    lines,
+)
+from tests.web import visitors
+from tests.web.conftest import PART
+from tests.web.evaluations.test_evaluations import send, text
+from webapp.db.engine import Database
+from webapp.db.models import Evaluation, ItemEvent, ItemJudgment, LogEntry, Rater
+
+FILES = {
+    "answers": lines(*ANSWERS),
+    "chunks": lines(*({**row, "strategy": f"secret-strategy-{n}"} for n, row in enumerate(CHUNKS))),
+    "json-v2": document(JSON_SET),
+}
+PARTS = {
+    "answers": {1: ["0", "1", "2"], 2: ["0"], 3: ["0"]},
+    "chunks": {1: ["0", "1"], 2: ["0"]},
+    "json-v2": {n: [*(k for k in EXAMPLE if k != "source_map"), "grounding"] for n in (1, 2)},
+}
+"""The parts of every item: sentences, chunks, fields."""
+
+
+@pytest.fixture(name="owner")
+def _owner(app: Flask) -> FlaskClient:
+    visitors.lock(app.extensions["database"])
+    return visitors.owner(app)
+
+
+@pytest.fixture(name="ani")
+def _ani(app: Flask, owner: FlaskClient) -> FlaskClient:
+    assert owner
+    return visitors.invited(app, "Ani")
+
+
+def opened(owner: FlaskClient, kind: str, data: bytes | None = None) -> str:
+    """Return where raters judge an evaluation that was scored and opened to them."""
+    answer = send(owner, kind, FILES[kind] if data is None else data)
+    assert answer.status_code == 303, answer.text
+    theirs = answer.headers["Location"].partition("?")[0]
+    assert owner.post(f"{theirs}/raters", data={"open": "1"}).status_code == 303
+    return theirs.replace("/evaluations/", "/items/")
+
+
+def judge(client: FlaskClient, base: str, position: int, part: str, value: object) -> None:
+    answer = client.post(f"{base}/{position}/judgment", data={"part": part, "value": value})
+    assert answer.status_code == 303, answer.text
+
+
+def judge_all(client: FlaskClient, base: str, kind: str, position: int, value: int = 1) -> None:
+    for part in PARTS[kind][position]:
+        judge(client, base, position, part, value)
+    judge(client, base, position, "grade", 4)
+
+
+def test_raters_find_nothing_before_the_owner_opens_an_evaluation(
+    owner: FlaskClient, ani: FlaskClient
+) -> None:
+    theirs = send(owner, "answers", FILES["answers"]).headers["Location"]
+    base = theirs.replace("/evaluations/", "/items/")
+
+    assert "Items to judge" not in ani.get("/rate/").text
+    assert "No item waits for you" in ani.get("/items/").text
+    for address in (f"{base}/", f"{base}/1"):
+        assert ani.get(address).status_code == 404
+    said = ani.post(f"{base}/1/judgment", data={"part": "0", "value": "1"})
+    assert said.status_code == 404
+    assert ani.post(f"{theirs}/raters", data={"open": "1"}).status_code == 403
+    assert ani.get(f"{base}/1").status_code == 404
+
+
+def test_opening_and_closing_is_logged_and_keeps_what_was_said(
+    owner: FlaskClient, ani: FlaskClient, web_database: Database
+) -> None:
+    base = opened(owner, "answers")
+    judge(ani, base, 1, "0", 1)
+    theirs = base.replace("/items/", "/evaluations/")
+    owner.post(f"{theirs}/raters", data={"open": "0"})
+    owner.post(f"{theirs}/raters", data={"open": "0"})  # twice is once
+
+    assert ani.get(f"{base}/1").status_code == 404
+    assert "Let raters judge" in owner.get(theirs).text
+    assert owner.post(f"{theirs}/raters", data={"open": "perhaps"}).status_code == 400
+    with web_database.reading() as session:
+        changes = select(LogEntry.old, LogEntry.new).where(
+            LogEntry.action == "open evaluation to raters"
+        )
+        assert list(map(tuple, session.execute(changes))) == [("no", "yes"), ("yes", "no")]
+        assert session.scalar(select(ItemJudgment.value)) == 1
+
+
+def test_what_is_next_leads_a_rater_to_the_items_and_says_how_far_they_are(
+    owner: FlaskClient, ani: FlaskClient
+) -> None:
+    base = opened(owner, "answers")
+    start = ani.get("/", follow_redirects=True).text
+
+    assert '<a href="/items/">Items</a>' in start
+    assert "Cited answers 1 0 of 3 items judged Begin" in text(start)
+    assert ani.get(f"{base}/").headers["Location"] == f"{base}/1"
+    judge_all(ani, base, "answers", 1)
+    assert "1 of 3 items judged Continue" in text(ani.get("/rate/").text)
+    assert ani.get(f"{base}/").headers["Location"] == f"{base}/2"
+    judge_all(ani, base, "answers", 3)
+    page = ani.get(f"{base}/3").text
+    assert "2 of 3 items judged" in text(page)
+    assert f'data-jump aria-keyshortcuts="g" href="{base}/2"' in page  # round to what was left
+    judge_all(ani, base, "answers", 2)
+    assert ani.get(f"{base}/").headers["Location"] == "/items/"
+    assert "3 of 3 items judged ✓ Look again" in text(ani.get("/items/").text)
+
+
+def test_an_item_is_finished_with_a_word_on_every_part_and_a_grade(
+    owner: FlaskClient, ani: FlaskClient
+) -> None:
+    base = opened(owner, "chunks")
+    judge(ani, base, 1, "0", 1)
+    judge(ani, base, 1, "1", 0)
+    assert "0 of 2 items judged" in text(ani.get(f"{base}/1").text)
+    judge(ani, base, 1, "grade", 0)
+    assert "1 of 2 items judged" in text(ani.get(f"{base}/1").text)
+    judge(ani, base, 1, "1", "")
+    assert "0 of 2 items judged" in text(ani.get(f"{base}/1").text)
+
+
+def test_an_answer_without_a_sentence_is_finished_with_its_grade(
+    owner: FlaskClient, ani: FlaskClient
+) -> None:
+    base = opened(owner, "answers", lines({"id": 1, "answer": ""}))
+
+    assert "There is no part to judge here" in ani.get(f"{base}/1").text
+    judge(ani, base, 1, "grade", 2)
+    assert "1 of 1 items judged" in text(ani.get(f"{base}/1").text)
+
+
+MACHINE = {
+    "answers": [
+        *("supported", "cosine", "0.80", "0.8", "0.10", "unsupported", "no_citation", "tau_sim"),
+        *("overlap", "faithfulness", "idk", "several_citations", "too_far"),
+    ],
+    "chunks": [">iou", "recall", "omega", "words in common", "<mark", "missed", "precision"],
+    "json-v2": ["schema", "points", "jaccard", "code_fence", "code fence", "pairs", "keywords",
+                "no anchor", "gate", "eval_score", "failed", "0 of 10"],
+}  # fmt: skip
+"""Words that only the machine's verdict on the small samples brings onto a page."""
+EVERYWHERE = (
+    *("machine ✓", "the machine says", "says otherwise", "differ", "disagree", "some.jsonl"),
+    *("secret-strategy", 'class="part good', 'class="part bad', "good", "look"),
+)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_not_a_byte_of_the_machine_s_verdict_reaches_a_rater_before_or_after_judging(
+    owner: FlaskClient, ani: FlaskClient, kind: str
+) -> None:
+    base = opened(owner, kind)
+    received = [ani.get(address) for address in ("/", "/rate/", "/items/", f"{base}/")]
+    for position in PARTS[kind]:
+        received += [ani.get(f"{base}/{position}"), ani.get(f"{base}/{position}", headers=PART)]
+        for part in PARTS[kind][position]:
+            form = {"part": part, "value": "0"}
+            address = f"{base}/{position}/judgment"
+            received += [ani.post(address, data=form), ani.post(address, data=form, headers=PART)]
+        judge_all(ani, base, kind, position, 0)
+        received += [ani.get(f"{base}/{position}"), ani.post(f"{base}/undo", headers=PART)]
+    received += [ani.get("/items/"), ani.get("/rate/"), ani.get("/history/")]
+    bytes_received = "".join(f"{answer.headers}{answer.text}" for answer in received).lower()
+    own_words = ("is this sentence right and supported?", "look again")
+    for own in own_words:
+        bytes_received = bytes_received.replace(own, "")
+
+    for secret in (*MACHINE[kind], *EVERYWHERE):
+        assert secret not in bytes_received, secret
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_the_words_that_are_looked_for_do_stand_on_the_owner_s_page(
+    owner: FlaskClient, kind: str
+) -> None:
+    theirs = opened(owner, kind).replace("/items/", "/evaluations/")
+    seen = "".join(
+        owner.get(theirs + path).text for path in ("", "/items", "/items/1", "/items/2")
+    ).lower()
+    expected = {
+        "answers": ("cosine", "0.80", "tau_sim", "unsupported", "overlap", "faithfulness"),
+        "chunks": ("iou", "recall", "words in common", "<mark", "secret-strategy", "missed"),
+        "json-v2": ("schema", "points", "jaccard", "pairs", "keywords", "gate", "failed"),
+    }[kind]
+
+    for word in (*expected, "some.jsonl"):
+        assert word in seen, word
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_what_cannot_be_read_from_the_item_is_not_handed_over_at_all(
+    owner: FlaskClient, ani: FlaskClient, kind: str, web_database: Database
+) -> None:
+    """With every score turned round the pages stay the same, byte by byte."""
+    base = opened(owner, kind)
+    before = [ani.get(f"{base}/{position}").text for position in PARTS[kind]]
+    with web_database.writing() as session:
+        found = session.scalars(select(Evaluation)).one()
+        found.figures, found.head, found.name = [], {}, "another"
+        session.flush()
+        for item in session.scalars(select_items(found.id)):
+            item.item_id, item.result, item.failed = "other", {}, not item.failed
+            item.parts = [{"key": part["key"], "passed": not part["passed"]} for part in item.parts]
+        session.commit()
+
+    assert [ani.get(f"{base}/{position}").text for position in PARTS[kind]] == before
+
+
+def select_items(evaluation_id: str) -> Any:
+    from webapp.db.models import EvaluationItem
+
+    return select(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation_id)
+
+
+def test_what_a_rater_needs_to_judge_is_there(owner: FlaskClient, ani: FlaskClient) -> None:
+    answers, chunks = opened(owner, "answers"), opened(owner, "chunks")
+    fields = opened(owner, "json-v2")
+
+    first = text(ani.get(f"{answers}/1").text)
+    assert "Gold answer Ada tiga kamar" in first
+    assert "Ada tiga kamar [CIT:d1]. d1 Rumah tiga kamar di Cemara" in first
+    assert "d9 not among the contexts" in text(ani.get(f"{answers}/2").text)
+    assert "Expected answer rumah di cemara" in text(ani.get(f"{chunks}/1").text)
+    third = text(ani.get(f"{fields}/1").text)
+    assert "Main topic Expected rumah Given apartemen" in third
+    assert "References a.md: “tiga kamar”" in third
+    assert "a.md Ada tiga kamar." in third
+    assert "```json" in ani.get(f"{fields}/2").text  # as it came
+
+
+def test_a_word_is_kept_shown_taken_back_and_undone_without_a_script(
+    owner: FlaskClient, ani: FlaskClient, web_database: Database
+) -> None:
+    base = opened(owner, "answers")
+    answer = ani.post(f"{base}/1/judgment", data={"part": "1", "value": "0"})
+
+    assert answer.headers["Location"] == f"{base}/1#part-1"
+    assert re.search(r'id="say-1-0" [^>]*aria-pressed="true"', ani.get(f"{base}/1").text)
+    judge(ani, base, 2, "grade", 5)
+    undone = ani.post(f"{base}/undo")
+    assert undone.headers["Location"] == f"{base}/2"
+    assert ani.post(f"{base}/undo").headers["Location"] == f"{base}/1"
+    assert 'aria-pressed="true"' not in ani.get(f"{base}/1").text
+    assert ani.post(f"{base}/undo").headers["Location"] == f"{base}/"  # nothing is left
+    with web_database.reading() as session:
+        assert len(session.scalars(select(ItemEvent)).all()) == 4
+
+
+def test_a_click_sent_twice_is_kept_once_and_answered_with_the_part(
+    owner: FlaskClient, ani: FlaskClient, web_database: Database
+) -> None:
+    base = opened(owner, "answers")
+    form = {"part": "0", "value": "1", "event_id": "e1", "device": "d", "sequence": "1"}
+    for _ in range(2):
+        part = ani.post(f"{base}/1/judgment", data=form, headers=PART).text
+        assert part.lstrip().startswith('<hx-partial hx-target="#item"')
+        assert "<html" not in part
+    with web_database.reading() as session:
+        assert len(session.scalars(select(ItemEvent)).all()) == 1
+
+
+def test_each_rater_has_their_own_word_and_people_beside_the_machine_can_be_told_apart(
+    app: Flask, owner: FlaskClient, ani: FlaskClient, web_database: Database
+) -> None:
+    budi = visitors.invited(app, "Budi")
+    base = opened(owner, "answers")
+    theirs = base.replace("/items/", "/evaluations/")
+    judge_all(ani, base, "answers", 1, 1)  # machine: supported, no citation, don't know
+    judge(budi, base, 1, "0", 0)
+    assert "0 of 3 items judged" in text(budi.get(f"{base}/1").text)
+
+    with web_database.reading() as session:
+        number = {one.name: one.id for one in session.scalars(select(Rater))}
+    people = f"{theirs}/people.json"
+    merged, only = owner.get(people).get_json(), owner.get(f"{people}?rater={number['Ani']}")
+    # part 0: ✓ and ✗ tie, so only part 1 counts, on which machine and Ani differ
+    assert merged["raters"] == 2
+    assert (merged["verdicts"]["both"], merged["verdicts"]["people_only"]) == (0, 1)
+    alone = only.get_json()
+    assert alone["raters"] == 1
+    assert (alone["verdicts"]["both"], alone["verdicts"]["people_only"]) == (1, 1)
+    page = owner.get(f"{theirs}/people?rater={number['Budi']}").text
+    assert re.search(r'aria-current="page" dir="auto">Budi', page)
+    assert "All raters" in page
+    assert "The owner sees what the machine says" not in page
+    assert "Ani 1 of 3" in text(owner.get(theirs).text)
+    assert owner.get(f"{people}?rater=999").get_json() == merged
+
+
+@pytest.mark.parametrize("part", ["9", "", "supported"])
+def test_what_is_not_there_cannot_be_judged(
+    owner: FlaskClient, ani: FlaskClient, part: str
+) -> None:
+    base = opened(owner, "answers")
+
+    answer = ani.post(f"{base}/1/judgment", data={"part": part, "value": "1"})
+    assert answer.status_code == 400
+    assert ani.get(f"{base}/4").status_code == 404
+    assert ani.get(f"{base}/0").status_code == 404
+
+
+def test_two_evaluations_of_a_kind_are_told_apart_by_their_age(
+    owner: FlaskClient, ani: FlaskClient
+) -> None:
+    opened(owner, "answers")
+    opened(owner, "answers", FILES["answers"] + b'{"id": 9, "answer": "Ya."}\n')
+
+    page = text(ani.get("/items/").text)
+    assert "Cited answers 1 0 of 3" in page
+    assert "Cited answers 2 0 of 4" in page

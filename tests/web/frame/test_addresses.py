@@ -1,0 +1,114 @@
+"""Every address leads to a view, and a server starts without the libraries of other work."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from flask import Flask, url_for
+
+from webapp.config import resource, sqlite_url
+from webapp.db.engine import Database
+from webapp.services.runs import samples
+from webapp.web.frame import access
+from webapp.web.runs import runs
+
+FIRST_PAGE = """
+import sys
+from pathlib import Path
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
+
+folder = Path(sys.argv[1])
+app = create_app(Settings(sqlite_url(folder / "first.sqlite"), folder))
+assert app.test_client().get("/").status_code == 200
+print(*sys.modules)
+"""
+
+ALL_AT_ONCE = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
+
+folder = Path(sys.argv[1])
+app = create_app(Settings(sqlite_url(folder / "first.sqlite"), folder))
+paths = [
+    rule.rule
+    for rule in app.url_map.iter_rules()
+    if not rule.arguments and "GET" in rule.methods and rule.endpoint != "static"
+]
+with ThreadPoolExecutor(8) as at_once:
+    answers = list(at_once.map(lambda path: app.test_client().get(path), paths))
+print(len(paths), {answer.status_code for answer in answers if answer.status_code >= 500} or "")
+"""
+
+
+def fresh(code: str, folder: Path) -> list[str]:
+    """Return the words that a fresh process says."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_view_stands_in_the_module_of_its_blueprint(app: Flask) -> None:
+    for page in app.blueprints.values():
+        for endpoint, view in app.view_functions.items():
+            if endpoint.startswith(f"{page.name}."):
+                assert view.__module__ == page.import_name
+                assert endpoint == f"{page.name}.{view.__name__}"
+
+
+def test_a_view_takes_what_its_addresses_hold(app: Flask) -> None:
+    for rule in app.url_map.iter_rules():
+        view = app.view_functions[rule.endpoint]
+        if rule.endpoint != "static":
+            assert set(inspect.signature(view).parameters) == rule.arguments, rule
+
+
+def test_every_file_that_a_run_offers_has_an_address(app: Flask) -> None:
+    with app.test_request_context():
+        for name in runs.FORMATS.values():
+            assert url_for("runs.export", run_id="a", name=name) == f"/runs/a/{name}"
+
+
+@pytest.fixture(scope="module", name="loaded")
+def _loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The modules of a fresh process that has answered the first page of a rated study."""
+    folder = tmp_path_factory.mktemp("first")
+    database = Database(sqlite_url(folder / "first.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        samples.load(session, resource("seeds"), access.now())
+        session.commit()
+    database.close()
+    return set(fresh(FIRST_PAGE, folder))
+
+
+def test_the_first_page_waits_for_no_library_it_does_without(loaded: set[str]) -> None:
+    of_other_pages = {"alembic", "httpx", "markdown_it", "numpy", "openpyxl", "pandas", "scipy",
+                      "segno", "vl_convert"}  # fmt: skip
+
+    assert of_other_pages & loaded == set()
+
+
+def test_pages_may_be_read_for_the_first_time_all_at_once(tmp_path: Path) -> None:
+    count, *faults = fresh(ALL_AT_ONCE, tmp_path)
+
+    assert int(count) > 20
+    assert faults == []
+
+
+def test_an_address_is_written_whenever_it_is_first_asked_for(app: Flask) -> None:
+    """Rules learn to write themselves late, for a path alone as for one with a query."""
+    rule = next(rule for rule in app.url_map.iter_rules() if rule.endpoint == "gold.show")
+
+    assert rule.build({"set_id": 3}, append_unknown=False) == ("", "/gold/3")
+    assert rule.build({"set_id": 4, "by": "name"}) == ("", "/gold/4?by=name")
+    assert rule.build({"set_id": 5}) == ("", "/gold/5")

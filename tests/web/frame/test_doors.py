@@ -1,0 +1,283 @@
+"""Every address with every verb, for the owner, a rater, another rater and a stranger.
+
+The list of addresses is the application's own, so that a new one without a stated door fails.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from tests.web import visitors
+from tests.web.conftest import PART, QUERIES, stored
+from tests.web.knocks import OWN_ANSWER, ROLES, Knock, is_open_to, is_refused, knocks, rules
+from tests.web.phase_3 import participants
+from webapp.db.engine import Database
+from webapp.db.models import Attempt, Base
+from webapp.web.frame import rooms
+from webapp.web.frame.doors import Door
+
+FOR_ANYBODY = {"static", "health", "shell", "language", "ratios", "sign_in", "participants"}
+FOR_RATERS = {
+    "home.show",
+    "rate",
+    "history",
+    "measures",
+    "item_rating",
+    "card_decisions.decide_blind",
+}
+FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
+OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@pytest.fixture(name="served")
+def _served(app: Flask, run_id: str) -> Flask:
+    """The application with a run, the owner's password set, two raters invited."""
+    assert run_id
+    visitors.lock(app.extensions["database"])
+    return app
+
+
+def enter(app: Flask, role: str) -> FlaskClient:
+    if role == "owner":
+        return visitors.owner(app)
+    if role == "participant":
+        link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+        return participants.taking_part(app, link)
+    return visitors.browser(app) if role == "stranger" else visitors.invited(app, "Ani")
+
+
+def cookie_of(client: FlaskClient, app: Flask) -> str | None:
+    found = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
+    return found.value if found else None
+
+
+def as_seen_by(
+    app: Flask, cookie: str | None, knock: Knock, headers: Mapping[str, str] = NOTHING
+) -> TestResponse:
+    """Return the answer to a fresh browser that carries `cookie`."""
+    client = visitors.browser(app)
+    if cookie is not None:
+        client.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # files of /static stay unread
+        answer = client.open(knock.path, method=knock.method, headers=headers)
+        answer.close()
+    return answer
+
+
+def test_every_address_states_its_door(app: Flask) -> None:
+    assert [rule.rule for rule in rules(app) if rooms.stated(rule.endpoint) is None] == []
+
+
+def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: Flask) -> None:
+    for rule in rules(app):
+        door, names = rooms.stated(rule.endpoint), {rule.endpoint, rule.endpoint.partition(".")[0]}
+        if rule.endpoint in OWNER_ONLY_IN_OPEN_BLUEPRINTS:
+            assert door == Door.OWNER
+        elif names & FOR_PARTICIPANTS:
+            assert door == Door.PARTICIPANTS
+        elif names & FOR_ANYBODY:
+            assert door == Door.ANYBODY
+        else:
+            assert door == (Door.RATERS if names & FOR_RATERS else Door.OWNER), rule.rule
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_an_open_door_lets_in_whom_it_names(served: Flask, role: str) -> None:
+    """Forms are sent last: most pages are quicker before the sample study is stored."""
+    cookie = cookie_of(enter(served, role), served)
+    opened = [knock for knock in knocks(served) if is_open_to(role, knock.door)]
+
+    refused = [
+        (knock.method, knock.path, answer.status)
+        for knock in sorted(opened, key=lambda knock: knock.method == "POST")
+        if knock.endpoint not in OWN_ANSWER
+        for answer in [as_seen_by(served, cookie, knock)]
+        if is_refused(answer.status_code, answer.headers.get("Location", ""))
+    ]
+
+    assert refused == []
+
+
+@pytest.mark.parametrize("role", ["rater", "participant", "stranger"])
+def test_a_closed_door_refuses_changes_nothing_and_tells_nothing(
+    served: Flask, web_database: Database, run_id: str, role: str
+) -> None:
+    """A rater gets the same answer for a run that exists and for one that does not."""
+    cookie = cookie_of(enter(served, role), served)
+    before = everything(web_database)
+    both = zip(knocks(served, run_id), knocks(served), strict=True)
+    closed = [(knock, away) for knock, away in both if not is_open_to(role, knock.door)]
+    assert len(closed) > 30
+
+    for knock, away in closed:
+        answer = as_seen_by(served, cookie, knock)
+        if knock.endpoint not in OWN_ANSWER:
+            assert is_refused(answer.status_code, answer.headers.get("Location", "")), knock
+        for secret in ("hybrid", "test_results.json", "Question 1", str(web_database.description)):
+            assert secret not in answer.text, knock
+        if role == "rater" and knock.door == Door.OWNER:
+            other = as_seen_by(served, cookie, away)
+            assert answer.status_code == other.status_code == 403
+            assert answer.text == other.text
+
+    assert everything(web_database) == before
+
+
+@pytest.mark.parametrize("role", ["owner", "rater", "participant"])
+def test_a_link_from_elsewhere_stores_nothing(
+    served: Flask, web_database: Database, run_id: str, role: str
+) -> None:
+    """What would store something, a next question or a note in the log, is one button away."""
+    cookie = cookie_of(enter(served, role), served)
+    before, would_store = everything(web_database, with_tries=True), set()
+
+    for knock in knocks(served, run_id):
+        if knock.method == "GET" and knock.endpoint != "static":
+            answer = as_seen_by(served, cookie, knock, {"Sec-Fetch-Site": "cross-site"})
+            would_store |= {knock.endpoint} if b"One more step" in answer.data else set()
+
+    assert everything(web_database, with_tries=True) == before
+    assert (
+        would_store
+        == {
+            "owner": {"rate.next_one", "findings.take_away", "findings.data"},
+            "rater": {"rate.next_one"},
+            "participant": set(),
+        }[role]
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("HEAD", {}),
+        ("GET", {"Sec-Fetch-Site": "same-site"}),
+        ("GET", {"Referer": "http://elsewhere.example/"}),  # a browser on plain http
+        ("GET", {"Sec-Fetch-Site": "none", "Sec-Purpose": "prefetch;prerender"}),
+    ],
+)
+def test_a_look_ahead_gives_a_rater_no_question(
+    served: Flask, web_database: Database, method: str, headers: dict[str, str]
+) -> None:
+    ani = visitors.invited(served, "Ani")
+    before = everything(web_database)
+
+    assert ani.open("/rate/", method=method, headers=headers).status_code == 200
+
+    assert everything(web_database) == before
+    assert ani.get("/rate/").status_code == 303
+
+
+@pytest.mark.parametrize(("language", "button"), [("en", "Start rating"), ("id", "Mulai menilai")])
+def test_a_rater_led_here_by_another_site_begins_by_one_button(
+    served: Flask, language: str, button: str
+) -> None:
+    ani = visitors.invited(served, "Ani")
+    ani.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
+    led = {"Sec-Fetch-Site": "cross-site"}
+    assert ani.get("/", headers=led).headers["Location"] == "/rate/"
+
+    page = ani.get("/rate/?category=budget&x=<b>", headers=led)
+
+    found = re.search(rf'class="button" href="([^"]+)">{button}<', page.text)
+    assert page.status_code == 200
+    assert found is not None
+    assert found[1] == "/rate/?category=budget&amp;x=&lt;b&gt;"
+    assert ani.get("/rate/", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+    assert ani.get("/rate/", headers={"Referer": "http://localhost/rate/"}).status_code == 303
+
+
+def test_a_part_is_refused_as_a_part(served: Flask, run_id: str) -> None:
+    stranger, rater = visitors.browser(served), visitors.invited(served, "Ani")
+
+    for client, status in ((stranger, 401), (rater, 403)):
+        answer = client.get(f"/runs/{run_id}", headers=PART)
+        assert answer.status_code == status
+        assert 'hx-target="#notices"' in answer.text
+
+
+@pytest.mark.parametrize("path", ["/history/", "/history/events.csv", "/history/events.jsonl"])
+def test_a_rater_never_sees_what_another_did(served: Flask, run_id: str, path: str) -> None:
+    owner, ani, budi = (
+        visitors.owner(served),
+        visitors.invited(served, "Ani"),
+        visitors.invited(served, "Budi"),
+    )
+    address = f"/runs/{run_id}/queries/1/rating"
+    owner.post(address, data={"notes": "a secret remark"})
+    assert "a secret remark" in owner.get(path).text
+
+    for client in (ani, budi):
+        for number in (1, 2, 3):
+            answer = client.get(path, query_string={"rater": number})
+            assert "a secret remark" not in answer.text
+            assert "hybrid" not in answer.text
+
+
+def test_a_task_is_its_rater_s_alone(served: Flask, web_database: Database) -> None:
+    ani, budi = visitors.invited(served, "Ani"), visitors.invited(served, "Budi")
+    task = ani.get("/rate/").headers["Location"]
+    card = re.search(r'name="card" value="(\w+)"', ani.get(task).text)
+    assert card is not None
+    verdict = {"card": card[1], "relevance": "1"}
+    before = everything(web_database)
+
+    for other in (budi, visitors.owner(served)):
+        assert other.get(task).status_code == 404
+        assert other.post(f"{task}/judgment", data=verdict).status_code == 404
+        assert other.post(f"{task}/rating", data={"quality": "5"}).status_code == 404
+    assert everything(web_database) == before
+
+    assert ani.post(f"{task}/judgment", data=verdict).status_code == 303
+    assert everything(web_database) != before
+
+
+def test_a_rater_receives_no_name_of_a_run_a_method_or_a_file(
+    served: Flask, web_database: Database, run_id: str
+) -> None:
+    other = stored(web_database, QUERIES, method="vector_only")
+    ani = visitors.invited(served, "Ani")
+    task = ani.get("/rate/").headers["Location"]
+    card = re.search(r'name="card" value="(\w+)"', ani.get(task).text)
+    assert card is not None
+    ani.post(f"{task}/judgment", data={"card": card[1], "relevance": "1"})
+
+    received = ""
+    for address in ("/", "/rate/", task, "/history/", "/history/events.csv",
+                    "/history/events.jsonl", "/sign-in", "/runs/", "/nothing"):  # fmt: skip
+        answer = ani.get(address)
+        received += f"{answer.headers}{answer.text}"
+
+    for secret in (run_id, other, "hybrid", "vector_only", "test_results", "web.sqlite"):
+        assert secret not in received
+
+
+def test_a_rater_is_shown_neither_the_database_nor_the_owner_s_pages(served: Flask) -> None:
+    page = visitors.invited(served, "Ani").get("/history/").text
+
+    assert "web.sqlite" not in page
+    for address in ("/runs/", "/runs/import", "/settings", "/raters/"):
+        assert f'href="{address}"' not in page
+
+
+def everything(
+    database: Database, *, with_tries: bool = False
+) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of every table, the counted tries where they are asked for."""
+    with database.reading() as session:
+        return {
+            name: sorted(tuple(map(str, row)) for row in session.execute(select(table)))
+            for name, table in Base.metadata.tables.items()
+            if with_tries or name != Attempt.__tablename__
+        }

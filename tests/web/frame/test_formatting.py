@@ -1,0 +1,45 @@
+"""Prices as the pages print them: nobody may read another amount in one than the card says."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from tests.property.cards import cards
+from webapp.importers.runs.prices import Price, read_price
+from webapp.records import Card
+from webapp.web.frame.formatting import BILLION, MILLION, TRILLION, full_price, price
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "printed"),
+    [
+        (800_000_000, 1_200_000_000, "Rp 800 jt – Rp 1,2 M"),
+        (1_200_000_000, 1_500_000_000, "Rp 1,2 M – Rp 1,5 M"),
+        (10_000, 312_500_000_000, "Rp 10.000 – Rp 312,5 M"),
+        (1, 312_500_000_000, "Rp 1 – Rp 312.500.000.000"),  # "1 – 312,5 M" would be 1 M up
+        (1_670_000_000, 1_671_000_000, "Rp 1,67 M"),  # both, to two decimals
+        (1_670_000_000, None, "Rp 1,67 M"),
+        (10_000, 1_249_995_000_000, "Rp 10.000 – Rp 1,25 T"),  # "1.250 M" could be 1,25 M
+    ],
+)
+def test_a_range_is_printed_as_it_is_meant(low: int, high: int | None, printed: str) -> None:
+    assert price(Card(title="Rumah", price=low, price_max=high)) == printed
+
+
+@given(cards().filter(lambda card: card.price))
+def test_what_a_page_prints_is_read_as_the_price_of_the_card(card: Card) -> None:
+    note = "rent" if card.price_period else None
+    full, short = read_price(full_price(card)), read_price(price(card))
+
+    assert full == Price(card.price, card.price_max, note, card.price_period)
+    assert_close(short.low, card.price or 0)
+    assert_close(short.high or short.low, card.price_max or card.price or 0)
+
+
+def assert_close(read: int | None, meant: int) -> None:
+    """What was read is `meant`, to two decimals of the unit that it is printed in."""
+    units = (TRILLION, BILLION, MILLION)
+    unit = next((unit for unit in units if meant >= unit * (1 - 1 / 200_000)), 0)
+    assert read is not None
+    assert abs(read - meant) <= unit / 200

@@ -1,0 +1,136 @@
+"""What a chatbot wrote is shown without doing anything."""
+
+from __future__ import annotations
+
+import re
+from time import process_time
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.services.runs.runs import card, query
+from tests.web.conftest import stored
+from webapp.db.engine import Database
+from webapp.web.frame.markdown import MOST_IN_A_LINE, intro, line, link, render
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "<iframe src='//evil.example'></iframe>",
+    "<style>*{display:none}</style>",
+    "<form action='//evil.example'><button>x",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "[x](vbscript:x)",
+    '[x](https://a.example "onmouseover=alert(1)")',
+    "![x](https://evil.example/pixel.png)",
+    "<a href='javascript:alert(1)'>x</a>",
+    "<hx-partial hx-target='body'>x</hx-partial>",
+    "<b><i><u>unclosed <table><tr>",
+    "</div></details></section></main>",
+    "`<script>`",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "a\x00<scr\x00ipt>b",
+]
+ALIVE = re.compile(
+    r"<(?:script|img|svg|iframe|style|form|button|input|div|section|main|hx-)|"
+    r"<[^>]+\son\w+=|<[^>]+(?:href|src)=[\"']?(?:javascript|data|vbscript):",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_a_chatbot_writes_comes_alive(text: str) -> None:
+    assert not ALIVE.search(render(text))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_card_is_only_text(
+    client: FlaskClient, web_database: Database, text: str
+) -> None:
+    hostile = card("a", title=text, location=text, certificate=text, url=text, image_url=text)
+    run_id = stored(web_database, [query(1, hostile, text=text, category=text)])
+
+    page = client.get(f"/runs/{run_id}/queries/1").text
+
+    cards = page.split('id="cards"')[1].split("</article>")[0]
+    assert not re.search(r"<(?:script|img|svg|iframe|style|hx-)", cards)
+    assert "javascript:" not in re.sub(r">[^<]*<", "><", cards).lower()
+
+
+def test_links_open_apart_and_tell_nobody() -> None:
+    html = render("[Lihat Detail](https://listing.example/a)")
+
+    assert 'target="_blank"' in html
+    assert 'rel="noopener noreferrer nofollow ugc"' in html
+
+
+def test_pictures_load_only_where_they_are_wanted() -> None:
+    text = "![rumah](https://listing.example/a.jpg)"
+
+    assert "<img" not in render(text)
+    assert 'referrerpolicy="no-referrer"' in render(text, pictures=True)
+
+
+def test_marks_that_reorder_text_are_gone() -> None:
+    assert str(render("Rp\u202e000.1\u2066x\u200f")) == "<p>Rp000.1x</p>\n"
+
+
+def test_an_endless_title_is_cut(client: FlaskClient, web_database: Database) -> None:
+    run_id = stored(web_database, [query(1, card("a", title="x" * 1_000_000))])
+
+    page = client.get(f"/runs/{run_id}/queries/1")
+
+    assert len(line("x" * 1_000_000)) == MOST_IN_A_LINE + 1
+    assert len(page.data) < 60_000
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, "*a " * 50_000, "> " * 20_000, "`" * 50_001])
+def test_no_text_takes_long(text: str) -> None:
+    start = process_time()
+    render(text)
+
+    assert process_time() - start < 2
+
+
+def test_thousands_of_empty_lines_before_a_list_take_no_longer_than_words() -> None:
+    start = process_time()
+
+    assert intro("Dua rumah:" + "\n" * 20_000 + "1. **Rumah A**") == "Dua rumah:"
+    assert intro("\n \n  1. **Rumah A**") == ""
+    assert process_time() - start < 1
+
+
+def test_all_of_a_text_longer_than_any_answer_is_shown_as_it_was_written() -> None:
+    start = process_time()
+    shown = render("LT 1m² <b> " * 300_000, whole=True)
+
+    assert shown == "<pre>" + "LT 1m² &lt;b&gt; " * 300_000 + "</pre>"
+    assert process_time() - start < 2
+
+
+def test_half_a_character_is_left_out() -> None:
+    assert line("rumah\ud800 murah\udc80") == "rumah murah"
+    assert str(render("rumah\udc80")) == "<p>rumah</p>\n"
+
+
+def test_a_long_answer_is_cut_until_all_of_it_is_asked_for(
+    client: FlaskClient, web_database: Database
+) -> None:
+    from dataclasses import replace
+
+    long = replace(query(1, card("a")), response="kata " * 6_000 + "akhir")
+    run_id = stored(web_database, [long])
+
+    assert "akhir" not in client.get(f"/runs/{run_id}/queries/1").text
+    assert "akhir" in client.get(f"/runs/{run_id}/queries/1?whole=1").text
+
+
+@pytest.mark.parametrize(
+    "url", ["", "/a", "ftp://a.example", "https:", "http://[", "//a.example", "mailto:a@b.c"]
+)
+def test_only_web_addresses_are_links(url: str) -> None:
+    assert link(url) is None

@@ -1,0 +1,406 @@
+"""The gold editor: questions as forms, with a map, a preview and versions; no script needed."""
+
+from __future__ import annotations
+
+import json
+import re
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import NOW
+from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
+from tests.web.conftest import PART, WAYS
+from tests.web.frame.test_hostile_texts import HOSTILE, check
+from webapp.db.engine import Database
+from webapp.db.models import Run
+from webapp.importers.runs import json_runs
+from webapp.services.gold import gold
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+FIRST = {
+    "number": "1",
+    "question": GOLD["questions"][0]["question"],
+    "category": "area",
+    "expected": "has_data",
+    "mode": "auto",
+    "property_type": "house",
+    "listing_type": "sale",
+    "keywords": "cemara",
+    "lat": "3,6",
+    "lng": "98.7",
+    "radius_km": "2",
+    "price_max": "1 M",
+    "action": "save",
+}
+"""The first gold question as somebody would type it."""
+
+
+@pytest.fixture(name="editor")
+def _editor(web_database: Database) -> str:
+    """The address of the made-up set's gold questions."""
+    return edited(web_database)
+
+
+def edited(database: Database, *, with_gold: bool = True) -> str:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        owner = studies.raters(session, study)[0]
+        run = stored_run(session, study, owner, with_gold=with_gold)
+        address = f"/gold/{run.question_set_id}"
+        session.commit()
+    return address
+
+
+def document(client: FlaskClient, editor: str) -> dict[str, object]:
+    return dict(client.get(f"{editor}/questions.json").get_json())
+
+
+def constraints(client: FlaskClient, editor: str, position: int = 0) -> object:
+    questions = document(client, editor)["questions"]
+    assert isinstance(questions, list)
+    return questions[position]["constraints"]
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", html.rsplit("<main", maxsplit=1)[-1]).split())
+
+
+def test_a_form_saved_as_it_is_changes_nothing(client: FlaskClient, editor: str) -> None:
+    html = client.get(f"{editor}/questions/1").text
+    fields = dict(re.findall(r'<input id="(\w+)" name="\w+" value="([^"]*)"', html))
+    chosen = {"expected": "has_data", "mode": "auto", "listing_type": "sale", "action": "save"}
+    before = document(client, editor)
+
+    assert client.post(f"{editor}/questions/1", data=fields | chosen).status_code == 303
+
+    assert document(client, editor) == before
+    assert client.get(f"{editor}/questions.json?version=2").status_code == 404
+
+
+FULL: dict[str, Any] = {
+    "id": 9,
+    "question": "Rumah sekitar 1 M di Jl. Cemara, Medan?",
+    "category": "area",
+    "expected_result": "has_data",
+    "evaluation_mode": "auto",
+    "constraints": {
+        "property_type": "house",
+        "location": {"keywords": ["Jl. Cemara, Medan"], "lat": 3.628602097142661,
+                     "lng": 98.69582971809083, "radius_km": 3},
+        "price": {"target": 1_234_567_891, "tolerance": 0.123456, "currency": "IDR", "why": "x"},
+        "bedrooms": {"min": 2, "max": 4},
+        "floors": {"exact": 2},
+        "garage": 1,
+    },
+    "notes": "kept",
+}  # fmt: skip
+"""A question with a target, a tolerance, counts, and what fields cannot say."""
+
+
+def with_fields(client: FlaskClient, editor: str, number: int) -> dict[str, str]:
+    """The form of a question as a browser would send it unchanged."""
+    html = client.get(f"{editor}/questions/{number}").text
+    fields = dict(re.findall(r'<input id="(\w+)" name="\w+" value="([^"]*)"', html))
+    return fields | {"expected": "has_data", "mode": "auto", "listing_type": "", "action": "save"}
+
+
+@pytest.fixture(name="full")
+def _full(client: FlaskClient, editor: str) -> str:
+    """The editor, the full question taken in."""
+    file = (BytesIO(json.dumps({"threshold_t": 0.65, "questions": [FULL]}).encode()), "gold.json")
+    assert client.post(f"{editor}/import", data={"file": file}).status_code == 303
+    return editor
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_targets_tolerances_and_counts_saved_as_they_are_leave_the_file_as_it_was(
+    client: FlaskClient, full: str, language: str
+) -> None:
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
+    fields = with_fields(client, full, 9)
+
+    assert fields["price_target"].replace(".", "").replace(",", "") == "1234567891"
+    counts = [fields[name] for name in ("bedrooms_min", "bedrooms_max", "floors_exact")]
+    assert counts == ["2", "4", "2"]
+    assert client.post(f"{full}/questions/9", data=fields).status_code == 303
+    assert document(client, full)["questions"] == [FULL]
+    assert client.get(f"{full}/questions.json?version=3").status_code == 404
+
+
+def test_a_target_its_tolerance_and_counts_are_edited_and_the_rest_stays(
+    client: FlaskClient, full: str
+) -> None:
+    typed = {"price_target": "1,5 M", "price_tolerance": "10", "bedrooms_exact": "3",
+             "bedrooms_min": "", "bedrooms_max": ""}  # fmt: skip
+    client.post(f"{full}/questions/9", data=with_fields(client, full, 9) | typed)
+
+    found = document(client, full)["questions"]
+    assert isinstance(found, list)
+    assert found[0]["constraints"] == FULL["constraints"] | {
+        "price": {"target": 1_500_000_000, "tolerance": 0.1, "currency": "IDR"},
+        "bedrooms": {"exact": 3},
+    }
+    assert (found[0]["notes"], document(client, full)["threshold_t"]) == ("kept", 0.65)
+
+
+def test_amounts_with_units_become_exact_numbers(client: FlaskClient, editor: str) -> None:
+    prices = {"price_min": "800 juta", "price_max": "1,5 M", "price_tolerance": "10"}
+    client.post(f"{editor}/questions/1", data=FIRST | prices)
+
+    assert constraints(client, editor) == {
+        "property_type": "house",
+        "listing_type": "sale",
+        "location": {"keywords": ["cemara"], "lat": 3.6, "lng": 98.7, "radius_km": 2.0},
+        "price": {"min": 800_000_000, "max": 1_500_000_000, "tolerance": 0.1},
+    }
+
+
+def test_a_price_in_words_is_understood_and_can_be_looked_at_first(
+    client: FlaskClient, editor: str
+) -> None:
+    spread = client.post(
+        f"{editor}/questions/1", data=FIRST | {"price_words": "1M an", "action": "price"}
+    )
+    assert 'name="price_min" value="1,000,000,000"' in spread.text
+    assert 'name="price_max" value="1,990,000,000"' in spread.text
+    assert client.get(f"{editor}/questions.json?version=2").status_code == 404  # only looked
+
+    client.post(f"{editor}/questions/1", data=FIRST | {"price_words": "1M an"})
+    found = constraints(client, editor)
+    assert isinstance(found, dict)
+    assert found["price"] == {"min": 1_000_000_000, "max": 1_990_000_000}
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("price_max", "murah"),
+        ("price_words", "kira-kira"),
+        ("price_tolerance", "200"),
+        ("lat", "north"),
+        ("lat", "91"),
+        ("lng", ""),
+        ("radius_km", "-1"),
+        ("bedrooms_min", "tiga"),
+        ("floors_max", "9999999999"),
+        ("number", "2"),  # the second question's
+        ("number", "x"),
+        ("question", " "),
+        ("category", "x" * 300),
+    ],
+)
+def test_what_cannot_be_is_marked_and_nothing_is_saved(
+    client: FlaskClient, editor: str, field: str, typed: str
+) -> None:
+    answer = client.post(f"{editor}/questions/1", data=FIRST | {field: typed})
+
+    assert answer.status_code == 422
+    assert "Nothing was saved yet" in answer.text
+    marked = set(re.findall(r'name="(\w+)"[^>]*aria-invalid', answer.text))
+    assert marked == {"lat" if field == "lng" else field}
+    assert client.get(f"{editor}/questions.json?version=2").status_code == 404
+
+
+@pytest.mark.parametrize("headers", WAYS)
+def test_a_look_shows_which_listings_satisfy_the_question_as_typed(
+    client: FlaskClient, web_database: Database, headers: dict[str, str]
+) -> None:
+    """A and d, e satisfy (d, e came for another question); b is too dear, c elsewhere."""
+    editor = edited(web_database)
+    with web_database.reading() as session:
+        run = session.query(Run.id).scalar()
+    data = FIRST | {"action": "look", "run": run}
+    shown = text_of(client.post(f"{editor}/questions/1", data=data, headers=headers).text)
+    assert "3 listings satisfy the question" in shown
+    assert "Of 5 distinct listings of this run; it gave 1 of them to this question." in shown
+    assert "Price 1" in shown
+
+    dearer = data | {"price_max": "2 M"}
+    assert "4 listings satisfy" in client.post(f"{editor}/questions/1", data=dearer).text
+
+
+def test_with_a_script_a_look_is_a_part(client: FlaskClient, editor: str) -> None:
+    answer = client.post(f"{editor}/questions/1", data=FIRST | {"action": "look"}, headers=PART)
+
+    assert answer.text.strip().startswith('<section id="preview"')
+    assert "<html" not in answer.text
+
+
+def test_a_click_on_the_map_sets_the_point_without_a_script(
+    client: FlaskClient, editor: str
+) -> None:
+    data = {name: value for name, value in FIRST.items() if name != "action"}
+    click = {"frame": "3.6 98.7 10", "map.x": "170", "map.y": "0"}
+    answer = client.post(f"{editor}/questions/1", data=data | click)
+
+    assert answer.status_code == 200
+    assert 'name="lat" value="3.644966"' in answer.text  # 5 km north of 3.6, by 111.195 km a degree
+    assert 'name="lng" value="98.700000"' in answer.text
+
+
+def test_a_known_place_fills_words_point_and_radius(client: FlaskClient, editor: str) -> None:
+    file = {"locations": {"usu": {"name": "USU", "keywords": ["usu"], "lat": 3.5, "lng": 98.6}}}
+    taken = client.post(
+        f"{editor}/places", data={"file": (BytesIO(json.dumps(file).encode()), "l.json")}
+    )
+    assert taken.status_code == 303
+    answer = client.post(
+        f"{editor}/questions/1", data=FIRST | {"action": "place", "place": "USU"}
+    ).text
+
+    for name, value in (("keywords", "usu"), ("lat", "3.5"), ("lng", "98.6"), ("radius_km", "2")):
+        assert f'name="{name}" value="{value}"' in answer
+    assert document(client, editor)["locations"] == file["locations"]
+
+
+def test_listings_and_places_are_drawn(client: FlaskClient, web_database: Database) -> None:
+    edited(web_database)
+    near = {"verified": True, "api_data": {"latitude": 3.61, "longitude": 98.7}}
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        owner = studies.raters(session, study)[0]
+        listed = {1: [listing("far", location="Jauh") | near], 2: [], 3: []}
+        read = json_runs.read("other.json", v2_file(listed))
+        run = session.get_one(Run, imports.store(session, study, read, Labels(), NOW).id)
+        gold.import_file(session, owner, run.question_set_id, "g.json", gold_bytes(), NOW)
+        address = f"/gold/{run.question_set_id}/questions/1?run={run.id}"
+        session.commit()
+    html = client.get(address).text
+
+    assert html.count('class="fits"') == 1  # 1.1 km away, within 2 km
+    assert 'class="radius"' in html
+    assert ">cemara</text>" in html
+    assert 'type="image"' in html
+
+
+def test_a_question_is_added_and_taken_out_again(client: FlaskClient, editor: str) -> None:
+    added = client.post(f"{editor}/questions/0", data=FIRST | {"number": "4", "question": "Baru?"})
+    assert (added.status_code, added.location) == (303, f"{editor}#question-4")
+    assert "Baru?" in client.get(editor).text
+
+    client.post(f"{editor}/questions/4/remove")
+
+    assert "Baru?" not in client.get(editor).text
+    assert client.get(f"{editor}/questions/4").status_code == 404
+
+
+def test_versions_are_listed_taken_away_and_put_in_force_again(
+    client: FlaskClient, editor: str
+) -> None:
+    client.post(f"{editor}/threshold", data={"threshold": "0,8"})
+    assert document(client, editor)["threshold_t"] == 0.8
+    assert client.get(f"{editor}/questions.json?version=1").get_json()["threshold_t"] == 0.6
+
+    client.post(f"{editor}/restore", data={"version": "1"})
+
+    assert document(client, editor)["threshold_t"] == 0.6
+    assert "3. gold.json" in text_of(client.get(editor).text)
+
+
+@pytest.mark.parametrize("headers", WAYS)
+def test_what_a_threshold_would_make_of_the_runs_is_seen_before_it_is_saved(
+    client: FlaskClient, editor: str, headers: dict[str, str]
+) -> None:
+    """Question 1 passes with a lower T; typed in either language, saved by nobody."""
+    now = text_of(client.get(editor).text)
+    high = client.get(f"{editor}?threshold=1", headers=headers).text
+    low = client.get(f"{editor}?threshold=0,0625", headers=headers).text
+
+    counts = [
+        re.search(r"(\d+) of 3 questions are met", said)[1]  # type: ignore[index]
+        for said in (text_of(high), now, text_of(low))
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[2]
+    assert "Only looked at: T = 0.6 is in force until you save." in high
+    assert f"(with T = 0.6: {counts[1]})" in text_of(high)
+    assert "Only looked at" not in now
+    assert ("<html" in high) == (not headers)
+    assert document(client, editor)["threshold_t"] == 0.6
+
+
+def test_a_threshold_keeps_its_decimals(client: FlaskClient, editor: str) -> None:
+    client.post(f"{editor}/threshold", data={"threshold": "0.6543"})
+    page = client.get(editor).text
+
+    assert 'name="threshold" value="0.6543"' in page
+    client.post(f"{editor}/threshold", data={"threshold": "0.6543"})
+    assert document(client, editor)["threshold_t"] == 0.6543
+    assert client.get(f"{editor}/questions.json?version=3").status_code == 404
+
+
+@pytest.mark.parametrize("typed", ["much", "1.5", "-1", "0..5"])
+def test_what_is_no_threshold_is_told_while_typing(
+    client: FlaskClient, editor: str, typed: str
+) -> None:
+    answer = client.get(editor, query_string={"threshold": typed}, headers=PART)
+
+    assert answer.status_code == 200
+    assert "T is a number from 0 to 1" in answer.text
+
+
+@pytest.mark.parametrize("typed", ["", "x", "1.5", "-1", "nan"])
+def test_a_threshold_that_is_no_share_is_refused(
+    client: FlaskClient, editor: str, typed: str
+) -> None:
+    assert client.post(f"{editor}/threshold", data={"threshold": typed}).status_code == 400
+    assert document(client, editor)["threshold_t"] == 0.6
+
+
+def test_gold_questions_begin_with_the_questions_of_the_set(
+    client: FlaskClient, web_database: Database
+) -> None:
+    editor = edited(web_database, with_gold=False)
+    assert client.get(f"{editor}/questions/1").status_code == 404
+    assert editor in client.get("/gold/").text
+
+    client.post(f"{editor}/begin")
+
+    found = document(client, editor)["questions"]
+    assert isinstance(found, list)
+    assert [one["question"] for one in found] == [one["question"] for one in GOLD["questions"]]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/gold/99999"),
+        ("GET", "/gold/99999/questions/1"),
+        ("POST", "/gold/99999/begin"),
+        ("POST", "/gold/99999/threshold"),
+        ("POST", "{editor}/restore"),
+        ("POST", "{editor}/questions/77/remove"),
+        ("GET", "{editor}/questions/77"),
+    ],
+)
+def test_what_is_not_there_says_so(
+    client: FlaskClient, editor: str, method: str, path: str
+) -> None:
+    data = {"threshold": "0.5"} if method == "POST" else None
+    answer = client.open(path.format(editor=editor), method=method, data=data)
+
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if "megabyte" not in name])
+def test_hostile_text_is_only_text(client: FlaskClient, editor: str, name: str) -> None:
+    hostile = HOSTILE[name].encode(errors="replace").decode().replace("\x00", "")
+    typed = {"question": hostile or "x", "category": hostile[:200], "property_type": hostile[:200]}
+    typed |= {"keywords": hostile, "lat": hostile, "price_words": hostile, "run": hostile}
+    wrong = client.post(f"{editor}/questions/1", data=FIRST | typed)
+    check(wrong.text, "wrong")
+    good = FIRST | typed | {"lat": "3.6", "price_words": "", "price_max": ""}
+    client.post(f"{editor}/questions/1", data=good)
+    place = {"locations": {"x": {"name": hostile or "x", "lat": 3.6, "lng": 98.7}}}
+    file = (BytesIO(json.dumps(place).encode()), f"{hostile[:20]}.json")
+    client.post(f"{editor}/places", data={"file": file})
+
+    for address in ("/gold/", editor, f"{editor}/questions/1"):
+        answer = client.get(address)
+        assert answer.status_code == 200
+        check(answer.text.replace("<svg", "<i").replace("</svg", "</i"), address)

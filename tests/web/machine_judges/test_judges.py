@@ -1,0 +1,412 @@
+"""The owner makes a machine judge, sees its cost, lets it work and decides on its figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.chatbot import bots
+from tests.chatbot.bots import Bot
+from tests.services.machine_judges import machines
+from tests.services.runs.runs import card, query
+from tests.web.conftest import PART, in_english, made_once, stored
+from webapp.db.engine import Database
+from webapp.db.models import LogEntry, MachineJudge, MachineSession, Rater
+from webapp.services.machine_judges import judges, sessions
+from webapp.services.machine_judges.sessions import ALIVE, Terms
+from webapp.services.people import raters
+from webapp.services.study import studies
+from webapp.web.frame import access
+from webapp.web.frame.background import background, set_up
+
+WAIT = 60
+HERE = "/study/machine-judges"
+CARDS = [query(n, *(card(f"p{n}{letter}") for letter in "abc"), text=f"Rumah {n}?")
+         for n in range(1, 10)]  # fmt: skip
+N = 27
+
+
+@pytest.fixture(name="bot")
+def _bot(app: Flask) -> Iterator[Bot]:
+    """An endpoint that finds all relevant, and is configured."""
+    with bots.serving(machines.always("relevant")) as bot:
+        app.config["JUDGE"] = machines.endpoint(bot)
+        yield bot
+        background(app).judging.is_idle(WAIT)
+
+
+@pytest.fixture(name="run", autouse=True)
+def _run(web_database: Database) -> str:
+    return run_of_nine(web_database)
+
+
+@made_once
+def run_of_nine(database: Database) -> str:
+    return stored(database, CARDS)
+
+
+def make(client: FlaskClient, name: str = "Mesin") -> str:
+    """Make a judge with our own prompt; return the address of its page."""
+    form = client.get(f"{HERE}/new?language=en").text
+    prompt = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", form, re.DOTALL)
+    assert prompt is not None
+    plain = prompt[1].replace("&#34;", '"').replace("&#39;", "'").replace("&amp;", "&")
+    answer = client.post(f"{HERE}/", data={"name": name, "language": "en", "prompt": plain})
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["Location"])
+
+
+def finish(app: Flask) -> None:
+    """Wait until nobody is at work."""
+    assert background(app).judging.is_idle(WAIT)
+
+
+def rate_all(client: FlaskClient, run_id: str, *, wrong: int = 0) -> None:
+    """Let the owner call everything relevant but the first cards of the first `wrong` answers."""
+    for number in range(1, 10):
+        for rank in (1, 2, 3):
+            verdict = "0" if rank == 1 and number <= wrong else "1"
+            client.post(
+                f"/runs/{run_id}/queries/{number}/results/{rank}/judgment",
+                data={"relevance": verdict},
+            )
+
+
+def judge_of(session: object) -> MachineJudge:
+    found: MachineJudge | None = session.scalar(select(MachineJudge))  # type: ignore[attr-defined]
+    assert found is not None
+    return found
+
+
+def test_without_an_endpoint_only_how_to_configure_one_is_offered(client: FlaskClient) -> None:
+    page = client.get(f"{HERE}/").text
+
+    assert "No endpoint is configured" in page
+    assert "RELEVANSI_JUDGE_URL" in page
+    assert "<form" not in page.partition("<main")[2].partition("</main>")[0]
+    assert f"{HERE}/new" not in page
+    for answer in (client.get(f"{HERE}/new"), client.post(f"{HERE}/", data={"name": "x"})):
+        assert answer.status_code == 409
+        assert "No endpoint for a machine judge is configured" in answer.text
+
+
+def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskClient) -> None:
+    from webapp.config import JudgeEndpoint
+
+    app.config["JUDGE"] = JudgeEndpoint("me:secret@nowhere", "m")
+    page = client.get(f"{HERE}/")
+
+    assert "is no http or https address" in page.text
+    assert "secret" not in page.text
+    assert client.get(f"{HERE}/new").status_code == 409
+
+
+def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, bot: Bot) -> None:
+    address = make(client)
+    first = client.get(address).text
+    asked = {"prompt_price": "1000", "completion_price": "2000", "currency": "USD",
+             "most_calls": "", "most_tokens": "", "at_once": "2"}  # fmt: skip
+    agreed = client.get(address, query_string=asked).text
+
+    assert "27 cards are left" in first
+    assert "divided by 4" in first
+    assert 'action="/study/machine-judges/2/start"' not in first
+    assert re.search(r"Start: judge 27 cards, about [\d.]+ USD", agreed)
+    assert 'name="prompt_price" value="1000"' in agreed
+    assert "no limit is set" in agreed.casefold()
+    assert bot.asked == []
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "told"),
+    [
+        ("prompt_price", "free", "Please write a price in digits"),
+        ("most_calls", "-1", "Please write a whole number"),
+        ("most_tokens", "0", "too small or too large"),
+        ("at_once", "9", "too small or too large"),
+        ("currency", "much too long", "too long"),
+    ],
+)
+def test_terms_that_cannot_be_are_refused_with_what_is_wrong(
+    client: FlaskClient, bot: Bot, field: str, typed: str, told: str
+) -> None:
+    address = make(client)
+    shown = client.get(address, query_string={field: typed})
+    started = client.post(f"{address}/start", data={field: typed})
+
+    assert told in shown.text
+    assert (shown.status_code, started.status_code) == (200, 422)
+    assert told in started.text
+    assert client.get(f"{address}/start").headers["Location"] == address
+    assert bot.asked == []
+
+
+def test_a_judge_works_on_while_pages_are_shown_and_tells_what_it_used(
+    app: Flask, client: FlaskClient, bot: Bot
+) -> None:
+    address = make(client)
+    client.post(
+        f"{address}/start",
+        data={"prompt_price": "1,5", "completion_price": "2", "currency": "USD", "at_once": "3"},
+    )
+    finish(app)
+    page, part = client.get(address).text, client.get(address, headers=PART).text
+
+    assert len(bot.asked) == N
+    assert "27 of 27 cards judged" in page
+    assert "It has judged every card of the study." in page
+    assert f"{N * 300:,} + {N * 20:,} tokens" in page
+    assert re.search(r"tokens · 0\.0132 USD", page)  # 8,100 x 1.5 + 540 x 2, a million
+    assert part.lstrip().startswith("<section") or 'id="work"' in part
+    assert "<html" not in part
+    assert "every 2s" not in page
+    assert "27 judgments" in client.get("/raters/").text
+
+
+def test_a_judge_can_be_stopped_and_started_again_for_the_rest(
+    app: Flask, client: FlaskClient, bot: Bot
+) -> None:
+    address = make(client)
+    client.post(f"{address}/start", data={"most_calls": "4", "at_once": "1"})
+    finish(app)
+    assert "4 of 27 cards judged" in client.get(address).text
+    assert "the limit was reached" in client.get(address).text
+    bot.behaviours = (bots.silent,)
+    client.post(f"{address}/start", data={"at_once": "1"})
+    assert bot.waiting.wait(WAIT)
+    running = client.get(address).text
+    part = client.get(address, headers=PART).text
+    client.post(f"{address}/stop")
+    bot.behaviours = (machines.always("relevant"),)
+    bot.released.set()
+    finish(app)
+
+    assert "At work now." in running
+    assert 'hx-trigger="every 2s"' in part
+    assert "Start: judge" not in running
+    assert "stopped by you" in client.get(address).text
+    bot.released.clear()
+    client.post(f"{address}/start", data={})
+    finish(app)
+    assert "27 of 27 cards judged" in client.get(address).text
+
+
+def test_a_restart_of_the_server_goes_on_by_itself(
+    app: Flask, client: FlaskClient, web_database: Database, bot: Bot
+) -> None:
+    """A session is running, and nobody works: as the next process finds it."""
+    address = make(client)
+    with web_database.writing() as session:
+        at = app.config["JUDGE"]
+        sessions.start(session, judge_of(session), at, Terms(), access.now())
+        session.commit()
+    assert bot.asked == []
+    set_up(app)
+    assert background(app).judging.is_idle(0)  # an application that serves nobody asks nobody
+    background(app).judge()
+    finish(app)
+
+    assert len(bot.asked) == N
+    assert "27 of 27 cards judged" in client.get(address).text
+
+
+@pytest.mark.usefixtures("bot")
+def test_a_session_that_nobody_works_on_is_told_so_and_can_go_on(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    address = make(client)
+    with web_database.writing() as session:
+        long_ago = access.now() - ALIVE - timedelta(minutes=1)
+        at = app.config["JUDGE"]
+        sessions.start(session, judge_of(session), at, Terms(), long_ago)
+        session.commit()
+    assert "Nobody goes on with it" in client.get(address).text
+    client.post(f"{address}/resume")
+    finish(app)
+
+    assert "27 of 27 cards judged" in client.get(address).text
+
+
+def test_a_server_that_stops_takes_nothing_new_and_keeps_what_was_on_its_way(
+    app: Flask, client: FlaskClient, web_database: Database, bot: Bot
+) -> None:
+    address = make(client)
+    bot.behaviours = (bots.silent, machines.always("relevant"))
+    client.post(f"{address}/start", data={"at_once": "1"})
+    assert bot.waiting.wait(WAIT)
+    assert not background(app).judging.finish(0)
+    bot.released.set()
+
+    assert background(app).judging.finish(WAIT)
+    assert len(bot.asked) <= 2  # the silent try, and the same card once more
+    with web_database.reading() as session:
+        assert session.scalar(select(MachineSession.state)) == "running"
+    set_up(app)
+    assert background(app).judging.is_idle(0)  # an application that serves nobody asks nobody
+    background(app).judge()
+    finish(app)
+    assert "27 of 27 cards judged" in client.get(address).text
+
+
+def test_why_it_stopped_by_itself_is_told_in_words(
+    app: Flask, client: FlaskClient, bot: Bot
+) -> None:
+    bot.behaviours = (bots.status(401, {"error": {"message": "no such key <b>"}}),)
+    address = make(client)
+    client.post(f"{address}/start", data={"at_once": "1"})
+    finish(app)
+    page = client.get(address).text
+
+    assert "It stopped by itself." in page
+    assert "The endpoint refused the call." in page
+    assert "401 no such key &lt;b&gt;" in page
+    assert "No verdict was made up for these." in page
+
+
+def test_a_missing_key_is_told_before_anything_is_asked(
+    app: Flask, client: FlaskClient, bot: Bot
+) -> None:
+    app.config["JUDGE"] = machines.endpoint(bot, key_variable="NO_SUCH_KEY")
+    answer = client.post(f"{make(client)}/start", data={})
+
+    assert answer.status_code == 409
+    assert "holds none" in answer.text
+    assert bot.asked == []
+
+
+def test_a_version_is_refused_with_another_model_and_never_changed(
+    app: Flask, client: FlaskClient, bot: Bot
+) -> None:
+    address = make(client)
+    app.config["JUDGE"] = machines.endpoint(bot, "other-model")
+    page = client.get(address).text
+
+    assert "other-model at" in page
+    assert "which is not this judge" in page
+    assert "Show the cost" not in page
+    assert client.post(f"{address}/start", data={}).status_code == 409
+    app.config["JUDGE"] = None
+    assert "No endpoint is configured, so it cannot go on." in client.get(address).text
+
+
+@pytest.mark.usefixtures("bot")
+def test_a_judge_needs_a_name_of_its_own_and_a_prompt_with_its_places(client: FlaskClient) -> None:
+    make(client)
+    for data, told in (
+        ({"name": "mesin", "prompt": "{question} {card}"}, "a rater of this name already"),
+        ({"name": "", "prompt": "{question} {card}"}, "Please fill this in."),
+        ({"name": "Baru", "prompt": "{question} only"}, "The prompt needs the place {card}."),
+    ):
+        answer = client.post(f"{HERE}/", data={"language": "en", **data})
+        assert answer.status_code == 422
+        assert told in answer.text
+        assert "only" not in data["prompt"] or "{question} only" in answer.text
+
+
+@pytest.mark.usefixtures("bot")
+def test_figures_are_refused_until_the_owner_has_seen_the_agreement_and_said_so(
+    app: Flask, client: FlaskClient, web_database: Database, run: str
+) -> None:
+    address = make(client)
+    client.post(f"{address}/start", data={})
+    finish(app)
+    figures = f"/runs/{run}/metrics.json"
+    before = client.get(figures, query_string={"rule": "majority"}).json
+    refused = client.get(figures, query_string={"rule": "rater Mesin"})
+    assert refused.status_code == 409
+    assert "Study, Machine judges" in refused.text
+    assert "There is no card yet that both" in client.get(f"{address}/agreement").text
+    assert client.post(f"{address}/release").status_code == 409
+    rate_all(client, run, wrong=2)
+    page = client.get(f"{address}/agreement").text
+    client.post(f"{address}/release")
+
+    assert "Both decided 27 cards" in page
+    assert page.index("Where they differ") < page.index("P1A") < page.index("P2A")
+    assert "As the card says." in page
+    assert "Its figures are in use since" in client.get(f"{address}/agreement").text
+    chosen = client.get(figures, query_string={"rule": "rater Mesin"}).json
+    assert chosen is not None
+    assert before is not None
+    assert chosen["rule"] == "machine Mesin"
+    shown = client.get(f"/runs/{run}", query_string={"rule": "machine Mesin"}).text
+    assert '<option value="machine Mesin" selected>Mesin (machine) alone</option>' in shown
+    assert "Mesin (machine) alone" in client.get("/comparisons/").text
+    with web_database.reading() as session:
+        (line,) = session.scalars(
+            select(LogEntry.new).where(LogEntry.action == "release machine judge")
+        )
+    assert line == "n = 27, kappa = 0.0000"  # the machine says one thing only
+    client.post(f"{address}/withdraw")
+    assert client.get(figures, query_string={"rule": "machine Mesin"}).status_code == 409
+    assert "Mesin" not in client.get(f"/runs/{run}").text
+
+
+@pytest.mark.usefixtures("bot")
+def test_a_machine_is_marked_wherever_raters_are_listed_and_nobody_is_one(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    address = make(client)
+    client.post(f"{address}/start", data={"most_calls": "1"})
+    finish(app)
+    client.post("/password", data={"password": "long enough", "again": "long enough"})
+    page = client.get("/raters/").text
+    line = page[page.index(">Mesin ") :].partition("</li>")[0]
+
+    assert '<span class="hint">machine</span>' in line
+    assert "/invitations" not in line
+    assert "Mesin</b> (machine)" in client.get("/history/").text
+    standing = client.get("/study/standing").text
+    assert "1 machine judge is in no number of this page." in standing
+    assert "Mesin" not in standing
+    with web_database.reading() as session:
+        machine = session.scalar(select(Rater.id).where(Rater.is_machine))
+    assert client.post(f"/raters/{machine}/invitations").status_code == 409
+    answer = client.post("/raters/", data={"name": "mesin", "by": "link", "days": "7"})
+    assert (answer.status_code, "nobody comes in as one" in answer.text) == (422, True)
+
+
+@pytest.mark.usefixtures("bot")
+def test_where_nobody_signs_in_the_machine_is_not_offered(
+    client: FlaskClient, web_database: Database
+) -> None:
+    make(client)
+    assert "Mesin" not in client.get("/sign-in").text
+    with web_database.reading() as session:
+        machine = session.scalar(select(Rater.id).where(Rater.is_machine))
+    client.post("/sign-in/rater", data={"rater_id": str(machine)})
+
+    assert "Mesin" not in client.get("/").text.partition("<main")[0]
+
+
+@pytest.mark.usefixtures("bot")
+def test_a_machine_judge_can_be_deleted_with_all_it_gave(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    address = make(client)
+    client.post(f"{address}/start", data={})
+    finish(app)
+    with web_database.reading() as session:
+        machine = session.scalar(select(Rater.id).where(Rater.is_machine))
+    client.post(f"/raters/{machine}/remove", data={"judgments": "delete"})
+
+    assert client.get(address).status_code == 404
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        assert judges.lines(session, study) == ()
+        assert len(raters.lines(session, study)) == 1
+
+
+@pytest.mark.usefixtures("bot")
+def test_an_unknown_judge_is_not_found(app: Flask, client: FlaskClient) -> None:
+    """A person has no page of a machine either."""
+    for address in (f"{HERE}/1", f"{HERE}/99", f"{HERE}/1/agreement"):
+        assert client.get(address).status_code == 404
+    assert in_english(app).post(f"{HERE}/1/release").status_code == 404

@@ -1,0 +1,335 @@
+"""The file that is rated without a server, and its ratings dropped on the import page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.conftest import NOW
+from tests.services.offline.offline_files import change, ratings
+from tests.services.runs.runs import card, query, run
+from tests.web.conftest import QUERIES, stored
+from tests.web.frame.test_hostile_texts import HOSTILE
+from tests.web.runs.test_imports import tokens
+from webapp.db.engine import Database
+from webapp.db.models import Event, Judgment, Rater, Run
+from webapp.exporters.offline import page as offline_page
+from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun
+from webapp.records import Card, QueryState
+from webapp.services.offline import runs
+from webapp.services.people import raters
+from webapp.services.study import studies
+
+DATA = ratings(
+    run(*QUERIES),
+    change(1, 1, "relevance", "1", rank=1),
+    change(2, 1, "quality", 4),
+    change(3, 3, "empty_outcome", "false_negative"),
+)
+
+
+def page(client: FlaskClient, run_id: str) -> str:
+    answer = client.get(f"/runs/{run_id}/offline.html")
+    assert answer.status_code == 200
+    return answer.text
+
+
+def described(text: str) -> dict[str, Any]:
+    """Return what the page tells its script."""
+    (data,) = re.findall(r'<script type="application/json" id="run">(.*?)</script>', text)
+    found: dict[str, Any] = json.loads(data)
+    return found
+
+
+def drop(client: FlaskClient, data: bytes) -> Any:
+    files = {"files": [(BytesIO(data), "ratings_Ani.json")]}
+    return client.post("/runs/import", data=files, follow_redirects=True)
+
+
+def test_the_page_is_one_file_that_may_load_nothing(client: FlaskClient, run_id: str) -> None:
+    answer = client.get(f"/runs/{run_id}/offline.html")
+
+    assert re.search(
+        r"attachment; filename=rate_hybrid\.html", answer.headers["Content-Disposition"]
+    )
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', answer.text)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert not re.search(r"<(?:link|img|iframe|object|embed|video|audio)\b", answer.text)
+    assert not re.search(r"\ssrc=", answer.text)
+
+
+def test_only_its_own_scripts_and_styles_run(client: FlaskClient, run_id: str) -> None:
+    text = page(client, run_id)
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    inside = re.findall(
+        r"<(?:style|script|script type=\"module\")>(.*?)</(?:style|script)>", text, re.DOTALL
+    )
+
+    assert len(inside) == 3
+    for part in inside:
+        digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+def test_the_script_is_one_whole(client: FlaskClient, run_id: str) -> None:
+    script = offline_page.bundle()
+
+    assert not re.search(r"^\s*(?:import|export)\b", script, re.MULTILINE)
+    assert "</script" not in script
+    assert script in page(client, run_id)
+
+
+def test_it_says_nothing_of_what_was_rated_here(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    before = page(client, run_id)
+    drop_and_store(client)
+
+    with web_database.reading() as session:
+        assert session.scalars(select(Judgment)).first() is not None
+    assert page(client, run_id) == before
+
+
+def test_both_languages_are_inside(client: FlaskClient, run_id: str) -> None:
+    text = page(client, run_id)
+
+    assert "Tidak relevan" in text
+    assert "Not relevant" in text
+    assert text.index('<template lang="id">') < text.index('<template lang="en">')
+
+
+def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """In both languages, and only where more than five cards are listed."""
+    long, short = (query(n, *(card(f"{n}{at}") for at in range(10 // n))) for n in (1, 2))
+    text = page(client, stored(web_database, [long, short]))
+
+    for said in ("counts the cards above this line", "menghitung kartu di atas garis ini"):
+        assert text.count(f"Precision@5 {said}") == 1
+
+
+def test_repeated_cards_share_a_verdict(client: FlaskClient, run_id: str) -> None:
+    found = described(page(client, run_id))
+
+    second = found["queries"][1]["results"]
+    assert [result["thing"] for result in second] == [0, 1, 0]
+    assert second[0]["identity"] == "slug:d"
+
+
+def test_in_a_blind_study_the_page_names_neither_run_nor_method(
+    client: FlaskClient, web_database: Database
+) -> None:
+    secret = stored(web_database, QUERIES, method="secretmethod")
+    stored(web_database, QUERIES, method="api_only")
+    with web_database.writing() as session:
+        found = session.get_one(Run, secret)
+        found.llm, found.timestamp = "secretllm", "20260126_141433"
+        sha256, source = found.files[0].sha256, found.files[0].name
+        session.commit()
+    answer = client.get(f"/runs/{secret}/offline.html")
+
+    assert described(answer.text)["blind"]
+    shown = answer.text + answer.headers["Content-Disposition"]
+    for name in (secret, "secretmethod", "secretllm", "20260126", sha256, source):
+        assert name not in shown
+
+
+def hostile(text: str) -> OfflineRun:
+    card = Card(title=text, url=text, location=text, certificate=text)
+    question = OfflineQuestion(
+        query_id=1,
+        question=text,
+        category=text,
+        context_dependent=False,
+        state=QueryState.RESULTS,
+        response=text,
+        error=text,
+        cards=(OfflineCard(1, card, 0, f"title:{text}"),),
+    )
+    return OfflineRun("ab", "x", (question,), blind=False, search_method=text, llm=text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in HOSTILE if name != "half a character"],  # no import lets it in
+)
+def test_hostile_texts_stay_texts(app: Flask, name: str) -> None:
+    calm = offline_page.page(app.jinja_env, hostile("a")).decode()
+    text = offline_page.page(app.jinja_env, hostile(HOSTILE[name])).decode()
+
+    for acting in (r"<script", r"<style", r"<template", r"<svg", r"<img", r"<iframe", r"<hx-"):
+        assert len(re.findall(acting, text)) == len(re.findall(acting, calm))
+    assert not re.search(
+        r"<[^>]*\son\w+=[^>]*>",
+        re.sub(
+            r'"[^"]*"', '""', text.partition("<body>")[2].partition('<script type="module">')[0]
+        ),
+    )
+    assert not re.search(r'href="(?:javascript|data):', text)
+    assert described(text)["queries"][0]["question"] == HOSTILE[name]
+
+
+def drop_and_store(client: FlaskClient, rater: str = "Ani", data: bytes = DATA) -> Any:
+    """Drop a file, look at its report for `rater`, and store it without a tick."""
+    (token,) = tokens(drop(client, data))
+    return store(client, token, rater)
+
+
+def store(client: FlaskClient, token: str, rater: str, **form: str) -> Any:
+    """Store a file whose report was that of `rater`; `form` has more fields of the file."""
+    fields = {"rater": rater, "shown": rater, **form}
+    named = {f"{field}-{token}": value for field, value in fields.items()}
+    said = {"token": token, "action": "store", **named}
+    return client.post("/runs/import", data=said, follow_redirects=True)
+
+
+def test_the_import_page_tells_ratings_before_it_stores_them(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    report = drop(client, DATA)
+
+    assert run_id in report.text
+    assert 'value="Ani"' in report.text
+    assert "Nobody is called so yet" in report.text
+    with web_database.reading() as session:
+        assert session.scalars(select(Event)).all() == []
+
+
+def test_the_ratings_are_stored_under_the_name_that_was_confirmed(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    after = drop_and_store(client, "Budi")
+
+    assert run_id in after.request.path
+    with web_database.reading() as session:
+        named = select(Rater.name).join(Event, Event.rater_id == Rater.id)
+        assert set(session.scalars(named)) == {"Budi"}
+    assert "imported before" in drop(client, DATA.replace(b'"Ani"', b'"Budi"')).text
+
+
+def test_ratings_that_cannot_be_stored_stay_with_their_reason(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        raters.remove(session, raters.add(session, study, "Cici", NOW), NOW)
+        session.commit()
+    after = drop_and_store(client, "Cici")
+
+    assert "Cici was removed" in after.text
+    assert tokens(after)
+    assert run_id in after.text
+
+
+def test_ratings_of_an_unknown_run_say_what_to_do(client: FlaskClient) -> None:
+    report = drop(client, DATA)
+
+    assert "Import its run file first" in report.text
+    assert "This file cannot be imported." in report.text
+
+
+OTHER = ratings(
+    run(*QUERIES),
+    change(9, 1, "relevance", "0", rank=1, minute=9),
+    change(10, 1, "relevance", "1", rank=3, minute=10),
+    change(11, 1, "quality", 4, minute=11),
+    device="other",
+)
+
+
+def verdicts(database: Database) -> list[str | None]:
+    with database.reading() as session:
+        found = select(Judgment.verdict).order_by(Judgment.judged_thing_id)
+        return list(session.scalars(found))
+
+
+def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    drop_and_store(client)
+    before = verdicts(web_database)
+    report = drop(client, OTHER)
+
+    assert "Ani is a rater of this study already. 3 changes in the file are new" in report.text
+    rows = re.findall(r'<th scope="row">([^<]*)</th>((?:<td class="value">\d+</td>)*)', report.text)
+    assert {label: re.findall(r"\d+", cells) for label, cells in rows} == {
+        "Judged cards": ["1", "1", "0"],
+        "Empty lists": ["0", "0", "0"],
+        "Quality grades": ["0", "0", "1"],
+        "Notes": ["0", "0", "0"],
+    }
+    assert "1 judgment would become that of the file" in report.text
+    assert re.search(r"<b>Question 1</b> A: here Relevant, in the file Not relevant", report.text)
+    assert "These are ratings by Ani: store them in that name" in report.text
+
+    (token,) = tokens(report)
+    asked = store(client, token, "Ani")
+    assert "These files are not stored yet." in asked.text
+    assert tokens(asked) == [token]
+    assert verdicts(web_database) == before
+
+    assert run_id in store(client, token, "Ani", confirm="1").request.path
+    assert sorted(map(str, verdicts(web_database))) == ["0", "1", "false_negative"]
+    assert "imported before" in drop(client, OTHER).text
+
+
+def test_another_name_is_shown_with_what_would_change_before_it_takes_the_ratings(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    drop_and_store(client)
+    before = verdicts(web_database)
+    (token,) = tokens(drop(client, OTHER.replace(b'"Ani"', b'"Budi"')))
+
+    asked = store(client, token, "Ani", shown="Budi", confirm="1")
+
+    assert "Ani is a rater of this study already." in asked.text
+    assert run_id in asked.text
+    assert verdicts(web_database) == before
+
+
+def test_ratings_that_waited_for_their_run_are_stored_once_their_report_was_shown(
+    client: FlaskClient, web_database: Database
+) -> None:
+    (token,) = tokens(drop(client, DATA))
+    run_id = stored(web_database, QUERIES)
+
+    said = {"token": token, "action": "store"}
+    asked = client.post("/runs/import", data=said, follow_redirects=True)
+
+    assert "Nobody is called so yet" in asked.text
+    assert verdicts(web_database) == []
+    assert run_id in store(client, token, "Ani").request.path
+
+
+def test_two_files_of_one_new_rater_are_stored_together(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    files = [(BytesIO(data), f"{at}.json") for at, data in enumerate((DATA, OTHER))]
+    both = tokens(client.post("/runs/import", data={"files": files}, follow_redirects=True))
+    names = {f"{field}-{token}": "Ani" for token in both for field in ("rater", "shown")}
+
+    after = client.post("/runs/import", data={"token": both, "action": "store", **names})
+
+    assert after.location == f"/runs/{run_id}"
+    assert sorted(map(str, verdicts(web_database))) == ["0", "1", "false_negative"]
+
+
+def test_the_file_of_an_unnamed_run_has_a_name(web_database: Database) -> None:
+    run_id = stored(web_database, QUERIES, method="../Größe 60/40")
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        found = runs.offline_run(session, study, run_id)
+
+    assert runs.file_name(found) == "rate_Gr_e_60_40.html"

@@ -1,0 +1,193 @@
+"""The owner's page of the raters: a link shown once, names, removal said plainly."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from tests.conftest import NOW
+from tests.web import visitors
+from webapp.db.engine import Database
+from webapp.db.models import Judgment, Rater
+from webapp.services.people import raters
+from webapp.services.study import studies
+
+LINK = re.compile(r"http://localhost(/join/[\w-]{32})")
+
+
+@pytest.fixture(name="owner")
+def _owner(app: Flask, web_database: Database) -> FlaskClient:
+    visitors.lock(web_database)
+    return visitors.owner(app)
+
+
+@pytest.fixture(name="ani")
+def _ani(web_database: Database) -> int:
+    with web_database.writing() as session:
+        found = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
+        session.commit()
+    return found
+
+
+def names(database: Database) -> list[str]:
+    with database.reading() as session:
+        return list(session.scalars(select(Rater.name).order_by(Rater.id)))
+
+
+def test_an_invitation_is_a_link_and_a_code_shown_once(app: Flask, owner: FlaskClient) -> None:
+    answer = owner.post("/raters/", data={"name": "Ani", "by": "link", "days": "7"})
+    assert answer.status_code == 303
+
+    page = owner.get("/raters/").text
+    found = LINK.search(page)
+    assert found is not None
+    assert '<svg role="img"' in page
+    assert "This link works on this computer only" in page
+    assert visitors.browser(app).post(found[1]).status_code == 303
+    assert not LINK.search(owner.get("/raters/").text)
+
+
+def test_the_code_asks_nothing_of_anybody_and_carries_no_style(owner: FlaskClient) -> None:
+    owner.post("/raters/", data={"name": "Ani", "by": "link"})
+
+    code = re.search(r"<svg.*?</svg>", owner.get("/raters/").text, re.DOTALL)
+
+    assert code is not None
+    assert not re.search(r"style=|href|url\(|<script|<image", code[0])
+    assert "<title>QR code of the link</title>" in code[0]
+
+
+def test_a_link_is_for_the_address_and_the_way_the_owner_came(
+    app: Flask, owner: FlaskClient
+) -> None:
+    assert owner
+    base = "https://nilai.example"
+    client = visitors.browser(app, elsewhere=True)
+    client.post("/sign-in", base_url=base, data={"password": visitors.PASSWORD})
+    client.post("/raters/", base_url=base, data={"name": "Ani", "by": "link"})
+
+    page = client.get("/raters/", base_url=base).text
+
+    assert "https://nilai.example/join/" in page
+    assert "works on this computer only" not in page
+
+
+def test_without_a_password_people_are_added_but_not_invited(
+    client: FlaskClient, web_database: Database
+) -> None:
+    assert "set a password first" in client.get("/raters/").text
+    assert client.post("/raters/", data={"name": "Ani", "by": "link"}).status_code == 409
+    assert client.post("/raters/", data={"name": "Budi"}).status_code == 303
+
+    assert names(web_database)[1:] == ["Budi"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "Please fill this in"),
+        ("\x00 \n", "Please fill this in"),
+        ("x" * 201, "This text is too long"),
+        ("ani", "There is a rater of this name already"),
+    ],
+)
+def test_an_unfit_name_is_said_where_it_was_typed(
+    owner: FlaskClient, ani: int, name: str, message: str
+) -> None:
+    assert ani
+    answer = owner.post("/raters/", data={"name": name})
+
+    assert answer.status_code == 422
+    assert message in answer.text
+    assert 'aria-describedby="name-error"' in answer.text
+
+
+def test_the_owner_is_not_invited(owner: FlaskClient, web_database: Database) -> None:
+    answer = owner.post("/raters/", data={"name": names(web_database)[0], "by": "link"})
+
+    assert answer.status_code == 422
+    assert "The owner signs in with the password" in answer.text
+
+
+def test_a_rater_gets_another_link_and_a_link_is_withdrawn(
+    app: Flask, owner: FlaskClient, ani: int
+) -> None:
+    owner.post(f"/raters/{ani}/invitations")
+    page = owner.get("/raters/").text
+    link = LINK.search(page)
+    withdraw = re.search(r'action="(/raters/invitations/\d+/withdraw)"', page)
+    assert link is not None
+    assert withdraw is not None
+
+    assert owner.post(withdraw[1]).status_code == 303
+
+    assert visitors.browser(app).post(link[1]).status_code == 404
+    assert "withdrawn" in owner.get("/raters/").text
+    assert owner.post("/raters/invitations/99/withdraw").status_code == 404
+
+
+def test_a_rater_is_renamed_to_a_free_name(
+    owner: FlaskClient, web_database: Database, ani: int
+) -> None:
+    taken = names(web_database)[0]
+
+    assert owner.post(f"/raters/{ani}/name", data={"name": taken}).status_code == 409
+    assert owner.post(f"/raters/{ani}/name", data={"name": " "}).status_code == 400
+    assert owner.post(f"/raters/{ani}/name", data={"name": " Ani  S. "}).status_code == 303
+
+    assert names(web_database)[1] == "Ani S."
+
+
+def test_removing_says_what_goes_and_what_stays(
+    owner: FlaskClient, web_database: Database, run_id: str, ani: int
+) -> None:
+    with web_database.writing() as session:
+        from tests.services.runs.runs import click
+        from webapp.records import Relevance
+        from webapp.services.judging import judgments
+
+        rater = session.get_one(Rater, ani)
+        judgments.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("a1"))
+        session.commit()
+    page = html.unescape(owner.get(f"/raters/{ani}/remove").text)
+    assert "What stays and still counts: 1 judgment, 0 grades and notes" in page
+    assert "the log of every click of theirs (1 entry)" in page
+
+    owner.post(f"/raters/{ani}/remove", data={"judgments": "keep"})
+    assert judgments_of(web_database, ani) == 1
+    assert "removed" in owner.get("/raters/").text
+    owner.post(f"/raters/{ani}/restore")
+    assert f'action="/raters/{ani}/name"' in owner.get("/raters/").text
+    owner.post(f"/raters/{ani}/remove", data={"judgments": "delete"})
+
+    assert judgments_of(web_database, ani) == 0
+    assert "Ani" not in names(web_database)
+    assert owner.get(f"/raters/{ani}/remove").status_code == 404
+
+
+def test_the_owner_is_not_removed(owner: FlaskClient, web_database: Database) -> None:
+    for way in ("keep", "delete"):
+        assert owner.post("/raters/1/remove", data={"judgments": way}).status_code == 409
+
+    assert len(names(web_database)) == 1
+
+
+def test_a_hostile_name_is_only_text(owner: FlaskClient, ani: int) -> None:
+    hostile = "<script>alert(1)</script>\u202e{{7777*7777}}"
+    owner.post(f"/raters/{ani}/name", data={"name": hostile})
+
+    page = owner.get("/raters/").text
+
+    assert "<script>alert" not in page
+    assert "60481729" not in page
+
+
+def judgments_of(database: Database, rater_id: int) -> int:
+    with database.reading() as session:
+        found = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater_id)
+        return session.scalar(found) or 0

@@ -1,0 +1,59 @@
+"""People who take part in phase 3 through their browsers, and what the owner sets up for them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.conftest import NOW
+from tests.services.phase_3.participants import SETTINGS
+from tests.web import visitors
+from webapp.db.engine import Database
+from webapp.services.phase_3 import participants, user_studies
+from webapp.services.study import studies
+from webapp.web.frame import access
+from webapp.web.phase_3.asking import Asker
+
+WAIT = 20
+
+
+def opened(database: Database, endpoint: str, **settings: object) -> str:
+    """Open phase 3 with the chatbot at an address; return the path of everybody's link."""
+    wanted = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)  # type: ignore[arg-type]
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        user_studies.set_settings(session, study, wanted, NOW)
+        token = participants.make_link(session, study, access.now()).token
+        session.commit()
+    return f"/take-part/{token}"
+
+
+def consent_form(page: str) -> dict[str, str]:
+    """Return what the page of consent sends when its reader agrees."""
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
+    return {name: fields[name] for name in ("consent", "personal", "pseudonym")}
+
+
+def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClient:
+    """Return a browser whose user agreed to take part."""
+    client = visitors.browser(app, elsewhere=elsewhere)
+    answer = client.post(link, data=consent_form(client.get(link).text) | {"decision": "yes"})
+    assert answer.status_code == 303, answer.text
+    return client
+
+
+def asker(app: Flask) -> Asker:
+    """Return the asker of an application."""
+    found: Asker = app.extensions["background"].asker
+    return found
+
+
+def ask(app: Flask, client: FlaskClient, question: str, **more: str) -> str:
+    """Ask a question; return where it stands, once nothing is being asked any more."""
+    answer = client.post("/ask/", data={"question": question, **more})
+    assert answer.status_code == 303, answer.text
+    assert asker(app).is_idle(WAIT)
+    return answer.headers["Location"]

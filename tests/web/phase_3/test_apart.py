@@ -1,0 +1,118 @@
+"""What participants ask and judge is nowhere among the runs, raters and figures of the study."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+from flask import Flask
+
+from tests.cli.relevansi import document, relevansi
+from tests.conftest import NOW
+from tests.services.phase_3.participants import asked, opened, taking_part
+from tests.services.runs.runs import click
+from tests.web import visitors
+from tests.web.conftest import QUERIES, in_english, stored
+from webapp.config import resource, sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.phase_3 import questionnaires
+from webapp.services.study import studies
+
+SEEDS = resource("seeds") / "runs"
+PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/agreement",
+         "/adjudications/", "/history/", "/history/events.csv", "/comparisons/", "/runs/import",
+         "/study/")  # fmt: skip
+
+
+def phase_3(database: Database) -> None:
+    """Let two people take part, whose questions are the study's own in their very words."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        opened(session, study)
+        for name in ("Melati", "Jati"):
+            person = taking_part(session, study, name)
+            rater, later = person.rater, NOW + timedelta(minutes=1)
+            assert rater is not None
+            position = asked(session, person, "Question 1", now=later)
+            assert person.run_id is not None
+            verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
+            judgments.judge(session, rater, person.run_id, position, 1, verdict, said)
+            questionnaires.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
+        session.commit()
+
+
+def test_every_page_of_the_study_is_as_before_to_the_byte(
+    app: Flask, web_database: Database, run_id: str
+) -> None:
+    other = stored(web_database, QUERIES, method="vector_only")
+    visitors.lock(web_database)
+    owner, ani = visitors.owner(app), visitors.invited(app, "Ani")
+    task = ani.get("/rate/").headers["Location"]
+    addresses = [
+        *PAGES,
+        *(f"/runs/{one}" for one in (run_id, other)),
+        *(f"/runs/{run_id}/{name}" for name in ("metrics.json", "export.csv", "export.json")),
+        f"/comparisons/?runs={run_id}&runs={other}",
+    ]
+
+    def seen() -> dict[str, bytes]:
+        found = {address: _timeless(owner.get(address).data) for address in addresses}
+        return found | {f"Ani: {path}": ani.get(path).data for path in ("/", task, "/history/")}
+
+    before = seen()
+    assert [path for path in addresses if owner.get(path).status_code != 200] == []
+    phase_3(web_database)
+    after = seen()
+
+    assert [address for address, page in before.items() if page != after[address]] == []
+
+
+def _timeless(page: bytes) -> bytes:
+    """Return a page without the time of day at which it was shown."""
+    return re.sub(rb"\d{1,2}:\d\d", b"", page)
+
+
+def test_every_command_says_what_it_said_before(tmp_path: Path) -> None:
+    runs = document(
+        relevansi(tmp_path, "import", SEEDS / "hybrid", SEEDS / "vector_only", "--json")
+    )
+    first = runs["runs"][0]["id"]
+    commands = (
+        ("runs", "--json"),
+        ("metrics", "--run", first, "--format", "json"),
+        ("export", first, "--format", "json"),
+        ("export", first, "--format", "csv"),
+        ("export", first, "--format", "qrels"),
+        ("compare", "--phase", "1", "--resamples", "100", "--format", "json"),
+        ("agreement", "--format", "json"),
+        ("raters",),
+        ("check",),
+    )
+
+    def said() -> list[tuple[int, str]]:
+        done = [relevansi(tmp_path, *command) for command in commands]
+        return [(one.returncode, one.stdout) for one in done]
+
+    before = said()
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    phase_3(database)
+    database.close()
+
+    assert said() == before
+
+
+def test_a_run_imported_later_joins_the_study_s_questions_and_no_participant_s(
+    app: Flask, web_database: Database
+) -> None:
+    phase_3(web_database)
+    run_id = stored(web_database, QUERIES[:1])
+    page = in_english(app).get(f"/runs/{run_id}")  # nobody is signed in: links were made
+
+    assert page.status_code == 303
+    visitors.lock(web_database)
+    shown = visitors.owner(app).get(f"/runs/{run_id}/queries/1").text
+    assert "Question 1" in shown
+    assert "rumah-cemara" not in shown

@@ -1,0 +1,120 @@
+"""The owner sets phase 3 up on one page: the chatbot, the limits, the text, the links."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.web import visitors
+from webapp.db.engine import Database
+from webapp.services.phase_3 import user_studies
+from webapp.services.phase_3.user_studies import Settings
+from webapp.services.study import studies
+from webapp.web.frame.access import now
+
+FORM = {
+    "is_open": "1",
+    "endpoint": "http://127.0.0.1:8810/chat",
+    "search_method": "hybrid",
+    "llm": "demo",
+    "api": "contract",
+    "most_questions": "7",
+    "answer_seconds": "60",
+    "tries": "2",
+    "at_once": "3",
+    "pause_seconds": "0",
+}
+
+
+def settings(database: Database) -> Settings:
+    with database.reading() as session:
+        study = studies.open_or_make(session, now())
+        return user_studies.settings(user_studies.find(session, study))
+
+
+def test_what_the_owner_decides_is_kept(client: FlaskClient, web_database: Database) -> None:
+    answer = client.post("/study/users/", data=FORM)
+
+    assert answer.status_code == 303
+    found = settings(web_database)
+    assert (found.is_open, found.most_questions, found.at_once) == (True, 7, 3)
+    assert 'value="http://127.0.0.1:8810/chat"' in client.get("/study/users/").text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"most_questions": "0"}, "too small or too large"),
+        ({"most_questions": "many"}, "whole number"),
+        ({"endpoint": ""}, "it needs a chatbot"),
+        ({"endpoint": "https://me:secret@bot.example"}, "is not kept"),
+        ({"api": "mapping", "mapping": "{"}, "no mapping that can be followed"),
+    ],
+)
+def test_what_cannot_be_is_marked_and_nothing_is_stored(
+    client: FlaskClient, web_database: Database, wrong: dict[str, str], said: str
+) -> None:
+    answer = client.post("/study/users/", data=FORM | wrong)
+
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert 'aria-invalid="true"' in answer.text
+    assert settings(web_database) == Settings()
+
+
+def test_a_changed_consent_text_is_a_new_version(client: FlaskClient) -> None:
+    page = client.get("/study/users/").text
+    texts = dict(re.findall(r'name="(consent_\w+)"[^>]*>\n(.*?)</textarea>', page, re.DOTALL))
+    assert "voluntary" in texts["consent_en"]
+    client.post("/study/users/consent", data={"consent_id": "Setuju", "consent_en": "Agree"})
+    client.post("/study/users/consent", data={"consent_id": "Setuju", "consent_en": "Agree"})
+
+    page = client.get("/study/users/").text
+    assert "Version 2 is in force." in page
+    answer = client.post("/study/users/consent", data={"consent_id": "", "consent_en": "Typed"})
+    assert answer.status_code == 422
+    assert ">\nTyped</textarea>" in answer.text
+
+
+def test_links_need_the_owner_s_password_first(client: FlaskClient) -> None:
+    assert "set a password first" in client.get("/study/users/").text
+    assert client.post("/study/users/links").status_code == 409
+
+
+def test_a_link_is_shown_once_with_its_code_and_can_be_withdrawn(
+    app: Flask, web_database: Database
+) -> None:
+    visitors.lock(web_database)
+    owner = visitors.owner(app)
+    owner.post("/study/users/", data=FORM)
+    page = owner.post("/study/users/links", follow_redirects=True).text
+    link = re.search(r"/take-part/[\w-]{32}", page)
+    assert link is not None
+    assert 'role="img"' in page
+
+    page = owner.get("/study/users/").text
+    assert link[0] not in page
+    stranger = visitors.browser(app)
+    assert stranger.get(link[0]).status_code == 200
+    withdraw = re.search(r"/study/users/links/\d+/withdraw", page)
+    assert withdraw is not None
+    owner.post(withdraw[0])
+    assert stranger.get(link[0]).status_code == 404
+
+
+def test_a_link_for_one_participant_bears_their_pseudonym(
+    app: Flask, web_database: Database
+) -> None:
+    visitors.lock(web_database)
+    owner = visitors.owner(app)
+    owner.post("/study/users/", data=FORM)
+    form = {"pseudonym": "Merak"}
+    page = owner.post("/study/users/links", data=form, follow_redirects=True).text
+    assert "The link of Merak" in page
+
+    answer = owner.post("/study/users/links", data={"pseudonym": "merak"})
+    assert answer.status_code == 422
+    assert "Somebody else has this pseudonym" in answer.text

@@ -1,0 +1,416 @@
+"""The rating page and every click on it, with a script and without one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, query
+from tests.services.statements import counted
+from tests.web.conftest import PART, WAYS, stored
+from webapp.db.engine import Database
+from webapp.services.study import studies
+
+MOVING = ("walk", "figures", "grades")
+MOST_IN_A_CLICK = 15_000
+MOST_IN_A_READING = 7
+NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
+
+
+def unblind(database: Database) -> None:
+    """Let the runs of a question set be rated one by one, as the owner may decide."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        switches = replace(studies.switches(study), blind=False)
+        studies.set_switches(session, study, switches, NOW)
+        session.commit()
+
+
+def place(run_id: str, query_id: int) -> str:
+    return f"/runs/{run_id}/queries/{query_id}"
+
+
+def stands(html: str) -> dict[str, str]:
+    """Return the verdict that stands, by the card it was put on."""
+    found = re.search(r' #rank-(\d+) \.stands.*?data-stands="(\w*)"', html)
+    assert found is not None
+    return {found[1]: found[2]}
+
+
+def pressed(html: str, rank: int) -> str | None:
+    """Return the value of the pressed verdict button of a card."""
+    form = re.search(rf'id="rank-{rank}".*?</article>', html, re.DOTALL)
+    assert form is not None
+    found = re.search(r'value="([^"]*)" aria-pressed="true"', form[0])
+    return found[1] if found else None
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.parametrize("query_id", [1, 2, 3, 4, 5, 6])
+def test_every_state_of_an_answer_has_its_page(
+    client: FlaskClient, run_id: str, query_id: int, headers: dict[str, str]
+) -> None:
+    answer = client.get(place(run_id, query_id), headers=headers)
+
+    assert answer.status_code == 200
+    assert f"Question {query_id}" in answer.text
+    assert ("<html" in answer.text) == (headers == {})
+    assert "HX-Request-Type" in answer.headers["Vary"]
+
+
+def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient, run_id: str) -> None:
+    answer = client.post(f"{place(run_id, 1)}/results/2/judgment", data={"relevance": "0"})
+
+    assert answer.status_code == 303
+    assert answer.location == f"{place(run_id, 1)}#rank-2"
+    assert pressed(client.get(place(run_id, 1)).text, 2) == "0"
+
+
+def test_a_verdict_with_a_script_answers_with_the_one_that_stands_and_no_more(
+    client: FlaskClient, run_id: str
+) -> None:
+    data = {
+        "relevance": "1",
+        "event_id": "e1",
+        "client_time": NOW_MS,
+        "device": "phone",
+        "sequence": "1",
+    }
+
+    answer = client.post(f"{place(run_id, 1)}/results/1/judgment", data=data, headers=PART)
+
+    assert answer.status_code == 200
+    assert stands(answer.text) == {"1": "1"}
+    assert not any(f'id="{part}"' in answer.text for part in MOVING)
+    later = data | {"relevance": "0", "event_id": "e0", "sequence": "0"}
+    lost = client.post(f"{place(run_id, 1)}/results/1/judgment", data=later, headers=PART)
+    assert stands(lost.text) == {"1": "1"}  # an earlier click that came later changes nothing
+
+
+@pytest.mark.parametrize(
+    "said", [{"relevance": "1", "onward": "1"}, {"relevance": ""}], ids=["last", "cleared"]
+)
+def test_a_last_verdict_and_one_taken_back_answer_with_all_that_moves(
+    client: FlaskClient, run_id: str, said: dict[str, str]
+) -> None:
+    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})
+
+    answer = client.post(f"{place(run_id, 1)}/results/1/judgment", data=said, headers=PART)
+
+    assert pressed(answer.text, 1) == (said["relevance"] or None)
+    assert 'id="rank-2"' not in answer.text
+    assert all(f'id="{part}"' in answer.text for part in MOVING)
+    assert len(answer.data) <= MOST_IN_A_CLICK
+
+
+def test_what_moves_with_a_verdict_is_at_an_address_that_the_question_names(
+    client: FlaskClient, run_id: str
+) -> None:
+    address = f"{place(run_id, 1)}/standing"
+    assert f'data-standing="{address}"' in client.get(place(run_id, 1)).text
+    before = client.get(address, headers=PART).text
+    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "1"}, headers=PART)
+
+    after = client.get(address, headers=PART).text
+
+    assert all(f'id="{part}"' in after for part in MOVING)
+    assert 'id="rank-1"' not in after
+    assert "Judged 0 of 7 cards" in before
+    assert "Judged 1 of 7 cards" in after
+
+
+def test_a_listing_shown_twice_is_judged_at_both_ranks(client: FlaskClient, run_id: str) -> None:
+    client.post(f"{place(run_id, 2)}/results/1/judgment", data={"relevance": "1"}, headers=PART)
+
+    answer = client.get(f"{place(run_id, 2)}/standing", headers=PART)
+
+    assert (pressed(answer.text, 1), pressed(answer.text, 3)) == ("1", "1")
+    assert 'id="rank-2"' not in answer.text
+    assert "The same listing stands at rank 3 too" in answer.text
+
+
+@pytest.mark.parametrize("relevance", ["1", "0", "unsure", ""])
+def test_a_verdict_can_be_given_and_taken_back(
+    client: FlaskClient, run_id: str, relevance: str
+) -> None:
+    address = f"{place(run_id, 1)}/results/1/judgment"
+    client.post(address, data={"relevance": "1"})
+
+    client.post(address, data={"relevance": relevance})
+
+    assert pressed(client.get(place(run_id, 1)).text, 1) == (relevance or None)
+
+
+def test_the_same_event_twice_changes_nothing_and_another_meaning_is_refused(
+    client: FlaskClient, run_id: str
+) -> None:
+    address = f"{place(run_id, 1)}/results/1/judgment"
+    for _ in range(2):
+        assert client.post(address, data={"relevance": "1", "event_id": "e"}).status_code == 303
+
+    answer = client.post(address, data={"relevance": "0", "event_id": "e"}, headers=PART)
+
+    assert answer.status_code == 409
+    assert 'hx-target="#notices"' in answer.text
+
+
+def test_an_absent_field_of_a_rating_is_left_alone(client: FlaskClient, run_id: str) -> None:
+    address = f"{place(run_id, 1)}/rating"
+    client.post(address, data={"quality": "4", "notes": "first"})
+
+    client.post(address, data={"notes": "second"})
+
+    html = client.get(place(run_id, 1)).text
+    assert re.search(r'value="4"[^>]* checked', html)
+    assert "\nsecond</textarea>" in html
+
+
+def test_an_empty_quality_takes_it_back(client: FlaskClient, run_id: str) -> None:
+    client.post(f"{place(run_id, 1)}/rating", data={"quality": "4"})
+
+    client.post(f"{place(run_id, 1)}/rating", data={"quality": ""})
+
+    grades = client.get(place(run_id, 1)).text.split('id="grades"')[1].split("</fieldset>")[0]
+    assert " checked>" not in grades
+
+
+@pytest.mark.parametrize("headers", WAYS)
+def test_an_empty_list_asks_one_thing(
+    client: FlaskClient, run_id: str, headers: dict[str, str]
+) -> None:
+    answer = client.post(
+        f"{place(run_id, 3)}/rating", data={"empty_outcome": "correct_empty"}, headers=headers
+    )
+
+    assert answer.status_code == (200 if headers else 303)
+    assert 'value="correct_empty" aria-pressed="true"' in client.get(place(run_id, 3)).text
+
+
+def test_an_answer_with_cards_has_no_emptiness(client: FlaskClient, run_id: str) -> None:
+    answer = client.post(f"{place(run_id, 1)}/rating", data={"empty_outcome": "correct_empty"})
+
+    assert answer.status_code == 400
+
+
+def test_going_on_answers_for_the_next_open_question(client: FlaskClient, run_id: str) -> None:
+    for rank in (1, 2, 3):
+        client.post(f"{place(run_id, 1)}/results/{rank}/judgment", data={"relevance": "1"})
+
+    answer = client.post(
+        f"{place(run_id, 1)}/rating", data={"quality": "5", "onward": "1"}, headers=PART
+    )
+
+    assert 'id="walk"' in answer.text
+    assert 'data-query="2"' in answer.text
+    assert "Question 2 of 6" in answer.text
+
+
+def test_a_correct_empty_list_is_doubted_when_another_run_found_something(
+    client: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    other = stored(
+        web_database, [query(3, card("x"), category="price", text="Question 3")], method="api_only"
+    )
+    unblind(web_database)
+    client.post(f"{place(other, 3)}/results/1/judgment", data={"relevance": "1"})
+
+    client.post(f"{place(run_id, 3)}/rating", data={"empty_outcome": "correct_empty"})
+
+    assert "Another run shows a property you judged relevant" in client.get(place(run_id, 3)).text
+
+
+def test_marking_all_at_once_is_the_owners_switch(client: FlaskClient, run_id: str) -> None:
+    address = f"{place(run_id, 1)}/judgments"
+    assert client.post(address, data={"relevance": "1"}).status_code == 400
+
+    wanted = {"name": "S", "repeat_percent": "5", "allow_bulk": "1"}
+    client.post("/study/", data=wanted)
+
+    assert client.post(address, data={"relevance": "1"}).status_code == 303
+    assert pressed(client.get(place(run_id, 1)).text, 3) == "1"
+
+
+def test_undo_shows_where_it_happened(client: FlaskClient, run_id: str) -> None:
+    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "1"})
+
+    answer = client.post(f"/runs/{run_id}/undo", data={"event_id": "u1"})
+
+    assert answer.location == place(run_id, 1)
+    assert pressed(client.get(place(run_id, 1)).text, 1) is None
+
+
+@pytest.mark.parametrize("headers", WAYS)
+def test_undo_with_nothing_left_says_so(
+    client: FlaskClient, run_id: str, headers: dict[str, str]
+) -> None:
+    answer = client.post(f"/runs/{run_id}/undo", headers=headers)
+
+    assert answer.status_code == (200 if headers else 303)
+    assert not headers or "There is nothing left to undo." in answer.text
+
+
+def test_an_unreadable_answer_gets_its_cards_by_hand(client: FlaskClient, run_id: str) -> None:
+    text = "1. **Rumah Cemara**\n   📍 Cemara, Medan\n   💰 Rp 1.670.000.000\n"
+
+    client.post(f"{place(run_id, 5)}/cards", data={"text": text})
+
+    page = client.get(place(run_id, 5)).text
+    assert "Rumah Cemara" in page
+    assert "Rp 1.67 bn" in page
+    assert client.post(f"{place(run_id, 5)}/cards", data={"text": text}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("address", "data"),
+    [
+        ("results/1/judgment", {"relevance": "yes"}),
+        ("results/1/judgment", {"relevance": "1", "event_id": "e" * 65}),
+        ("results/1/judgment", {"relevance": "1", "client_time": "yesterday"}),
+        ("results/1/judgment", {"relevance": "1", "client_time": "9" * 30}),
+        ("results/1/judgment", {"relevance": "1", "client_time": "2026-03-01T09:00:00"}),
+        ("results/1/judgment", {"relevance": "1", "sequence": "first"}),
+        ("results/1/judgment", {"relevance": "1", "sequence": "-1"}),
+        ("rating", {"quality": "6"}),
+        ("rating", {"quality": "4.5"}),
+        ("rating", {"empty_outcome": "perhaps"}),
+        ("rating", {"notes": "x" * 10_001}),
+    ],
+)
+def test_what_cannot_be_said_is_refused_in_words(
+    client: FlaskClient, run_id: str, address: str, data: dict[str, str]
+) -> None:
+    answer = client.post(f"{place(run_id, 1)}/{address}", data=data)
+
+    assert answer.status_code == 400
+    assert re.search(r"This (value cannot be used here|text is too long)\.", answer.text)
+
+
+def test_the_filter_stays_with_every_address(client: FlaskClient, run_id: str) -> None:
+    page = client.get(f"{place(run_id, 1)}?open=1&category=area").text
+
+    walk = re.findall(r'data-walk[^>]*href="([^"]+)"', page)
+    assert walk
+    assert all("open=1" in address and "category=area" in address for address in walk)
+    answer = client.post(
+        f"{place(run_id, 1)}/results/1/judgment?open=1&category=area", data={"relevance": "1"}
+    )
+    assert answer.location == f"{place(run_id, 1)}?open=1&category=area#rank-1"
+
+
+def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
+    """The statements that asking costs at a question of a run of 5, and of one of 60."""
+    counts = []
+    for length in (5, 60):
+        queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
+        run_id = stored(database, queries, method=f"m{length}")
+        with counted(database) as statements:
+            answer = ask(place(run_id, 3))
+        assert answer.status_code == 200
+        counts.append(len(statements))
+    return counts
+
+
+def test_choosing_a_category_goes_to_its_first_open_question(
+    client: FlaskClient, run_id: str
+) -> None:
+    answer = client.get(f"{place(run_id, 1)}?category=price")
+
+    assert answer.status_code == 303
+    assert answer.location == f"{place(run_id, 3)}?category=price"
+    assert client.get(f"{place(run_id, 1)}?category=none").status_code == 200
+
+
+def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    short, long = costs(
+        web_database,
+        lambda at: client.post(f"{at}/results/1/judgment", data={"relevance": "1"}, headers=PART),
+    )
+
+    assert short == long
+
+
+def test_a_card_that_is_silent_about_what_differs_says_what_is_known_of_its_content(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """The last run's card states no bedrooms, and is known to be the one with two."""
+    lists = {"m1": card("a", bedrooms=2), "m2": card("a", bedrooms=3), "m3": card("a")}
+    ids = [stored(web_database, [query(1, shown)], method=name) for name, shown in lists.items()]
+    unblind(web_database)
+    client.post(f"{place(ids[1], 1)}/results/1/judgment", data={"relevance": "1"})
+
+    html = client.get(place(ids[2], 1)).text
+    assert re.search(r"before <s[^>]*>3</s></span> <span>now <b[^>]*>2</b>", html)
+
+
+def test_what_moved_is_read_at_the_same_cost_in_a_long_run_as_in_a_short_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    short, long = costs(web_database, lambda at: client.get(f"{at}/standing", headers=PART))
+
+    assert short == long <= MOST_IN_A_READING
+
+
+def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Only where more than five cards are listed."""
+    five, six = (
+        query(number, *(card(f"{number}{at}") for at in range(count)))
+        for number, count in ((1, 5), (2, 6))
+    )
+    run_id = stored(web_database, [five, six])
+    said = "Precision@5 counts the cards above this line"
+
+    assert said not in client.get(place(run_id, 1)).text
+    html = client.get(place(run_id, 2)).text
+    assert html.count(said) == 1
+    assert html.index('id="rank-5"') < html.index(said) < html.index('id="rank-6"')
+
+
+def test_plain_counts_of_what_was_clicked_stand_beside_the_figures(
+    client: FlaskClient, run_id: str
+) -> None:
+    """Nothing decided: no number; then one not relevant; then the third card relevant."""
+    assert clicked(client.get(place(run_id, 1)).text) == ["-", "-"]
+    said = [
+        (1, "unsure", ["-", "-"]),
+        (2, "0", ["0 of 1", "none so far"]),
+        (3, "1", ["1 of 2", "3"]),
+    ]
+    for rank, relevance, counts in said:
+        client.post(
+            f"{place(run_id, 1)}/results/{rank}/judgment",
+            data={"relevance": relevance},
+            headers=PART,
+        )
+        assert clicked(client.get(f"{place(run_id, 1)}/standing", headers=PART).text) == counts
+
+
+def clicked(html: str) -> list[str]:
+    """Return the plain counts beside the figures."""
+    found = re.search(r'<dl class="clicked">.*?</dl>', html, re.DOTALL)
+    assert found is not None
+    return re.findall(r"<dd>([^<]*)</dd>", found[0])
+
+
+def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:
+    for rank, relevance in ((1, "0"), (2, "1"), (3, "1")):
+        client.post(f"{place(run_id, 1)}/results/{rank}/judgment", data={"relevance": relevance})
+
+    figures = client.get(f"/runs/{run_id}/metrics.json").get_json()["figures"]
+
+    page = client.get(f"/runs/{run_id}").text
+    for name, figure in figures.items():
+        row = re.search(rf'about-{name}".*?</tr>', page, re.DOTALL)
+        assert row is not None
+        shown = re.search(r'class="value">([^<]+)<', row[0])
+        expected = None if figure["value"] is None else f"{figure['value']:.2f}"
+        assert (shown[1] if shown else None) == expected

@@ -1,0 +1,169 @@
+"""What unfolds under the cards of every rating page, and the notes above them."""
+
+from __future__ import annotations
+
+import json
+import re
+from io import BytesIO
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.services.gold.gold_files import GOLD, gold_bytes
+from tests.services.rating.particulars import LISTED, v2_answer
+from tests.web.conftest import in_english
+from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
+from tests.web.gold.test_card_badges import begin, switch
+from tests.web.gold.test_gold import edited
+from webapp.db.engine import Database
+
+RECORD_ONLY = "Known to the record only"
+
+
+def known_of(html: str) -> list[str]:
+    """Return the words below each card."""
+    parts = re.findall(r'<div class="known".*?(?=<div id="badges|<article|<form)', html, re.DOTALL)
+    return [" ".join(re.sub("<[^>]+>", " ", part).split()) for part in parts]
+
+
+@pytest.fixture(name="client")
+def _client(app: Flask) -> FlaskClient:
+    return in_english(app)
+
+
+@pytest.fixture(name="run")
+def _run(client: FlaskClient) -> str:
+    return imported(client, v2_answer(), "results.json").split("?")[0]
+
+
+def test_a_card_unfolds_what_the_chatbot_said_and_the_record_once_allowed(
+    client: FlaskClient, web_database: Database, run: str
+) -> None:
+    page = f"{run}/queries/1"
+    (words,) = known_of(client.get(page).text)
+    assert "Dekat Sun Plaza (300 m)" in words
+    assert "Lingkungan tenang" in words
+    assert "cctv" in words
+    assert "Ada carport." not in words
+
+    switch(web_database, show_record=True)
+    (words,) = known_of(client.get(page).text)
+    said, record = words.split(RECORD_ONLY)
+    assert "Ada carport." in record
+    assert "cctv" in said
+    assert "raters can see under the cards" in client.get(run).text
+    switch(web_database, show_record=False)
+    assert "raters could see under the cards" in client.get(run).text
+
+
+def test_the_file_without_a_server_shows_the_same(
+    client: FlaskClient, web_database: Database, run: str
+) -> None:
+    switch(web_database, show_record=True)
+
+    text = client.get(f"{run}/offline.html").text
+
+    assert "Dekat Sun Plaza (300 m)" in text
+    assert RECORD_ONLY in text
+    assert "Hanya diketahui dari data listing" in text
+
+
+def test_a_blind_page_shows_it_without_run_method_and_rank(
+    client: FlaskClient, web_database: Database, run: str
+) -> None:
+    imported(client, v2_answer("api_only", {**LISTED, "score": 0.91, "rank": 1}), "results.json")
+    switch(web_database, show_record=True, repeat_percent=0)
+
+    html = client.get(begin(client)).text
+
+    (words,) = known_of(html)
+    assert RECORD_ONLY in words
+    assert not re.search(r"hybrid|api_only|0\.91|results\.json", html)
+    assert run not in html
+
+
+def test_a_long_description_is_folded_twice(client: FlaskClient) -> None:
+    listed = {**LISTED, "description": "kata " * 900}
+    run = imported(client, v2_answer(listed=listed), "results.json").split("?")[0]
+
+    html = client.get(f"{run}/queries/1").text
+
+    assert html.count("<summary>Show all of it</summary>") == 1
+    assert html.count("kata") == 900
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
+def test_hostile_particulars_neither_act_nor_break_the_page(
+    client: FlaskClient, web_database: Database, name: str
+) -> None:
+    text = HOSTILE[name]
+    said = {
+        "description": text * 60, "facilities": [text], "address": text,
+        "specifications": {text: text}, "nearby": [{"name": text}],
+    }  # fmt: skip
+    listed = {**LISTED, **said, "api_data": {"slug": "a", **{k: [v, "x"] for k, v in said.items()}}}
+    data = v2_answer(listed=listed, line=text.replace("\n", " "), heading=text)
+    run = imported(client, data, "results.json").split("?")[0]
+    switch(web_database, show_record=True)
+    client.post("/study/notes/", data={"note-1": text.encode(errors="ignore").decode()})
+
+    check(client.get(f"{run}/queries/1").text, name)
+    check(client.get("/study/notes/").text, name)
+
+
+def test_the_owner_writes_notes_that_raters_read(client: FlaskClient, run: str) -> None:
+    page = client.get("/study/notes/").text
+    (field,) = re.findall(r'name="(note-\d+)"', page)
+
+    answer = client.post("/study/notes/", data={field: "A carport\r\ncounts."})
+
+    assert answer.status_code == 303
+    assert "A carport\ncounts.</textarea>" in client.get("/study/notes/").text
+    assert "A carport\ncounts." in client.get(f"{run}/queries/1").text
+    assert "A carport\ncounts." in client.get(f"{run}/offline.html").text
+
+
+def test_one_click_shows_one_gold_note_and_another_click_all(
+    client: FlaskClient, web_database: Database
+) -> None:
+    asked = [{**one, "notes": f"Gold {one['id']} & more"} for one in GOLD["questions"]]
+    file = BytesIO(gold_bytes(questions=asked)), "gold.json"
+    client.post(f"{edited(web_database, with_gold=False)}/import", data={"file": file})
+    page = client.get("/study/notes/").text
+    _, second, third = re.findall(r'name="note-(\d+)"', page)
+    assert "3 gold questions have notes that raters do not see" in page
+
+    answer = client.post("/study/notes/", data={"show": second, f"note-{third}": "Mine"})
+
+    assert answer.location.endswith(f"#note-{second}")
+    page = client.get("/study/notes/").text
+    assert "1 gold question has a note that raters do not see" in page
+    assert "Gold 2 &amp; more</textarea>" in page
+    assert f'name="show" value="{second}"' not in page
+    assert f'name="show" value="{third}"' not in page
+
+    client.post("/study/notes/", data={"show": "all"})
+
+    page = client.get("/study/notes/").text
+    assert "raters do not see" not in page
+    shown = re.findall(r">\n(.*)</textarea>", page)
+    assert shown == ["Gold 1 &amp; more", "Gold 2 &amp; more", "Mine"]
+
+
+def test_a_note_that_is_too_long_is_shown_again_and_not_stored(
+    client: FlaskClient, run: str
+) -> None:
+    (field,) = re.findall(r'name="(note-\d+)"', client.get("/study/notes/").text)
+
+    answer = client.post("/study/notes/", data={field: "x" * 2001})
+
+    assert answer.status_code == 422
+    assert "x" * 2001 in answer.text
+    assert "This text is too long." in answer.text
+    assert "xxx" not in client.get(f"{run}/queries/1").text
+
+
+def test_a_csv_and_json_of_ratings_hold_nothing_of_it(client: FlaskClient, run: str) -> None:
+    assert "carport" not in client.get(f"{run}/export.csv").text
+    assert json.dumps("Ada carport.") not in client.get(f"{run}/metrics.json").text

@@ -1,0 +1,787 @@
+"""The blind rater's pages: stages in order, nothing named, with a script and without one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, query
+from tests.services.statements import counted
+from tests.web.conftest import PART, WAYS, made_once, stored
+from webapp.db.engine import Database
+from webapp.db.models import LogEntry, Rater, Task
+from webapp.records import Card
+from webapp.services.judging import live_metrics
+from webapp.services.rating import pool, repeats, tasks
+from webapp.services.rating.pool import POOL, REPEAT
+from webapp.services.study import studies
+
+SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
+NOTHING_LEFT = "Everything is rated. Thank you."
+MOST_STEPS = 60
+MOST_IN_A_READING = 14
+
+
+def shown(name: str, **stated: object) -> Card:
+    return card(name, location="Medan", **stated)
+
+
+@pytest.fixture(name="run_ids")
+def _run_ids(web_database: Database) -> list[str]:
+    return three_runs(web_database)
+
+
+@made_once
+def three_runs(database: Database) -> list[str]:
+    """Three runs: shared and own cards, a changed price, an emptiness, a follow-up."""
+    follow_up = query(4, shown("z"), category="context_followup", context_dependent=True)
+    lists = {
+        "hybrid": [
+            query(1, shown("a", price=1_000_000_000), shown("b")),
+            query(2, shown("x")),
+            query(3),
+            follow_up,
+        ],
+        "api_only": [query(1, shown("b"), shown("c")), query(2), query(3), follow_up],
+        "vector_only": [
+            query(1, shown("a", price=2_000_000_000)),
+            query(2, shown("x")),
+            query(3, shown("y")),
+            follow_up,
+        ],
+    }
+    ids = [stored(database, lists[method], method=method) for method in lists]
+    set_study(database, repeat_percent=0)
+    return ids
+
+
+def set_study(database: Database, **wanted: object) -> None:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        before = studies.switches(study)
+        studies.set_switches(session, study, replace(before, **wanted), NOW)  # type: ignore[arg-type]
+        session.commit()
+
+
+def begin(client: FlaskClient) -> str:
+    """Return the address of what is next."""
+    answer = client.get("/rate/")
+    assert answer.status_code == 303
+    return str(answer.location)
+
+
+def keys(html: str, name: str = "card") -> list[str]:
+    """Return what the page calls its cards (or answers), in their order."""
+    return re.findall(rf'name="{name}" value="([^"]+)"', html)
+
+
+def places(html: str) -> dict[str, str]:
+    """Return where each card stands on a page, by its name."""
+    found = re.findall(r'data-card="(\w+)" data-position="(\d+)"', html)
+    return dict(found)
+
+
+def target(key: str) -> str:
+    """Return the pattern of where an answer puts what it says of a card."""
+    return re.escape(f'[data-card="{key}"]')
+
+
+def stage(html: str) -> str:
+    found = re.search(r'id="below" data-stage="(\w+)"', html)
+    assert found is not None
+    return found[1]
+
+
+def judge_all(client: FlaskClient, address: str, relevance: str = "1") -> None:
+    for key in keys(client.get(address).text):
+        client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
+
+
+def rate_whole_study(client: FlaskClient, headers: dict[str, str]) -> list[bytes]:
+    """Rate everything as a page would ask it; return every byte that came, headers included."""
+    received: list[bytes] = []
+
+    def keep(answer: object) -> str:
+        received.append(str(answer.headers).encode() + answer.data)  # type: ignore[attr-defined]
+        return str(answer.text)  # type: ignore[attr-defined]
+
+    for step in range(MOST_STEPS):
+        answer = client.get("/rate/", headers=headers)
+        keep(answer)
+        if answer.status_code == 200:
+            keep(client.get("/rate/"))
+            return received
+        address = answer.location
+        html = keep(client.get(address))
+        keep(client.get(address, headers=PART))
+        keep(client.get(f"{address}?open=1", headers=headers))
+        if step % 3 == 0:  # put off and rated all the same, and what follows is looked at
+            keep(client.post(f"{address}/later", headers=headers))
+            keep(client.get(address))
+            keep(client.get(f"/rate/?after={address.removeprefix('/rate/')}", headers=headers))
+        for number, key in enumerate(keys(html)):
+            data = {"card": key, "relevance": "1", "event_id": f"{step}-{number}"}
+            keep(client.post(f"{address}/judgment", data=data, headers=headers))
+        html = keep(client.get(address))
+        if 'id="outcome"' in html:
+            said = {"empty_outcome": "false_negative", "event_id": f"{step}-e"}
+            keep(client.post(f"{address}/rating", data=said, headers=headers))
+        for number, key in enumerate(keys(keep(client.get(address)), "answer")):
+            said = {"answer": key, "quality": "4", "notes": "n", "event_id": f"{step}-q{number}"}
+            keep(client.post(f"{address}/rating", data=said, headers=headers))
+    raise AssertionError("it never ends")
+
+
+def owner(database: Database) -> int:
+    with database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        return studies.raters(session, study)[0].id
+
+
+@pytest.mark.parametrize("headers", WAYS)
+def test_a_blind_rater_receives_no_run_no_method_and_no_file(
+    client: FlaskClient, web_database: Database, run_ids: list[str], headers: dict[str, str]
+) -> None:
+    """Over a whole study with hidden repetitions, in pages, parts, addresses and headers."""
+    guidelines = "# Relevan\n\n- lokasi cocok"
+    set_study(web_database, repeat_percent=20, guidelines=guidelines, figures="all")
+
+    received = b"\n".join(rate_whole_study(client, headers)).lower()
+
+    for secret in (*run_ids, *SECRETS):
+        assert secret.lower().encode() not in received, secret
+    assert not re.search(rb'data-rank|id="rank|class="rank|>rank', received)
+    assert b"repeat" not in received.replace(b"data-repeats", b"")
+    assert NOTHING_LEFT.lower().encode() in received
+    assert b'class="of-answers"' in received
+    with web_database.reading() as session:
+        rater = session.get_one(Rater, owner(web_database))
+        for run_id in run_ids:
+            standings = live_metrics.by_category(session, rater.id, run_id).values()
+            assert all(standing.open_queries == 0 for standing in standings)
+        assert live_metrics.check(session) == []
+
+
+def test_the_verdicts_asked_are_the_distinct_judged_things(
+    client: FlaskClient,
+    web_database: Database,
+    run_ids: list[str],  # noqa: ARG001
+) -> None:
+    """Question 1: a (two prices), b, c; 2: x, an emptiness; 3: y, an emptiness; 4: z, z, z.
+
+    Question 4 depends on its conversation and is asked for each run. Each of the twelve
+    answers has a quality, the three empty ones too.
+    """
+    rate_whole_study(client, {})
+
+    with web_database.reading() as session:
+        standing = live_metrics.check(session)
+    page = client.get("/rate/").text
+    assert standing == []
+    assert re.findall(r"<dd>(\d+)</dd>", page) == ["6", "9", "2", "12"]
+
+
+def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """All of both, in every stage, once ids, numbers and the shuffled order are taken out."""
+    queries = [query(number, shown("a"), shown("b")) for number in range(1, 11)]
+    for method in ("hybrid", "api_only"):
+        stored(web_database, queries, method=method)
+    set_study(web_database, blind=True, repeat_percent=10, guidelines="# Relevan", figures="all")
+    with web_database.writing() as session:
+        rater = session.get_one(Rater, owner(web_database))
+        for seed in range(100):
+            rater.study.order_secret = f"{seed:064x}"
+            share = pool.share(session, rater)
+            (planned,) = repeats.planned(rater, share)
+            # The last one of all ends with other words; before the first nothing is decided.
+            if planned.after < 9 and planned.unit != share.free[0]:
+                break
+        session.commit()
+    pages: dict[str, list[list[str]]] = {}
+    for _ in range(12):
+        answer = client.get("/rate/")
+        if answer.status_code == 200:
+            break
+        address = answer.location
+        pages[address] = [anonymous(client.get(address).text)]
+        judge_all(client, address)
+        pages[address].append(anonymous(client.get(address).text))
+        for key in keys(client.get(address).text, "answer"):
+            client.post(f"{address}/rating", data={"answer": key, "quality": "4"})
+        pages[address].append(anonymous(client.get(address).text))
+
+    with web_database.reading() as session:
+        again = session.scalars(select(Task).where(Task.kind == REPEAT)).one()
+        same = (Task.question_id == again.question_id, Task.kind == POOL)
+        first = session.scalars(select(Task).where(*same)).one()
+    assert len(pages) == 11
+    assert pages[f"/rate/{again.id}"] == pages[f"/rate/{first.id}"]
+
+
+def anonymous(html: str) -> list[str]:
+    """Return the lines of a page in no order, without ids, keys, numbers and ways."""
+    plain = re.sub(r"/rate/[\w-]{12}|[0-9a-f]{16}|query=\"[^\"]+\"|[0-9]+", "*", html)
+    lines = re.sub(r"\b(card|question)s\b", r"\1", plain).splitlines()
+    return sorted(line for line in lines if 'class="way' not in line)
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_cards_come_first_then_the_emptiness_then_the_answers(client: FlaskClient) -> None:
+    """Nothing of a later stage is on the page before its time."""
+    client.get(begin(client))
+    judge_all(client, begin(client))
+    first = begin(client)
+    for key in keys(client.get(first).text, "answer"):
+        client.post(f"{first}/rating", data={"answer": key, "quality": "3"})
+    second = begin(client)
+    assert second != first
+
+    html = client.get(second).text
+    assert stage(html) == "cards"
+    assert 'id="outcome"' not in html
+    assert keys(html, "answer") == []
+    judge_all(client, second)
+    html = client.get(second).text
+    assert stage(html) == "emptiness"
+    assert html.count('id="outcome"') == 1
+    assert keys(html, "answer") == []
+    client.post(f"{second}/rating", data={"empty_outcome": "correct_empty"})
+    html = client.get(second).text
+    assert stage(html) == "answers"
+    assert re.findall(r"<h2[^>]*>Answer (\w)</h2>", html) == ["A", "B", "C"]
+    assert re.findall(r"Answer 2: \[[^]]*\]", unescape(html)).count("Answer 2: []") == 1
+    assert html.count("Suggested for an answer without results: 0.") == 1
+    assert "You judged a property relevant for this question" in html
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[1]
+
+    answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
+
+    assert answer.status_code == 303
+    assert answer.location == f"{address}#card-2"
+    form = re.search(r'id="card-2".*?</article>', client.get(address).text, re.DOTALL)
+    assert form is not None
+    assert 'value="0" aria-pressed="true"' in form[0]
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_last_verdict_without_a_script_leads_to_what_follows(client: FlaskClient) -> None:
+    address = begin(client)
+    for key in keys(client.get(address).text):
+        answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
+    assert answer.location == f"{address}#below"
+
+    key = keys(client.get(address).text, "answer")[1]
+    answer = client.post(f"{address}/rating", data={"answer": key, "quality": "2"})
+    assert answer.location == f"{address}#answer-B"
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_on_a_page_from_before_more_was_pooled_each_verdict_stands_on_its_own_card(
+    client: FlaskClient, web_database: Database
+) -> None:
+    address = begin(client)
+    before = client.get(address).text
+    stored(web_database, [query(1, *(shown(f"new {n}") for n in range(9)))], method="late")
+    moved = [
+        key for key, at in places(client.get(address).text).items() if at != places(before).get(key)
+    ]
+
+    assert set(moved) & set(keys(before))
+    for key in keys(before):
+        data = {"card": key, "relevance": "1"}
+        answer = client.post(f"{address}/judgment", data=data, headers=PART)
+        assert re.search(rf"{target(key)} \.stands", unescape(answer.text))
+        assert f'data-card="{key}"' in before
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient) -> None:
+    address = begin(client)
+    first, *rest = keys(client.get(address).text)
+    data = {"relevance": "1", "device": "phone", "sequence": "1", "event_id": "e1"}
+
+    answer = client.post(f"{address}/judgment", data=data | {"card": first}, headers=PART)
+
+    assert answer.status_code == 200
+    assert re.search(rf'{target(first)} \.stands.*?data-stands="1"', unescape(answer.text))
+    assert not any(f'id="{part}"' in answer.text for part in ("walk", "below", "end"))
+    moved = client.get(f"{address}/standing", headers=PART)
+    assert len(moved.data) <= 15_000
+    assert "<html" not in moved.text
+    assert [f'id="{part}"' in moved.text for part in ("walk", "below", "end")] == [True] * 3
+    assert stage(moved.text) == "cards"
+    for number, key in enumerate(rest):
+        again = {"relevance": "1", "event_id": f"r{number}", "card": key, "onward": "1"}
+        answer = client.post(f"{address}/judgment", data=again, headers=PART)
+    assert stage(answer.text) == "answers"
+    assert len(keys(answer.text, "answer")) == 3
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_going_on_too_early_without_a_script_leads_back_to_the_card(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[0]
+
+    answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "1", "onward": "1"})
+
+    assert answer.status_code == 303
+    assert answer.location == f"{address}#card-1"
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_going_on_leads_to_the_next_question_once_this_one_is_done(client: FlaskClient) -> None:
+    address = begin(client)
+    judge_all(client, address)
+    answers = keys(client.get(address).text, "answer")
+    for number, key in enumerate(answers, start=1):
+        said = {"answer": key, "quality": "5", "onward": "1"}
+        answer = client.post(f"{address}/rating", data=said, headers=PART)
+        assert answer.status_code == (303 if number == len(answers) else 200)
+
+    assert re.fullmatch(r"/rate/[\w-]+", answer.location)
+    assert answer.location not in (address, "/rate/")
+    assert answer.location == begin(client)
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_same_event_twice_changes_nothing_and_another_meaning_is_refused(
+    client: FlaskClient,
+) -> None:
+    address = begin(client)
+    first, second, *_ = keys(client.get(address).text)
+    data = {"card": first, "relevance": "1", "event_id": "e"}
+    for _ in range(2):
+        assert client.post(f"{address}/judgment", data=data).status_code == 303
+
+    answer = client.post(f"{address}/judgment", data=data | {"card": second}, headers=PART)
+
+    assert answer.status_code == 409
+    assert 'hx-target="#notices"' in answer.text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_an_absent_field_of_a_rating_is_left_alone(client: FlaskClient) -> None:
+    address = begin(client)
+    judge_all(client, address)
+    key = keys(client.get(address).text, "answer")[0]
+    client.post(f"{address}/rating", data={"answer": key, "quality": "4", "notes": "first"})
+
+    client.post(f"{address}/rating", data={"answer": key, "notes": "second"})
+
+    html = client.get(address).text
+    assert re.search(r'id="quality-A-4"[^>]* checked', html)
+    assert "\nsecond</textarea>" in html
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.parametrize(
+    ("part", "data", "status"),
+    [
+        ("", None, 404),
+        ("/judgment", {"card": "x", "relevance": "1"}, 404),
+        ("/judgment", {"relevance": "1"}, 404),
+        ("/judgment", {"card": "x", "relevance": "yes"}, 400),
+        ("/rating", {"answer": "x", "quality": "1"}, 404),
+        ("/rating", {"quality": "1"}, 404),
+        ("/rating", {"answer": "x", "quality": "6"}, 400),
+        ("/rating", {"empty_outcome": "correct_empty"}, 400),
+    ],
+)
+@pytest.mark.usefixtures("run_ids")
+def test_what_is_not_there_to_rate_is_refused_in_words(
+    client: FlaskClient,
+    part: str,
+    data: dict[str, str] | None,
+    status: int,
+    headers: dict[str, str],
+) -> None:
+    """An unknown card or answer, none at all, a value that cannot be, no empty list."""
+    address = begin(client) if data else "/rate/not-given"
+    answer = (
+        client.post(address + part, data=data, headers=headers)
+        if data
+        else client.get(address, headers=headers)
+    )
+
+    assert answer.status_code == status
+    assert ("<html" in answer.text) == (headers == {})
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.usefixtures("run_ids")
+def test_another_rater_s_task_is_nowhere_to_be_found(
+    client: FlaskClient, web_database: Database, headers: dict[str, str]
+) -> None:
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        other = studies.add_rater(session, study, "Budi", NOW)
+        task = tasks.next_task(session, other, NOW)
+        assert task is not None
+        task_id, key = task.id, tasks.key(task, tasks.things(session, task)[0].id)
+        session.commit()
+
+    assert client.get(f"/rate/{task_id}", headers=headers).status_code == 404
+    said = {"card": key, "relevance": "1"}
+    answer = client.post(f"/rate/{task_id}/judgment", data=said, headers=headers)
+    assert answer.status_code == 404
+    assert "You were given nothing to rate at this address" in answer.text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_changed_content_shows_before_and_now_and_can_be_confirmed(client: FlaskClient) -> None:
+    """The card with the other price tells what was said, as soon as it was said."""
+    address = begin(client)
+    html = client.get(address).text
+    assert "You judged this property before" not in html
+    titles = re.findall(r'id="title-\d+".*?</span>([A-Z])</h2>', html, re.DOTALL)
+    places = [number for number, title in enumerate(titles) if title == "A"]
+    first, second = (keys(html)[place] for place in places)
+
+    data = {"card": first, "relevance": "0"}
+    client.post(f"{address}/judgment", data=data, headers=PART)
+    answer = client.get(f"{address}/standing", headers=PART)
+
+    assert answer.text.count("You judged this property before with other content: Not") == 1
+    assert answer.text.count("<dt>price</dt>") == 1
+    assert {"Rp 1,000,000,000", "Rp 2,000,000,000"} <= set(
+        re.findall(r"<(?:s|b) dir=\"auto\">([^<]+)</", answer.text)
+    )
+    assert "Confirm: Not relevant" in answer.text
+    client.post(f"{address}/judgment", data={"card": second, "relevance": "0"})
+    assert "Confirm:" not in client.get(address).text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_undo_shows_where_it_happened_in_whichever_task(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[0]
+    client.post(f"{address}/judgment", data={"card": key, "relevance": "1"})
+
+    answer = client.post("/rate/undo", data={"event_id": "u1"})
+
+    assert answer.location == address
+    assert 'aria-pressed="true"' not in client.get(address).text
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.usefixtures("run_ids")
+def test_undo_with_nothing_left_says_so(client: FlaskClient, headers: dict[str, str]) -> None:
+    answer = client.post("/rate/undo", headers=headers)
+
+    assert answer.status_code == (200 if headers else 303)
+    assert not headers or "There is nothing left to undo." in answer.text
+
+
+def test_with_no_run_there_is_nothing_to_rate_yet(client: FlaskClient) -> None:
+    answer = client.get("/rate/")
+
+    assert answer.status_code == 200
+    assert "Nothing to rate yet" in answer.text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_guidelines_stand_beside_the_cards_and_cannot_run(
+    client: FlaskClient, web_database: Database
+) -> None:
+    set_study(web_database, guidelines="**Relevan** bila cocok <script>alert(1)</script>")
+
+    html = client.get(begin(client)).text
+
+    assert "<strong>Relevan</strong> bila cocok" in html
+    assert "<script>alert" not in html
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_figures_are_told_only_where_the_study_tells_them(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """2 relevant of 3 decided: 0.67; "cannot tell" decides nothing."""
+    address = begin(client)
+    for key, relevance in zip(
+        keys(client.get(address).text), ("1", "0", "1", "unsure"), strict=True
+    ):
+        client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
+    assert "Relevant so far" not in client.get(address).text
+
+    set_study(web_database, figures="all")
+
+    assert "Relevant so far: 0.67 (2 of 3 decided cards)" in unescape(client.get(address).text)
+
+
+def ways(html: str) -> dict[str, str | None]:
+    """Return where previous, next and jump lead; ``None`` where they lead nowhere."""
+    found = re.search(r'<nav [^>]*class="ways">.*?</nav>', html, re.DOTALL)
+    assert found is not None
+    links = dict(re.findall(r'aria-keyshortcuts="([plg])" href="([^"]+)"', unescape(found[0])))
+    return {key: links.get(key) for key in "plg"}
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_next_leads_on_to_a_question_that_was_not_given_yet(client: FlaskClient) -> None:
+    """Six units: question 4 depends on its conversation and is asked for each of three runs."""
+    address = begin(client)
+    walked = [address]
+    while (further := ways(client.get(address).text)["l"]) is not None:
+        assert further == f"/rate/?after={address.removeprefix('/rate/')}"
+        answer = client.get(further)
+        assert answer.status_code == 303
+        address = answer.location
+        assert address not in walked
+        walked.append(address)
+
+    assert len(walked) == 6
+    assert ways(client.get(address).text) == {"p": walked[-2], "l": None, "g": "/rate/"}
+    assert ways(client.get(walked[0]).text)["l"] == walked[1]
+    assert begin(client) == walked[0]
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.usefixtures("run_ids")
+def test_a_question_put_off_says_so_and_comes_again_after_the_others(
+    client: FlaskClient, headers: dict[str, str]
+) -> None:
+    address = begin(client)
+    assert f'action="{address}/later"' in client.get(address).text
+
+    answer = client.post(f"{address}/later", headers=headers)
+
+    assert answer.status_code == 303
+    assert answer.location not in {address, "/rate/"}
+    assert ways(client.get(answer.location).text)["p"] == address
+    assert "You put this question off" in client.get(address).text
+    assert "You put this question off" not in client.get(answer.location).text
+    seen = []
+    for _ in range(5):
+        seen.append(begin(client))
+        judge_all(client, seen[-1])
+        client.post(f"{seen[-1]}/rating", data={"empty_outcome": "false_negative"})
+        for key in keys(client.get(seen[-1]).text, "answer"):
+            client.post(f"{seen[-1]}/rating", data={"answer": key, "quality": "4"})
+    assert address not in seen
+    assert begin(client) == address
+    assert f'action="{address}/later"' not in client.get(address).text  # nothing else is left
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_filter_stays_with_every_address_of_a_blind_question(client: FlaskClient) -> None:
+    """Without one the addresses are as they always were."""
+    client.get(begin(client))
+    plain = begin(client)
+    assert "?" not in re.sub(r"/rate/\?after=|[?]v=|/\?", "", mine(client.get(plain).text))
+
+    answer = client.get(f"{plain}?category=context_followup")
+    assert (answer.status_code, answer.location) == (303, "/rate/?category=context_followup")
+    address = client.get(answer.location).location
+    assert re.fullmatch(r"/rate/[\w-]+\?category=context_followup", address)
+    html = client.get(address).text
+    assert '<option value="context_followup" selected>' in html
+    for part in ("standing", "judgment", "later"):
+        assert f"/{part}?category=context_followup" in html
+    further = ways(html)["l"]
+    assert further is not None
+    assert further.endswith("&category=context_followup")
+    assert client.get(further).location.endswith("?category=context_followup")
+    key = keys(html)[0]
+    answer = client.post(address.replace("?", "/judgment?"), data={"card": key, "relevance": "1"})
+    assert answer.location.startswith(address)
+    assert client.get("/rate/?category=nowhere").location == "/rate/"
+
+
+def mine(html: str) -> str:
+    """Return the addresses of blind questions on a page."""
+    return " ".join(re.findall(r'"(/rate/[^"]*)"', html))
+
+
+def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """One lists a, b, the other b: a not relevant, then b relevant."""
+    lists = {"hybrid": [card("a"), card("b")], "api_only": [card("b")]}
+    for method, cards in lists.items():
+        stored(web_database, [query(1, *cards)], method=method)
+    address = begin(client)
+    assert 'class="of-answers"' not in client.get(address).text
+    set_study(web_database, figures="all")
+    html = client.get(address).text
+    assert answer_figures(html) == {("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00")}
+
+    titles = re.findall(r'id="title-\d+".*?</span>([AB])</h2>', html, re.DOTALL)
+    named = dict(zip(titles, keys(html), strict=True))
+    for title, relevance, told in (
+        (
+            "A",
+            "0",
+            {
+                (
+                    "0 of 1",
+                    "none so far",
+                    "0.00–0.50",
+                    "0.00–0.50",
+                    "0.00–0.50",
+                    "0.00–1.00",
+                ),
+                ("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00"),
+            },
+        ),
+        (
+            "B",
+            "1",
+            {
+                ("1 of 2", "2", "0.50", "0.50", "0.50", "1.00"),
+                ("1 of 1", "1", "1.00", "1.00", "1.00", "1.00"),
+            },
+        ),
+    ):
+        data = {"card": named[title], "relevance": relevance}
+        client.post(f"{address}/judgment", data=data, headers=PART)
+        moved = client.get(f"{address}/standing", headers=PART).text
+        assert answer_figures(moved) == told
+        assert answer_figures(client.get(address).text) == told
+
+
+def answer_figures(html: str) -> set[tuple[str, ...]]:
+    """Return the columns of the figures: two counts, then each figure's value or its bounds."""
+    found = re.search(r'<aside id="figures" class="of-answers".*?</aside>', html, re.DOTALL)
+    assert found is not None
+    rows = re.findall(r"<tr.*?</tr>", found[0], re.DOTALL)[1:]
+    cells = [re.findall(r"<td>(.*?)</td>", row, re.DOTALL) for row in rows]
+    return {tuple(map(printed, column)) for column in zip(*cells, strict=True)}
+
+
+def printed(cell: str) -> str:
+    figure = re.search(r'class="value">([^<]*)', cell)
+    bounds = re.search(r'class="bounds".*?aria-hidden="true">([^<]*)', cell)
+    return figure[1] if figure else bounds[1] if bounds else cell
+
+
+def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Each kind of click and what is next, in 5 questions and in 25, three runs each."""
+    # No repetition, else only the longer one is to ask again.
+    set_study(web_database, repeat_percent=0, figures="all")
+    counts, readings = [], []
+    for length in (5, 25):
+        for method in ("m1", "m2", "m3"):
+            queries = [
+                query(n, card(f"p{n}"), card(f"{method}{n}"), text=f"{length}/{n}")
+                for n in range(1, length + 1)
+            ]
+            stored(web_database, queries, method=method)
+        with web_database.writing() as session:
+            rater = session.get_one(Rater, owner(web_database))
+            free = tasks.next_task(session, rater, NOW)
+            assert free is not None
+            session.commit()
+        reading = f"{begin(client)}/standing"
+        with counted(web_database) as statements:
+            assert client.get(reading, headers=PART).status_code == 200
+        readings.append(len(statements))
+        counts.append(statements_of_one_question(client, web_database))
+        rate_some(client, 5 if length == 5 else 12)
+
+    assert sorted(counts[0]) == sorted(counts[1])
+    assert readings[0] == readings[1] <= MOST_IN_A_READING
+
+
+def statements_of_one_question(client: FlaskClient, database: Database) -> list[int]:
+    """Return how many statements each click on the next question costs."""
+    address, costs = begin(client), []
+    clicks = [
+        ("judgment", {"card": key, "relevance": "1"}) for key in keys(client.get(address).text)
+    ]
+    for where, data in clicks:
+        costs.append(cost(client, database, f"{address}/{where}", data))
+    for key in keys(client.get(address).text, "answer"):
+        said = {"answer": key, "quality": "4", "onward": "1"}
+        costs.append(cost(client, database, f"{address}/rating", said))
+    return costs
+
+
+def cost(client: FlaskClient, database: Database, address: str, data: dict[str, str]) -> int:
+    with counted(database) as statements:
+        answer = client.post(address, data=data, headers=PART)
+    assert answer.status_code in {200, 303}
+    return len(statements)
+
+
+def rate_some(client: FlaskClient, questions: int) -> None:
+    for _ in range(questions):
+        answer = client.get("/rate/")
+        if answer.status_code == 200:
+            return
+        judge_all(client, answer.location)
+        for key in keys(client.get(answer.location).text, "answer"):
+            client.post(f"{answer.location}/rating", data={"answer": key, "quality": "4"})
+
+
+def test_a_run_s_page_leads_to_the_blind_one_and_says_why(
+    client: FlaskClient, run_ids: list[str]
+) -> None:
+    answer = client.get(f"/runs/{run_ids[0]}/queries/1")
+    assert (answer.status_code, answer.location) == (303, "/rate/?because=blind")
+    answer = client.get(answer.location)
+    assert answer.status_code == 303
+    html = client.get(answer.location).text
+    assert "This study is rated blind" in html
+    assert 'href="/study/"' in html
+
+    part = client.get(f"/runs/{run_ids[0]}/queries/1", headers=PART)
+    assert part.status_code == 409
+    assert 'hx-target="#notices"' in part.text
+
+
+def test_clicks_on_a_run_s_page_still_count_in_a_blind_study(
+    client: FlaskClient, run_ids: list[str]
+) -> None:
+    address = f"/runs/{run_ids[0]}/queries/1/results/1/judgment"
+
+    assert client.post(address, data={"relevance": "1"}).status_code == 303
+    assert client.post(address, data={"relevance": "0"}, headers=PART).status_code == 200
+
+
+def test_unblinded_a_run_s_page_is_back(
+    client: FlaskClient, web_database: Database, run_ids: list[str]
+) -> None:
+    set_study(web_database, blind=False)
+
+    assert client.get(f"/runs/{run_ids[0]}/queries/1").status_code == 200
+
+
+def test_the_sample_study_is_rated_run_by_run_and_the_log_says_so(
+    client: FlaskClient, web_database: Database
+) -> None:
+    client.post("/sample")
+
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        assert not studies.is_blind(session, study)
+        assert session.scalars(
+            select(LogEntry.new).where(LogEntry.action == "set blind")
+        ).all() == ["False"]
+    assert 'href="/rate/"' not in client.get("/").text
+
+
+@pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
+def test_rating_begins_at_the_blind_page_wherever_it_is_offered(
+    client: FlaskClient, run_ids: list[str], address: str
+) -> None:
+    html = client.get(address.format(run_ids[0])).text
+
+    assert 'href="/rate/"' in html
+    assert f"/runs/{run_ids[0]}/queries/" not in html

@@ -1,0 +1,183 @@
+"""Two server processes on one PostgreSQL database are one product to those who use them."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from sqlalchemy import func, select
+
+from tests.browser.server import HYBRID, PASSED_ON, ROOT
+from tests.conftest import NOW
+from tests.services.other_database import address, on_postgres
+from tests.web.visitors import PASSWORD, lock
+from webapp.db.engine import Database
+from webapp.db.migrations import HEAD
+from webapp.db.models import Base, Event, Judgment, Rater, Study
+from webapp.importers.runs import json_runs
+from webapp.services.judging import live_metrics
+from webapp.services.people import sign_in
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+CLICKS = 40
+NAME = "two_processes"
+
+
+class Process:
+    """One ``relevansi serve``, its instance folder its own."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.log = folder.with_suffix(".log")
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "webapp", "serve", "--port", "0"],
+                env={name: os.environ[name] for name in PASSED_ON if name in os.environ}
+                | {
+                    "PYTHONPATH": str(ROOT),
+                    "RELEVANSI_INSTANCE": str(folder),
+                    "RELEVANSI_DATABASE_URL": url,
+                    "RELEVANSI_SECRET_KEY": "the same on both, as long as it must be",
+                    "RELEVANSI_LANGUAGE": "en",
+                },
+                stdout=subprocess.PIPE,
+                stderr=log,
+                encoding="utf-8",
+            )
+        self.port = 0
+
+    def await_start(self) -> None:
+        assert self.process.stdout is not None
+        said = self.process.stdout.readline()
+        found = re.search(r":(\d+)/", said)
+        assert found, said + self.log.read_text()
+        self.port = int(found[1])
+
+    def request(
+        self, method: str, path: str, cookie: str = "", **fields: str
+    ) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request(method, path, urlencode(fields), headers)
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(timeout=30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(name="shared", scope="module")
+def _shared(postgres: Database) -> Iterator[Database]:
+    """A database without tables, for whoever comes first to make them."""
+    made = on_postgres(postgres, NAME)
+    with made.engine.begin() as connection:
+        Base.metadata.drop_all(connection)
+        connection.exec_driver_sql("DROP TABLE alembic_version")
+    yield made
+    made.close()
+
+
+@pytest.fixture(name="processes", scope="module")
+def _processes(
+    shared: Database, postgres: Database, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Process, Process]]:
+    """Two processes, started at once, which both find the database new."""
+    assert shared.version() is None
+    folder = tmp_path_factory.mktemp("processes")
+    url = address(postgres, NAME)
+    pair = (Process(folder / "a", url), Process(folder / "b", url))
+    for process in pair:
+        process.await_start()
+    yield pair
+    for process in pair:
+        process.stop()
+
+
+def counted(database: Database, table: type[Base]) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_both_start_at_once_on_a_new_database(
+    shared: Database, processes: tuple[Process, Process]
+) -> None:
+    assert [each.request("GET", "/healthz").status for each in processes] == [200, 200]
+    assert shared.version() == HEAD
+    assert (counted(shared, Study), counted(shared, Rater)) == (1, 1)
+
+
+@pytest.mark.parametrize("address", ["/runs/a%00b", "/rate/a%00b", "/evaluations/a%00b"])
+def test_a_name_that_postgresql_cannot_be_asked_for_is_not_found(
+    processes: tuple[Process, Process], address: str
+) -> None:
+    assert processes[0].request("GET", address).status == 404
+
+
+def test_clicks_at_both_at_once_are_all_stored_and_the_figures_stay_right(
+    shared: Database, processes: tuple[Process, Process]
+) -> None:
+    """Every click goes to both processes, as a proxy that repeats requests would send it."""
+    with shared.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        read = json_runs.read("a.json", HYBRID.read_bytes())
+        run_id = imports.store(session, study, read, Labels(), NOW).id
+        session.commit()
+
+    def click(number: int) -> int:
+        process = processes[number % 2]
+        event = number // 2
+        fields = {"relevance": str(event % 2), "event_id": f"e{event}"}
+        path = f"/runs/{run_id}/queries/1/results/{event % 3 + 1}/judgment"
+        return process.request("POST", path, **fields).status
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(click, range(2 * CLICKS)))
+
+    assert set(answers) == {303}
+    assert counted(shared, Event) == CLICKS
+    assert counted(shared, Judgment) == 3
+    with shared.reading() as session:
+        assert live_metrics.check(session) == []
+
+
+@pytest.fixture(name="locked")
+def _locked(shared: Database, processes: tuple[Process, Process]) -> Iterator[None]:
+    """The owner has a password for the time of one test."""
+    assert processes
+    lock(shared)
+    yield
+    with shared.writing() as session:
+        sign_in.set_password(session, studies.open_or_make(session, NOW), None, NOW)
+        session.commit()
+
+
+@pytest.mark.usefixtures("locked")
+def test_who_signed_in_at_one_is_known_at_the_other_and_tries_count_together(
+    processes: tuple[Process, Process],
+) -> None:
+    first, second = processes
+    answer = first.request("POST", "/sign-in", password=PASSWORD)
+    cookie = str(answer.getheader("Set-Cookie")).partition(";")[0]
+
+    assert second.request("GET", "/runs/").status == 303
+    assert second.request("GET", "/runs/", cookie).status == 200
+    wrong = [
+        processes[number % 2].request("POST", "/sign-in", password="wrong" * 4).status
+        for number in range(sign_in.TRIES + 1)
+    ]
+    assert wrong[-1] == 429
+    assert 429 not in wrong[:-1]

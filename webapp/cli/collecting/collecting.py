@@ -1,0 +1,287 @@
+"""``relevansi collect`` and ``relevansi chatbot``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webapp.cli.frame import database, progress
+from webapp.cli.frame.output import say
+from webapp.cli.frame.serving import LOOPBACK, listen
+from webapp.cli.runs import importing
+from webapp.config import resource
+from webapp.i18n import gettext, ngettext
+
+if TYPE_CHECKING:
+    from webapp.chatbot.client import Chatbot
+    from webapp.chatbot.mappings import Mapping
+    from webapp.importers.runs.questions import Question
+    from webapp.records import CollectedAnswer
+    from webapp.services.collecting.collection import Collection, Plan
+
+FOLDER = Path("data/evaluation")
+CHATBOT_PORT = 8810
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options of ``relevansi collect``."""
+
+    endpoint: str
+    method: str
+    llm: str
+    questions: Path | None
+    first: int | None
+    last: int | None
+    limit: int | None
+    output: Path
+    resume: bool
+    mapping: Path | None
+    api: str
+    model: str | None
+    timeout: float
+    tries: int
+    no_import: bool
+
+
+def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Return the method, which names a folder and a file."""
+    if not re.fullmatch(r"\w[\w.-]{0,63}", value):
+        raise click.BadParameter(gettext("only letters, digits and _ . - may be in it."))
+    return value
+
+
+@click.command("collect")
+@click.option("--endpoint", required=True, help="Address of the chatbot, up to /chat or with it.")
+@click.option("--method", required=True, callback=_method, help="Search method to ask for.")
+@click.option("--llm", required=True, help="LLM behind the chatbot: the label of the run.")
+@click.option(
+    "--questions",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Question file; the 30 of the methodology without it.",
+)
+@click.option("--from", "first", type=int, metavar="N", help="Number (id) of the first question.")
+@click.option("--to", "last", type=int, metavar="N", help="Number (id) of the last question.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N questions of these.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=FOLDER,
+    show_default=True,
+    help="Folder for METHOD/test_results_*.json.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the collection that was interrupted.")
+@click.option(
+    "--mapping",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="How another chatbot is spoken to; see docs/chatbots.md.",
+)
+@click.option(
+    "--api",
+    type=click.Choice(["contract", "openai"]),
+    default="contract",
+    show_default=True,
+    help="openai: an OpenAI-compatible endpoint; its key in RELEVANSI_CHATBOT_KEY.",
+)
+@click.option("--model", help="Model to ask for with --api openai; that of --llm without it.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120,
+    show_default=True,
+    help="Seconds that an answer may take.",
+)
+@click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+@click.option("--no-import", is_flag=True, help="Write the file only.")
+def collect_command(**options: Any) -> None:
+    """Put the questions to a chatbot in order, write test_results.json, import it.
+
+    With --from, --to or --limit only a part of them: of a run that lacks questions of its set,
+    these are "not run" and in no figure.
+    """
+    from webapp.services.collecting import collection
+
+    wanted = Wanted(**options)
+    chatbot = _chatbot(wanted)
+    plan = collection.plan(_chosen(wanted), wanted.method, wanted.llm, chatbot)
+    collected = _resumed(plan, wanted.output) if wanted.resume else None
+    if collected is None:
+        collected = collection.begin(plan, wanted.output, database.now().astimezone())
+    collected = collection.finish(_asked(collected, plan, chatbot))
+    _tell(collected)
+    if not wanted.no_import:
+        _import(collected)
+    if all(answer.error for answer in collected.run.answers):
+        raise click.ClickException(gettext("The chatbot answered none of the questions."))
+
+
+@click.command("chatbot")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8810.")
+def chatbot_command(port: int | None) -> None:
+    """Run the demo chatbot over the sample's catalogue until it is interrupted."""
+    from waitress.server import create_server
+
+    from webapp.chatbot.demo.bot import DemoBot
+    from webapp.chatbot.demo.http import LARGEST_BODY, PATH, application
+
+    bot = DemoBot.of(resource("seeds") / "catalogue.json")
+    listener = listen(LOOPBACK, port, first=CHATBOT_PORT)
+    server = create_server(
+        application(bot),
+        sockets=[listener],
+        ident="relevansi",
+        max_request_body_size=LARGEST_BODY,
+    )
+    address = f"http://{LOOPBACK}:{listener.getsockname()[1]}{PATH}"
+    say(gettext("The demo chatbot is at %(address)s", address=address))
+    say(gettext("Stop it with Ctrl+C."))
+    try:
+        server.run()
+    finally:
+        server.close()
+
+
+def _chatbot(wanted: Wanted) -> Chatbot:
+    """Return the chatbot to ask; what is missing for it is told before anything is begun."""
+    from webapp.chatbot import mappings
+    from webapp.chatbot.client import Chatbot, Patience, UnusableAddress
+
+    mapping = _mapping(wanted)
+    mappings.headers(mapping)
+    try:
+        return Chatbot(wanted.endpoint, mapping, Patience(wanted.timeout, wanted.tries))
+    except UnusableAddress as wrong:
+        raise click.BadParameter(
+            gettext("%(address)s is no http or https address.", address=wanted.endpoint),
+            param_hint="--endpoint",
+        ) from wrong
+
+
+def _mapping(wanted: Wanted) -> Mapping:
+    from webapp.chatbot import mappings
+
+    if wanted.mapping is not None:
+        if wanted.api != "contract":
+            raise click.UsageError(gettext("Say --mapping or --api, not both."))
+        return mappings.read(wanted.mapping.name, wanted.mapping.read_bytes())
+    if wanted.api == "openai":
+        return mappings.openai(wanted.model or wanted.llm)
+    return mappings.CONTRACT
+
+
+def _chosen(wanted: Wanted) -> Sequence[Question]:
+    """Return the questions to ask; warn of those whose earlier turns are not asked."""
+    from webapp.services.collecting import collection
+
+    questions = _questions(wanted.questions)
+    part = collection.part_of(questions, wanted.first, wanted.last, wanted.limit)
+    if not part:
+        numbers = [question.query_id for question in questions]
+        raise click.UsageError(
+            gettext(
+                "--from and --to leave no question; their numbers go from %(low)s to %(high)s.",
+                low=min(numbers),
+                high=max(numbers),
+            )
+        )
+    for number, turns in collection.without_earlier_turns(questions, part).items():
+        told = gettext(
+            "Question %(id)s depends on earlier turns that are not asked: %(turns)s.",
+            id=number,
+            turns=", ".join(map(str, turns)),
+        )
+        say(f"relevansi: {told}", err=True)
+    return part
+
+
+def _questions(file: Path | None) -> Sequence[Question]:
+    from webapp.importers.runs import problems, questions
+
+    path = file or resource("seeds") / "questions.json"
+    try:
+        return questions.read(path.name, path.read_bytes())
+    except problems.ImportRefused as refused:
+        told = " ".join(problems.message(problem) for problem in refused.problems)
+        raise click.ClickException(told) from refused
+
+
+def _resumed(plan: Plan, output: Path) -> Collection | None:
+    from webapp.importers.runs.problems import ImportRefused
+    from webapp.services.collecting import collection
+
+    try:
+        found = collection.unfinished(plan, output)
+    except ImportRefused as refused:
+        raise click.ClickException(str(refused)) from refused
+    except collection.OtherCollection as other:
+        raise click.ClickException(
+            gettext(
+                "%(file)s was collected with other questions, another LLM or from another "
+                "address; leave --resume out to begin anew.",
+                file=str(other),
+            )
+        ) from other
+    if found is None:
+        say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
+    elif found.is_finished:
+        say(gettext("This collection is finished already: nothing is asked."), err=True)
+    return found
+
+
+def _asked(collected: Collection, plan: Plan, chatbot: Chatbot) -> Collection:
+    """Ask what is left under a progress bar; an interruption leaves all that was answered."""
+    from webapp.services.collecting import collection
+
+    if collected.is_finished:
+        return collected
+    total, method = collected.run.total_questions, collected.run.search_method
+    with progress.bar(total, done=len(collected.run.answers), name=method) as bar:
+        try:
+            for further in collection.ask_rest(collected, plan, chatbot):
+                collected, answer = further, further.run.answers[-1]
+                if answer.error:
+                    bar.say(_failure(answer))
+                bar.at(len(collected.run.answers))
+        except KeyboardInterrupt:
+            bar.stop()
+            raise click.ClickException(_interrupted(collected)) from None
+    return collected
+
+
+def _failure(answer: CollectedAnswer) -> str:
+    return gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
+
+
+def _interrupted(collected: Collection) -> str:
+    return gettext(
+        "Interrupted after %(done)s of %(total)s questions; the same command with --resume "
+        "goes on.",
+        done=len(collected.run.answers),
+        total=collected.run.total_questions,
+    )
+
+
+def _tell(collected: Collection) -> None:
+    failed = sum(bool(answer.error) for answer in collected.run.answers)
+    asked = ngettext("%(n)s question", "%(n)s questions", len(collected.run.answers))
+    told = gettext("%(asked)s asked, %(failed)s failed", asked=asked, failed=failed)
+    say(f"{collected.file}: {told}")
+
+
+def _import(collected: Collection) -> None:
+    from webapp.services.runs.imports import ImportedRun, Labels
+
+    labels = Labels(search_method=collected.run.search_method, llm=collected.run.llm)
+    with database.opened() as opened:
+        outcome = importing.import_file(opened, collected.file, labels)
+    if not isinstance(outcome, ImportedRun):
+        from webapp.importers.runs import problems
+
+        raise click.ClickException(" ".join(map(problems.message, outcome.problems)))
+    importing.tell(outcome)

@@ -1,0 +1,201 @@
+"""``relevansi compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from webapp.cli.frame import database
+from webapp.cli.frame.output import say, write
+from webapp.i18n import gettext
+from webapp.metrics.comparisons.significance import Resampling
+
+if TYPE_CHECKING:
+    from webapp.metrics.comparisons.report import ComparisonReport
+
+USERS = 3
+"""The phase that is summed up and not compared."""
+
+FORMATS = ("markdown", "latex", "html", "xlsx", "json")
+
+
+@click.command("compare")
+@click.option("--phase", type=click.IntRange(1, 3), help="1: search methods, 2: LLMs, 3: users.")
+@click.option("--runs", "first", metavar="ID ID...", help="Ids of two runs or more.")
+@click.option("--input", "rated", metavar="FILE FILE...", help="Two rated CSVs or more.")
+@click.option("--names", help="What to call the rated CSVs, with commas between.")
+@click.argument("others", nargs=-1, metavar="")
+@click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
+@click.option("--resamples", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=Resampling().seed, show_default=True)
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(FORMATS),
+    multiple=True,
+    help="markdown if not said; several are written into a folder.",
+)
+@click.option("--output", "spelled", metavar="FORMAT", help="The same as --format.")
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path),
+    help="A file; in a folder, phase1_comparison_YYYYMMDD.md and so on.",
+)
+def compare_command(  # noqa: PLR0913 (a parameter for each option)
+    *,
+    phase: int | None,
+    first: str | None,
+    rated: str | None,
+    names: str | None,
+    others: tuple[str, ...],
+    rule: str | None,
+    resamples: int,
+    seed: int,
+    formats: tuple[str, ...],
+    spelled: str | None,
+    output: Path | None,
+) -> None:
+    """Compare the runs of a phase, those that --runs names, or rated CSVs, as a report.
+
+    A phase takes the newest complete run of each search method (1) or LLM (2). Phase 3 is
+    summed up: its users ask questions of their own, so nothing is paired. Rated CSVs are
+    compared by their counts, without a database; with --phase they are of its methods or LLMs.
+    """
+    settings = Resampling(resamples, seed)
+    to = _destination(formats, spelled, output)
+    given = [one for one in (first, rated) if one is not None]
+    if len(given) > 1 or (others and not given) or (phase is not None and first is not None):
+        raise click.UsageError(gettext("Say either --phase, --runs or --input."))
+    if phase is None and not given:
+        raise click.UsageError(gettext("Say either --phase, --runs or --input."))
+    if names is not None and rated is None:
+        raise click.UsageError(gettext("--names goes with --input."))
+    if rated is not None:
+        if rule is not None or phase == USERS:
+            raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
+        _write(_of_files((rated, *others), names, phase, settings), to)
+    elif phase == USERS:
+        if rule is not None:
+            raise click.UsageError(gettext("In phase 3 each participant rates alone: no --rule."))
+        _sum_up(settings, to)
+    else:
+        _write(_report(phase, (*given, *others), rule, settings), to)
+
+
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """In which formats a report is written, and to which file or folder."""
+
+    formats: tuple[str, ...]
+    output: Path | None
+
+    def write(self, name: Callable[[str], str], render: Callable[[str], bytes]) -> None:
+        """Write what `render` makes in each format, in a folder under its `name`."""
+        for file_format in self.formats:
+            path = self.output
+            if path is not None and path.is_dir():
+                path /= name(file_format)
+            write(render(file_format), path)
+
+
+def _destination(
+    formats: tuple[str, ...], spelled: str | None, output: Path | None
+) -> _Destination:
+    """Return where to write: ``--output`` is a format's name, else a file as ``-o`` is."""
+    if spelled in FORMATS:
+        formats = (*formats, spelled)
+    elif spelled is not None:
+        if output is not None:
+            raise click.UsageError(
+                gettext(
+                    '--output "%(name)s" is no format: say one of %(formats)s.',
+                    name=spelled,
+                    formats=", ".join(FORMATS),
+                )
+            )
+        output = Path(spelled)
+    chosen = tuple(dict.fromkeys(formats)) or FORMATS[:1]
+    if len(chosen) > 1:
+        if output is None or output.is_file():
+            raise click.UsageError(gettext("Several formats need a folder: say -o FOLDER."))
+        output.mkdir(parents=True, exist_ok=True)
+    return _Destination(chosen, output)
+
+
+def _write(report: ComparisonReport, to: _Destination) -> None:
+    from webapp.exporters.comparisons import files as comparison_files
+
+    today = database.now().astimezone().date()
+    to.write(
+        lambda file_format: comparison_files.file_name(report, file_format, today),
+        lambda file_format: comparison_files.FORMATS[file_format].render(report, today),
+    )
+
+
+def _of_files(
+    paths: Sequence[str], names: str | None, phase: int | None, settings: Resampling
+) -> ComparisonReport:
+    """Return the comparison of rated CSVs; what is wrong with their lines goes to stderr."""
+    from webapp.importers.runs import problems
+    from webapp.services.comparisons import rated_comparisons
+    from webapp.services.comparisons.rated_comparisons import RatedCsv
+
+    missing = [path for path in paths if not Path(path).is_file()]
+    if missing:
+        raise click.UsageError(gettext("There is no file %(name)s.", name=", ".join(missing)))
+    labels: Sequence[str | None] = [None] * len(paths)
+    if names is not None:
+        labels = [" ".join(name.split()) for name in names.split(",")]
+        if len(labels) != len(paths) or not all(labels):
+            raise click.UsageError(
+                gettext("--names needs a name for each of the %(n)s files.", n=len(paths))
+            )
+    files = [
+        RatedCsv(path, Path(path).read_bytes(), label)
+        for path, label in zip(paths, labels, strict=True)
+    ]
+    try:
+        found = rated_comparisons.compare_files(files, phase=phase, settings=settings)
+    except problems.ImportRefused as refused:
+        raise click.ClickException(problems.message(refused.problem)) from refused
+    for problem in found.problems:
+        say(f"relevansi: {problems.message(problem)}", err=True)
+    return found.report
+
+
+def _sum_up(settings: Resampling, to: _Destination) -> None:
+    """Write the summary of phase 3, and log that there is a copy of what participants gave."""
+    from webapp.exporters.phase_3 import files as user_study_files
+    from webapp.services.phase_3 import findings, withdrawals
+    from webapp.services.study import studies
+
+    now = database.now()
+    today = now.astimezone().date()
+    with database.opened() as used, used.writing() as session:
+        study = studies.open_or_make(session, now)
+        report = findings.report(session, study, now, settings=settings)
+        for file_format in to.formats:
+            name = user_study_files.file_name(file_format, today)
+            withdrawals.note_export(session, study, name, now)
+        session.commit()
+    to.write(
+        lambda file_format: user_study_files.file_name(file_format, today),
+        lambda file_format: user_study_files.FORMATS[file_format].render(report, today),
+    )
+
+
+def _report(
+    phase: int | None, named: tuple[str, ...], rule: str | None, settings: Resampling
+) -> ComparisonReport:
+    from webapp.services.comparisons import comparisons
+    from webapp.services.runs import reports
+
+    with database.reading() as (session, study):
+        chosen = reports.rule_of(session, study, rule)
+        ids = comparisons.of_phase(session, study, phase) if phase else named
+        return comparisons.report(session, study, ids, chosen, settings=settings)

@@ -1,0 +1,305 @@
+"""``relevansi answer json-v2``: a model's answers to an evaluation set, to be scored."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webapp.cli.evaluations.score_options import FILE
+from webapp.cli.evaluations.score_output import failure_of, tell
+from webapp.cli.frame import progress
+from webapp.cli.frame.output import say, write
+from webapp.i18n import gettext, ngettext
+from webapp.importers.evaluations import expected_json
+from webapp.importers.evaluations.expected_json import JsonQuestionSet
+from webapp.importers.runs.problems import ImportRefused
+
+if TYPE_CHECKING:
+    from webapp.chatbot.client import Chatbot
+    from webapp.chatbot.retriever import Retriever
+    from webapp.services.evaluations.json_answering import Answering
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The options of ``relevansi answer json-v2``."""
+
+    endpoint: str | None
+    questions: Path | None
+    output: Path | None
+    resume: bool
+    retriever: str | None
+    model: str | None
+    index_version: str | None
+    adapter_id: str | None
+    registry_model_id: str | None
+    max_tokens: int | None
+    timeout: float
+    tries: int
+    at_once: int
+    print_prompt: bool
+
+
+@click.group("answer")
+def answer_command() -> None:
+    """Put the questions of an evaluation set to a model."""
+
+
+@answer_command.command("json-v2")
+@click.option("--endpoint", help="OpenAI-compatible, up to /chat/completions or with it.")
+@click.option("--questions", type=FILE, help="Questions with contexts and what is expected (JSON).")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Outputs by id (JSON Lines), for score json-v2 --outputs.",
+)
+@click.option("--resume", is_flag=True, help="Ask only what has no answer in the output yet.")
+@click.option(
+    "--retriever", help="Asked for the contexts: {question, id}, answers {contexts, index_version}."
+)
+@click.option("--model", help="Model to ask for; without it the endpoint's own, as it names it.")
+@click.option(
+    "--index-version",
+    help="Of the index that the contexts come from; a retriever may name its own.",
+)
+@click.option("--adapter-id", help="Adapter of the model; none without it.")
+@click.option("--registry-model-id", help="Model of a registry, in the place of an adapter.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens that an answer may have.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120,
+    show_default=True,
+    help="Seconds that an answer may take.",
+)
+@click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+@click.option(
+    "--at-once",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    help="Calls on their way at the same time.",
+)
+@click.option("--print-prompt", is_flag=True, help="Print the fixed prompt; with -o write it.")
+def json_v2_command(**options: Any) -> None:
+    """Ask each question once, with its contexts, the fixed prompt and temperature 0.
+
+    Every output is kept as it came, with its usage and latency, in a file that says where the
+    answers come from; relevansi score json-v2 --questions FILE --outputs OUT scores it. The
+    endpoint's key is taken from RELEVANSI_CHATBOT_KEY, a retriever's from
+    RELEVANSI_RETRIEVER_KEY. Contexts that a retriever gave are kept with the output.
+    """
+    wanted = _Wanted(**options)
+    if wanted.print_prompt:
+        _print_prompt(wanted.output)
+        return
+    if wanted.endpoint is None or wanted.questions is None or wanted.output is None:
+        raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
+    if wanted.adapter_id and wanted.registry_model_id:
+        raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
+    chatbot, retriever = _chatbot(wanted, wanted.endpoint), _retriever(wanted)
+    asked = _questions(wanted.questions)
+    if retriever is None:
+        _tell_without(sum(not question.contexts for question in asked.questions))
+    head = _head(wanted, asked, chatbot, retriever)
+    answering = _answering(wanted, asked, head, wanted.output)
+    failed = _ask(answering, chatbot, retriever, wanted.at_once)
+    _tell_without(answering.n_without)
+    say(_told(answering))
+    if answering.left:
+        raise click.ClickException(_left_over(answering, failed))
+
+
+def _print_prompt(output: Path | None) -> None:
+    """Write the prompt itself to a file, or print it below its version and hash."""
+    from webapp.services.evaluations import json_prompt
+
+    if output is not None:
+        write(json_prompt.text().encode(), output)
+        return
+    say(f"prompt_version: {json_prompt.VERSION}")
+    say(f"prompt_sha256: {json_prompt.digest()}")
+    say("")
+    write(json_prompt.text().encode(), None)
+
+
+def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
+    """Return the endpoint to ask; what is missing for it is reported before anything is asked."""
+    from webapp.chatbot import mappings
+    from webapp.chatbot.client import Chatbot, Patience, UnusableAddress
+    from webapp.services.evaluations.json_answering import TEMPERATURE
+
+    settings: dict[str, object] = {"temperature": TEMPERATURE}
+    if wanted.max_tokens is not None:
+        settings["max_tokens"] = wanted.max_tokens
+    mapping = mappings.openai(wanted.model, settings=settings)
+    mappings.headers(mapping)
+    try:
+        return Chatbot(endpoint, mapping, Patience(wanted.timeout, wanted.tries))
+    except UnusableAddress as wrong:
+        raise _no_address(endpoint, "--endpoint") from wrong
+
+
+def _retriever(wanted: _Wanted) -> Retriever | None:
+    """Return the retriever to ask, if one was named; its key is looked at first too."""
+    from webapp.chatbot import retriever
+    from webapp.chatbot.client import Patience, UnusableAddress
+
+    if wanted.retriever is None:
+        return None
+    retriever.headers()
+    try:
+        return retriever.Retriever(wanted.retriever, Patience(wanted.timeout, wanted.tries))
+    except UnusableAddress as wrong:
+        raise _no_address(wanted.retriever, "--retriever") from wrong
+
+
+def _no_address(text: str, option: str) -> click.BadParameter:
+    words = gettext("%(address)s is no http or https address.", address=text)
+    return click.BadParameter(words, param_hint=option)
+
+
+def _questions(path: Path) -> JsonQuestionSet:
+    try:
+        asked = expected_json.read_questions(path.name, path.read_bytes())
+    except ImportRefused as refused:
+        raise failure_of(refused) from refused
+    for problem in asked.problems:
+        tell(problem)
+    return asked
+
+
+def _tell_without(n: int) -> None:
+    """Say how many questions have no contexts, if any."""
+    if n:
+        told = ngettext(
+            "%(n)s question has no contexts: its references will count as wrong.",
+            "%(n)s questions have no contexts: their references will count as wrong.",
+            n,
+        )
+        say(f"relevansi: {told}", err=True)
+
+
+def _head(
+    wanted: _Wanted, asked: JsonQuestionSet, chatbot: Chatbot, retriever: Retriever | None
+) -> dict[str, Any]:
+    """Return where the answers will come from."""
+    from webapp.services.evaluations import json_answering
+
+    names = ("index_version", "adapter_id", "registry_model_id")
+    options = {name: getattr(wanted, name) for name in names}
+    head = json_answering.head(asked, chatbot, {**options, "model_id": wanted.model}, retriever)
+    if wanted.max_tokens is not None:
+        head["max_tokens"] = wanted.max_tokens
+    return head
+
+
+def _answering(
+    wanted: _Wanted, asked: JsonQuestionSet, head: dict[str, Any], output: Path
+) -> Answering:
+    from webapp.services.evaluations import json_answering
+
+    try:
+        made = json_answering.go_on if wanted.resume else json_answering.begin
+        return made(asked, output, head)
+    except json_answering.AnswersThere:
+        raise click.ClickException(
+            gettext(
+                "%(file)s holds answers already: --resume goes on with them, another -o begins "
+                "anew.",
+                file=str(output),
+            )
+        ) from None
+    except json_answering.OtherAnswers as other:
+        name, theirs, ours = other.args
+        raise click.ClickException(
+            gettext(
+                "%(file)s was made with %(name)s %(theirs)s, not %(ours)s; give another -o to "
+                "begin anew.",
+                file=str(output),
+                name=name,
+                theirs=_value(theirs),
+                ours=_value(ours),
+            )
+        ) from None
+
+
+def _value(stated: object) -> str:
+    return gettext("none") if stated is None else str(stated)
+
+
+def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at_once: int) -> int:
+    """Ask what is left under a progress bar; returns how many calls failed."""
+    from webapp.services.evaluations import json_answering
+    from webapp.services.evaluations.json_answering import (
+        IndexUnknown,
+        ModelUnknown,
+        OtherIndex,
+        Unanswered,
+    )
+
+    failed = 0
+    outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)
+    total, done = len(answering.questions), len(answering.answered)
+    with progress.bar(total, done=done) as bar, closing(outcomes):
+        try:
+            for outcome in outcomes:
+                if isinstance(outcome, Unanswered):
+                    failed += 1
+                    words = gettext("Question %(id)s: %(why)s", id=outcome.row_id, why=outcome.why)
+                    bar.say(words)
+                bar.at(len(answering.answered))
+        except ModelUnknown:
+            raise click.ClickException(
+                gettext("The endpoint does not say which model answered: name it with --model.")
+            ) from None
+        except IndexUnknown:
+            raise click.ClickException(
+                gettext("The retriever does not name its index: name it with --index-version.")
+            ) from None
+        except OtherIndex as other:
+            raise click.ClickException(
+                gettext(
+                    "The retriever names its index %(now)s, not %(before)s, and a file holds "
+                    "answers from one: correct --index-version, or begin anew with another -o.",
+                    now=other.args[0],
+                    before=other.args[1],
+                )
+            ) from None
+        except KeyboardInterrupt:
+            bar.stop()
+            raise click.ClickException(
+                gettext(
+                    "Interrupted after %(done)s of %(total)s questions; the same command with "
+                    "--resume goes on.",
+                    done=len(answering.answered),
+                    total=len(answering.questions),
+                )
+            ) from None
+    return failed
+
+
+def _told(answering: Answering) -> str:
+    answered = gettext(
+        "%(done)s of %(total)s questions answered",
+        done=len(answering.questions) - len(answering.left),
+        total=len(answering.questions),
+    )
+    return f"{answering.path}: {answered}"
+
+
+def _left_over(answering: Answering, failed: int) -> str:
+    """Say what has no answer, and whether the asking ended early."""
+    left = len(answering.left)
+    if left > failed:
+        return gettext(
+            "Ended after several failed calls in a row; %(n)s questions have no answer. --resume "
+            "asks them again.",
+            n=left,
+        )
+    return gettext("%(n)s questions have no answer; --resume asks them again.", n=left)

@@ -1,0 +1,65 @@
+"""What the commands of ``relevansi score`` take in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from webapp.i18n import gettext
+from webapp.importers.runs.written_numbers import exact_number
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")
+
+
+class Share(click.ParamType[Fraction]):
+    """A number between two ends, kept as the decimal that was written."""
+
+    name = "NUMBER"
+
+    def __init__(self, highest: int) -> None:
+        self.highest = highest
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Fraction:
+        """Return the exact fraction; fails for what is no number from 0 to the highest."""
+        if isinstance(value, Fraction):
+            return value
+        number = exact_number(value)
+        if number is None or not 0 <= number <= self.highest:
+            says = gettext("%(value)s is no number from 0 to %(highest)s.")
+            self.fail(says % {"value": value, "highest": self.highest}, param, ctx)
+        return number
+
+
+def formats(*names: str) -> Callable[[Command], Command]:
+    """Add the options that say how and where to write."""
+
+    def add(command: Command) -> Command:
+        choice = click.option(
+            "--format",
+            "file_format",
+            type=click.Choice(names),
+            default="table",
+            show_default=True,
+        )
+        output = click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+        return choice(output(command))
+
+    return add
+
+
+first_rows = click.option(
+    "--n", "first", type=click.IntRange(min=1), help="Score the first N rows only."
+)

@@ -1,0 +1,16 @@
+"""The commands of exports and figures, each module read when its command is called."""
+
+from __future__ import annotations
+
+from webapp.i18n import mark
+
+COMMANDS = {
+    "metrics": ("figures", mark("Print the figures of a run or of a rated CSV.")),
+    "export": (
+        "exporting",
+        mark("Write a run as CSV, XLSX, TREC files or JSON, or all as a proof pack."),
+    ),
+    "export-tree": ("trees", mark("Write every run as the folders of the original scripts.")),
+    "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
+}
+"""The name of each command, its module here, and what it does."""

@@ -1,0 +1,1 @@
+"""What every module of this layer uses: commands."""

@@ -1,0 +1,218 @@
+"""The command line: its list of commands, each read when it is called, and its failures."""
+
+from __future__ import annotations
+
+import gc
+import io
+import locale
+import logging
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from webapp import rooms
+from webapp.cli.frame import listing as own
+from webapp.cli.frame.output import say
+from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, speaking
+from webapp.printable import LogLineFormatter
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+AppFactory = Callable[..., "Flask"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A command before its module is read: where it is, and what it does as a message id."""
+
+    module: str
+    summary: str
+
+
+@cache
+def commands() -> dict[str, _Listed]:
+    """Return every command by its name: those of the frame, then those of each room."""
+    return {
+        name: _Listed(f"{listing.__name__.rpartition('.')[0]}.{module}", summary)
+        for listing in (own, *rooms.contributions("cli", "commands"))
+        for name, (module, summary) in listing.COMMANDS.items()
+    }
+
+
+class _Commands(click.Group):
+    """A group whose ``--help`` loads none of its commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(commands())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in commands():
+            return None
+        module = import_module(commands()[cmd_name].module)
+        _collect_from_here()
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section(gettext("Commands")):
+            formatter.write_dl(
+                [(name, gettext(entry.summary)) for name, entry in commands().items()]
+            )
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="relevansi")
+def relevansi() -> None:
+    """Judge what a chatbot retrieved; get figures that survive an examiner."""
+
+
+def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
+    """Run one command and end the process with its exit code; failures take one line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
+        sys.stdout.reconfigure(errors="surrogateescape")
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(LogLineFormatter())
+    with speaking(_language()):
+        try:
+            relevansi.main(arguments, "relevansi", standalone_mode=False, obj=create_app)
+        except click.ClickException as failure:
+            _tell(failure.format_message())
+            sys.exit(failure.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            sys.exit(1)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(1)
+        except Exception as failure:
+            message = _known(failure)
+            if message is None:
+                raise
+            _tell(message)
+            sys.exit(1)
+
+
+def _collect_from_here() -> None:
+    """Look for garbage again where a process began without (see ``app.main``), in what is new."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+def _tell(message: str) -> None:
+    say("relevansi: " + " ".join(message.split()), err=True)
+
+
+def _known(failure: Exception) -> str | None:
+    """Return the sentence for a failure that is not a programming error, else ``None``."""
+    from sqlalchemy.exc import OperationalError
+
+    from webapp.chatbot.mappings import MissingKey, UnusableMapping
+    from webapp.config import UnusableSetting
+    from webapp.db.engine import DatabaseOutOfDate, NewerDatabase, RestoreCutOff
+    from webapp.db.outages import Outage, outage
+    from webapp.services.comparisons.comparisons import DifferentQuestions, NothingToCompare
+    from webapp.services.gold.gold import UnknownGoldVersion, UnknownQuestionSet
+    from webapp.services.machine_judges.judges import OtherConfiguration
+    from webapp.services.phase_3.user_studies import NotSetUp
+    from webapp.services.proof_packs.evidence import NoRuns
+    from webapp.services.runs.reports import (
+        MachineNotPacked,
+        MachineNotReleased,
+        UnknownRater,
+        UnknownRule,
+    )
+    from webapp.services.runs.runs import UnknownRun
+
+    if isinstance(failure, RestoreCutOff):
+        return gettext(
+            "There is no database %(name)s, but %(kept)s is beside it: a restore was cut off. "
+            "Rename that one back to have the earlier state, or repeat the restore. For a new "
+            "study, move it to another folder.",
+            name=failure.args[0],
+            kept=failure.args[1],
+        )
+    outages: dict[Outage | None, str] = {
+        Outage.DAMAGED: gettext(
+            "The database is damaged (%(name)s). Restore the latest backup: "
+            "relevansi restore FILE --replace"
+        ),
+        Outage.FULL: gettext("The disk is full or failing (%(name)s). Nothing was stored."),
+        Outage.BUSY: gettext("Another program is writing to the database; try again in a while."),
+        Outage.REPLACED: gettext(
+            "%(name)s was removed or replaced while it was open, so nothing was stored. "
+            "Repeat the command."
+        ),
+    }
+    if (text := outages.get(outage(failure))) is not None:
+        return text % {"name": _named(failure)}
+    texts: dict[type[Exception], str] = {
+        UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
+        UnknownQuestionSet: gettext(
+            "There is no question set %(name)s; `relevansi gold list` lists them."
+        ),
+        UnknownGoldVersion: gettext("The gold questions have no version %(name)s."),
+        NoRuns: gettext("There is no run yet: `relevansi import` brings one."),
+        UnknownRater: gettext("There is no rater called %(name)s."),
+        MachineNotReleased: gettext(
+            "%(name)s is a machine judge whose figures are not in use: see `relevansi judge "
+            "agreement`, then put them in use under Study, Machine judges, in the app."
+        ),
+        MachineNotPacked: gettext(
+            "A proof pack holds what people judged; leave --rater out or name a person."
+        ),
+        OtherConfiguration: gettext(
+            "This judge is %(name)s; another endpoint or model is configured."
+        ),
+        UnknownRule: gettext('"%(name)s" is no rule: say majority or adjudicated.'),
+        NothingToCompare: gettext(
+            "A comparison needs two runs of one question set; `relevansi runs` lists them."
+        ),
+        DifferentQuestions: gettext("These runs were asked different questions: %(name)s"),
+        NotSetUp: gettext("Phase 3 is not set up: open Study, Phase 3 in the app."),
+        DatabaseOutOfDate: gettext(
+            "The database %(name)s is of an older version; run `relevansi upgrade`."
+        ),
+        NewerDatabase: gettext(
+            "The database %(name)s was made by a newer Relevansi; install that version to use it."
+        ),
+        OperationalError: gettext("The database cannot be used: %(name)s"),
+        UnusableSetting: "%(name)s",
+        UnusableMapping: "%(name)s",
+        MissingKey: gettext("The environment variable %(name)s holds no key that can be sent."),
+        UnicodeEncodeError: gettext('"%(name)s" is no text in UTF-8. Write it in that encoding.'),
+        OSError: "%(name)s",
+    }
+    for kind, text in texts.items():
+        if isinstance(failure, kind):
+            return text % {"name": _named(failure)}
+    return None
+
+
+def _named(failure: Exception) -> str:
+    original = getattr(failure, "orig", None)
+    if original is not None:
+        return str(original)
+    if isinstance(failure, UnicodeEncodeError):
+        return str(failure.object)[:80]
+    return str(failure) if isinstance(failure, OSError) else " ".join(map(str, failure.args))
+
+
+def _language() -> str:
+    """Return the user's language as the environment states it, else English."""
+    stated = os.environ.get("RELEVANSI_LANGUAGE") or _locale() or ""
+    code = stated[:2].lower()
+    return code if code in LANGUAGES else SOURCE_LANGUAGE
+
+
+def _locale() -> str | None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if os.environ.get(name):
+            return os.environ[name]
+    return locale.getlocale()[0]

@@ -1,0 +1,12 @@
+"""The commands of serving and the database, each module read when its command is called."""
+
+from __future__ import annotations
+
+from webapp.i18n import mark
+
+COMMANDS = {
+    "demo": ("serving", mark("Open the sample study in the browser; ratings are kept.")),
+    "serve": ("serving", mark("Serve the app on the configured database.")),
+    "upgrade": ("serving", mark("Bring the database to this version of the program.")),
+}
+"""The name of each command, its module here, and what it does."""

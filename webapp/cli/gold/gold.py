@@ -1,0 +1,197 @@
+"""``relevansi gold``: gold questions in and out, as the page of a question set takes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webapp.cli.frame import database
+from webapp.cli.frame.output import say, write_json
+from webapp.i18n import gettext, ngettext
+
+if TYPE_CHECKING:
+    from webapp.records import Problem
+    from webapp.services.gold.gold import Gold, GoldSet
+
+of_set = click.option("--set", "set_id", type=int, metavar="ID", help="A question set's id.")
+of_run = click.option("--run", "run_id", metavar="ID", help="The question set of this run.")
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.group("gold")
+def gold_command() -> None:
+    """Take gold questions in or out: what each question asks of the cards it gets."""
+
+
+@gold_command.command("list")
+@as_json_option
+def list_command(*, as_json: bool) -> None:
+    """List the question sets with the gold questions in force.
+
+    \b
+    JSON: {question_sets: [{id, questions, first_question, runs: [ID],
+                            gold: {version, name, by, at, questions, threshold_t} or null}]}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from webapp.services.gold import gold
+
+    with database.reading() as (session, study):
+        found = [(one, gold.in_force(session, one.id)) for one in gold.sets(session, study)]
+    if as_json:
+        listed = [_set_json(one, held) for one, held in found]
+        write_json({"question_sets": listed})
+        return
+    for one, held in found:
+        asked = ngettext("%(n)s question", "%(n)s questions", len(one.questions))
+        say(f"{one.id}  {asked}  {_version(held)}  {' '.join(run[0] for run in one.runs)}")
+
+
+@gold_command.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@of_set
+@of_run
+@as_json_option
+def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_json: bool) -> None:
+    """Save the gold file FILE as the newest version of a question set.
+
+    The only question set is meant where neither --set nor --run names one. What does not fit
+    between the file and a run of the set is told; the version is saved all the same.
+
+    \b
+    JSON: {question_set, is_new, version, name, by, at, questions, threshold_t,
+           problems: [{run, severity, file, query_id, line, code, message}]}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from webapp.importers.runs.problems import ImportRefused
+    from webapp.services.gold import gold
+    from webapp.services.study import studies
+
+    with database.opened() as opened, opened.writing() as session:
+        now = database.now()
+        study = studies.open_or_make(session, now)
+        chosen = _chosen(gold.sets(session, study), set_id, run_id)
+        owner = studies.raters(session, study)[0]
+        try:
+            gold.import_file(session, owner, chosen.id, file.name, file.read_bytes(), now)
+        except ImportRefused as refused:
+            raise click.ClickException(_all(refused)) from refused
+        held = gold.in_force(session, chosen.id)
+        assert held is not None
+        remarks = gold.remarks_on_runs(session, chosen, held)
+        session.commit()
+    is_new = held.version.number > len(chosen.versions)
+    if as_json:
+        write_json(_taken_json(chosen, held, remarks, is_new=is_new))
+        return
+    state = _version(held) if is_new else gettext("already in force: nothing was saved")
+    asked = ngettext("%(n)s gold question", "%(n)s gold questions", len(held.questions))
+    say(f"{chosen.id}  {asked}: {state}")
+    for run, problem in remarks:
+        say(f"  !  {run}: {_message(problem)}", err=True)
+
+
+@gold_command.command("export")
+@of_set
+@of_run
+@click.option("--version", "number", type=int, metavar="N", help="A version; else the newest.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+def export_command(
+    set_id: int | None, run_id: str | None, number: int | None, output: Path | None
+) -> None:
+    """Write the gold questions of a question set as a gold file, which `gold import` reads.
+
+    The only question set is meant where neither --set nor --run names one.
+    """
+    from webapp.services.gold import gold
+
+    with database.reading() as (session, study):
+        chosen = _chosen(gold.sets(session, study), set_id, run_id)
+        if not chosen.versions:
+            raise click.ClickException(
+                gettext(
+                    "This question set has no gold questions; `relevansi gold import` adds them."
+                )
+            )
+        wanted = chosen.versions[0].number if number is None else number
+        document = gold.read(session, chosen.id, wanted).document
+    write_json(document, output)
+
+
+def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> GoldSet:
+    """Return the question set that the options name, else the only one."""
+    from webapp.services.gold.gold import UnknownQuestionSet
+    from webapp.services.runs.runs import UnknownRun
+
+    if set_id is not None and run_id is not None:
+        raise click.UsageError(gettext("Say --set or --run, not both."))
+    if not sets:
+        raise click.ClickException(
+            gettext(
+                "Gold questions belong to the questions of a run: `relevansi import` one first."
+            )
+        )
+    if run_id is not None:
+        found = [one for one in sets if run_id in {run[0] for run in one.runs}]
+        if not found:
+            raise UnknownRun(run_id)
+        return found[0]
+    if set_id is not None:
+        found = [one for one in sets if one.id == set_id]
+        if not found:
+            raise UnknownQuestionSet(set_id)
+        return found[0]
+    if len(sets) > 1:
+        raise click.UsageError(
+            gettext("There are several question sets: say --set or --run; `relevansi gold list`.")
+        )
+    return sets[0]
+
+
+def _version(held: Gold | None) -> str:
+    if held is None:
+        return gettext("no gold questions yet")
+    return gettext("%(name)s, version %(n)s", name=held.version.name, n=held.version.number)
+
+
+def _set_json(one: GoldSet, held: Gold | None) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "questions": len(one.questions),
+        "first_question": next(iter(one.questions), None),
+        "runs": [run[0] for run in one.runs],
+        "gold": None if held is None else _gold_json(held),
+    }
+
+
+def _gold_json(held: Gold) -> dict[str, Any]:
+    return {
+        "version": held.version.number,
+        "name": held.version.name,
+        "by": held.version.by,
+        "at": held.version.at.isoformat(),
+        "questions": len(held.questions),
+        "threshold_t": float(held.threshold),
+    }
+
+
+def _taken_json(
+    chosen: GoldSet, held: Gold, remarks: tuple[tuple[str, Problem], ...], *, is_new: bool
+) -> dict[str, Any]:
+    from webapp.importers.runs import problems
+
+    return {
+        "question_set": chosen.id,
+        "is_new": is_new,
+        **_gold_json(held),
+        "problems": [{"run": run, **problems.to_dict(problem)} for run, problem in remarks],
+    }
+
+
+def _message(problem: Problem) -> str:
+    from webapp.importers.runs import problems
+
+    return problems.message(problem)
+
+
+def _all(refused: Any) -> str:
+    return " ".join(map(_message, refused.problems))

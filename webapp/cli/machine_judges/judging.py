@@ -1,0 +1,409 @@
+"""``relevansi judge``: machine judges from the terminal, their cost asked about first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webapp.cli.frame import database, progress
+from webapp.cli.frame.output import say, write_json
+from webapp.config import JudgeEndpoint
+from webapp.i18n import LANGUAGES, gettext, language, ngettext
+
+if TYPE_CHECKING:
+    from webapp.db.engine import Database
+    from webapp.services.machine_judges.beside_people import BesidePeople
+    from webapp.services.machine_judges.calls import Call, Outcome
+    from webapp.services.machine_judges.estimates import Estimate
+    from webapp.services.machine_judges.sessions import Terms
+
+PRICE = click.FloatRange(min=0)
+LEAST = click.IntRange(min=1)
+AT_ONCE = click.IntRange(1, 8)
+
+
+@click.group("judge")
+@click.pass_context
+def judge_command(context: click.Context) -> None:
+    """Let a language model judge as one more rater, marked as a machine."""
+    from webapp.chatbot.client import UnusableAddress
+    from webapp.services.machine_judges import judges
+
+    endpoint = JudgeEndpoint.from_environment()
+    if endpoint is None:
+        raise click.ClickException(
+            gettext(
+                "No endpoint is configured: set RELEVANSI_JUDGE_URL and RELEVANSI_JUDGE_MODEL "
+                "(docs/machine-judge.md)."
+            )
+        )
+    try:
+        judges.address(endpoint)
+    except UnusableAddress:
+        raise click.ClickException(
+            gettext("RELEVANSI_JUDGE_URL is no http or https address.")
+        ) from None
+    context.obj = endpoint
+
+
+@judge_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def list_command(*, as_json: bool) -> None:
+    """List the machine judges, and whether their figures are in use."""
+    from webapp.services.machine_judges import judges
+
+    with database.reading() as (session, study):
+        lines = judges.lines(session, study)
+    if as_json:
+        _print_json({"judges": [asdict(line) for line in lines]})
+        return
+    for line in lines:
+        used = gettext("figures in use") if line.released_at else gettext("figures not in use")
+        judged = ngettext("%(n)s judgment", "%(n)s judgments", line.judged)
+        say(f"{line.name}  {line.model}  {line.prompt_sha256[:12]}  {judged}  {used}")
+
+
+@judge_command.command("new")
+@click.argument("name")
+@click.option("--language", "spoken", type=click.Choice(LANGUAGES), help="Of our own prompt.")
+@click.option(
+    "--prompt",
+    "prompt_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Another prompt; it needs {question} and {card}.",
+)
+@click.pass_obj
+def new_command(
+    endpoint: JudgeEndpoint, name: str, spoken: str | None, prompt_file: Path | None
+) -> None:
+    """Make the judge NAME with the configured model and a prompt, for good."""
+    from webapp.services.machine_judges import judges, prompts
+    from webapp.services.people import raters
+    from webapp.services.study import studies
+
+    name, chosen = " ".join(name.split()), spoken or language()
+    if not 0 < len(name) <= raters.LONGEST_NAME:
+        raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
+    with database.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        prompt = _prompt(prompt_file) or prompts.default(chosen, study.guidelines)
+        try:
+            made = judges.make(session, study, name, endpoint, chosen, prompt, database.now())
+        except raters.NameTaken:
+            raise click.ClickException(
+                gettext("There is a rater called %(name)s already.", name=name)
+            ) from None
+        except prompts.UnfitPrompt as unfit:
+            raise click.ClickException(_unfit(unfit)) from None
+        session.commit()
+        version = judges.find(session, study, made.id)
+        say(f"{name}  {version.model}  {version.prompt_sha256}")
+
+
+@judge_command.command("estimate")
+@click.argument("name")
+@click.option("--prompt-price", type=PRICE, help="Of a million tokens of prompts.")
+@click.option("--completion-price", type=PRICE, help="Of a million tokens of answers.")
+@click.option("--currency", default="", help="What the prices are in.")
+@click.option("--max-calls", type=LEAST, help="Only so many cards.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def estimate_command(
+    name: str,
+    prompt_price: float | None,
+    completion_price: float | None,
+    currency: str,
+    max_calls: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Say what is left for the judge NAME and what that would cost; nothing is asked."""
+    from webapp.services.machine_judges import estimates, judges
+
+    with database.reading() as (session, study):
+        judge = judges.named(session, study, name)
+        found = estimates.estimate(session, judge, max_calls)
+    money = estimates.cost(
+        found.prompt_tokens, found.completion_tokens, prompt_price, completion_price
+    )
+    if as_json:
+        stated = {
+            "cards": found.things,
+            "prompt_tokens": found.prompt_tokens,
+            "completion_tokens": found.completion_tokens,
+            "measured_answers": found.measured,
+            "cost": money,
+            "currency": currency or None,
+        }
+        _print_json(stated)
+    else:
+        say(_told(found, money, currency))
+
+
+@judge_command.command("run")
+@click.argument("name")
+@click.option("--prompt-price", type=PRICE, help="Of a million tokens of prompts.")
+@click.option("--completion-price", type=PRICE, help="Of a million tokens of answers.")
+@click.option("--currency", default="", help="What the prices are in.")
+@click.option("--max-calls", type=LEAST, help="Stop after so many calls, tries included.")
+@click.option("--max-tokens", type=LEAST, help="Stop before so many tokens are exceeded.")
+@click.option("--at-once", type=AT_ONCE, default=2, show_default=True)
+@click.option("--yes", is_flag=True, help="Start without asking after the cost is shown.")
+@click.pass_obj
+def run_command(  # noqa: PLR0913 (a parameter for each option)
+    endpoint: JudgeEndpoint,
+    name: str,
+    *,
+    prompt_price: float | None,
+    completion_price: float | None,
+    currency: str,
+    max_calls: int | None,
+    max_tokens: int | None,
+    at_once: int,
+    yes: bool,
+) -> None:
+    """Let the judge NAME judge what is left, after its cost was shown and agreed to.
+
+    Interrupted, it is stopped; the same command goes on with what is left.
+    """
+    from webapp.services.machine_judges.sessions import Terms
+
+    terms = Terms(prompt_price, completion_price, currency[:8], max_calls, max_tokens, at_once)
+    with database.opened() as opened:
+        expected = _agreed(opened, name, terms, yes=yes)
+        rater_id = _begin(opened, name, endpoint, terms)
+        _work(opened, rater_id, endpoint, terms, expected)
+        _tell_end(opened, name)
+
+
+@judge_command.command("agreement")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def agreement_command(name: str, *, as_json: bool) -> None:
+    """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
+    from webapp.services.machine_judges import beside_people, judges
+
+    with database.reading() as (session, study):
+        judge = judges.named(session, study, name)
+        found = beside_people.report(session, study, judge)
+        used = judge.released_at is not None
+    if as_json:
+        _print_json(_document(found, used=used))
+        return
+    for line in _agreement_lines(found):
+        say(line)
+
+
+def _prompt(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise click.ClickException(gettext("%(file)s is not in UTF-8.", file=file.name)) from None
+
+
+def _unfit(unfit: Exception) -> str:
+    if not unfit.args:
+        return gettext("The prompt is too long.")
+    return gettext("The prompt needs the place %(place)s.", place=unfit.args[0])
+
+
+def _told(found: Estimate, money: float | None, currency: str) -> str:
+    left = ngettext("%(n)s card is left", "%(n)s cards are left", found.things)
+    tokens = gettext(
+        "about %(prompt)s tokens of prompts and %(completion)s of answers",
+        prompt=found.prompt_tokens,
+        completion=found.completion_tokens,
+    )
+    basis = (
+        ngettext(
+            "Estimated from %(n)s answer of this judge so far.",
+            "Estimated from %(n)s answers of this judge so far.",
+            found.measured,
+        )
+        if found.measured
+        else gettext("Estimated: characters / 4, and 60 tokens for each answer.")
+    )
+    cost = "" if money is None else f", {money:.4f} {currency}".rstrip()
+    return f"{left}: {tokens}{cost}. {basis}"
+
+
+def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> Estimate:
+    """Return the estimate, once it was shown and agreed to."""
+    from webapp.services.machine_judges import estimates, judges
+    from webapp.services.study import studies
+
+    with opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        judge = judges.named(session, study, name)
+        found = estimates.estimate(session, judge, terms.most_calls)
+    if not found.things:
+        raise click.ClickException(gettext("It has judged every card of the study."))
+    money = estimates.cost(
+        found.prompt_tokens, found.completion_tokens, terms.prompt_price, terms.completion_price
+    )
+    say(_told(found, money, terms.currency), err=True)
+    if not yes:
+        click.confirm(gettext("Start?"), abort=True, err=True)
+    return found
+
+
+def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -> int:
+    from webapp.services.machine_judges import judges, sessions
+    from webapp.services.study import studies
+
+    with opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        judge = judges.named(session, study, name)
+        try:
+            sessions.start(session, judge, endpoint, terms, database.now())
+        except sessions.AlreadyRunning:
+            raise click.ClickException(
+                gettext("%(name)s is at work already; stop it on its page first.", name=name)
+            ) from None
+        session.commit()
+        return judge.rater_id
+
+
+def _work(
+    opened: Database, rater_id: int, endpoint: JudgeEndpoint, terms: Terms, expected: Estimate
+) -> None:
+    """Ask until the session ends; an interruption stops it and keeps what is on its way."""
+    from webapp.services.machine_judges.calls import Call, Nothing, ask, claim
+
+    on_way: dict[Future[Outcome], Call] = {}
+    with progress.bar(expected.things) as shown, ThreadPoolExecutor(terms.at_once) as pool:
+        try:
+            is_over = False
+            while on_way or not is_over:
+                while not is_over and len(on_way) < terms.at_once:
+                    with opened.writing() as session:
+                        found = claim(session, rater_id, endpoint, database.now())
+                        session.commit()
+                    if isinstance(found, Call):
+                        on_way[pool.submit(ask, found, endpoint)] = found
+                        continue
+                    is_over = found is Nothing.MORE
+                    break
+                for done in wait(on_way, timeout=1, return_when=FIRST_COMPLETED).done:
+                    _keep(opened, on_way.pop(done), done.result())
+                    shown.advance()
+        except KeyboardInterrupt:
+            shown.stop()
+            _stop(opened, rater_id)
+            for future, call in on_way.items():
+                _keep(opened, call, future.result())
+
+
+def _keep(opened: Database, call: Call, outcome: Outcome) -> None:
+    from webapp.services.machine_judges import calls
+
+    with opened.writing() as session:
+        calls.keep(session, call, outcome, database.now())
+        session.commit()
+
+
+def _stop(opened: Database, rater_id: int) -> None:
+    from webapp.db.models import MachineJudge
+    from webapp.services.machine_judges import sessions
+
+    with opened.writing() as session:
+        judge = session.get(MachineJudge, rater_id)
+        if judge is not None:
+            sessions.stop(session, judge, database.now())
+        session.commit()
+
+
+def _tell_end(opened: Database, name: str) -> None:
+    """Print what the session took and how it ended; raises where it failed or was stopped."""
+    from webapp.services.machine_judges import judges, sessions
+    from webapp.services.machine_judges import progress as machine_progress
+    from webapp.services.machine_judges.sessions import SessionState
+    from webapp.services.study import studies
+
+    with opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        judge = judges.named(session, study, name)
+        work = machine_progress.work(session, judge, database.now())
+    last = work.current or work.earlier[0]
+    say(
+        gettext(
+            "%(judged)s judged, %(failed)s failed, %(calls)s calls, %(prompt)s + %(completion)s "
+            "tokens; %(left)s left.",
+            judged=last.judged,
+            failed=last.failed,
+            calls=last.calls,
+            prompt=last.prompt_tokens,
+            completion=last.completion_tokens,
+            left=work.left,
+        )
+    )
+    if last.state == SessionState.FAILING:
+        raise click.ClickException(gettext(sessions.SENTENCES[last.why or ""]))
+    if last.state == SessionState.STOPPED:
+        raise click.ClickException(gettext("Stopped; the same command goes on with what is left."))
+
+
+def _document(found: BesidePeople, *, used: bool) -> dict[str, Any]:
+    """Return the agreement as plain values; without a value a figure is null, with its reason."""
+    from webapp.metrics.agreement.registry import coefficients
+
+    figures = coefficients(found.agreement)
+    return {
+        "n": found.n,
+        "figures_in_use": used,
+        "table": [
+            {"machine": str(machine), "people": str(people), "cards": count}
+            for (machine, people), count in sorted(found.table.items())
+        ],
+        "agreement": {
+            name: {
+                "value": one.value,
+                "lower": one.lower,
+                "upper": one.upper,
+                "why_undefined": one.why_undefined,
+            }
+            for name, one in figures.items()
+            if name != "fleiss_kappa"
+        },
+        "cards": [
+            {
+                "question": one.position,
+                "title": one.card.title,
+                "machine": str(one.machine),
+                "people": str(one.people),
+                "reason": one.reason,
+            }
+            for one in found.cards
+        ],
+    }
+
+
+def _agreement_lines(found: BesidePeople) -> Iterator[str]:
+    from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
+
+    yield gettext("n = %(n)s cards that both decided", n=found.n)
+    for name, one in coefficients(found.agreement).items():
+        if name == "fleiss_kappa":
+            continue
+        label = gettext(COEFFICIENTS[name].label)
+        if one.value is None:
+            yield f"{label}: -"
+        elif one.lower is None or one.upper is None:
+            yield f"{label}: {one.value:.4f}"
+        else:
+            yield f"{label}: {one.value:.4f} ({one.lower:.4f} .. {one.upper:.4f})"
+
+
+def _print_json(document: object) -> None:
+    write_json(document, indent=2, default=_plain)
+
+
+def _plain(value: object) -> str:
+    isoformat = getattr(value, "isoformat", None)
+    return str(isoformat()) if isoformat else str(value)

@@ -1,0 +1,1 @@
+"""Raters and the owner: commands."""

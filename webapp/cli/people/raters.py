@@ -1,0 +1,174 @@
+"""``relevansi invite`` and ``relevansi raters``: people without accounts, from the terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import click
+
+from webapp.cli.frame import database
+from webapp.cli.frame.output import say, write, write_json
+from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.i18n import gettext, ngettext
+from webapp.services.people import invitations, raters, sign_in
+from webapp.services.people.invitations import (
+    DAYS,
+    MOST_DAYS,
+    InvitationLine,
+    MachineIsNotInvited,
+    OwnerIsNotInvited,
+)
+from webapp.services.people.raters import LONGEST_NAME, NameTaken, RaterLine
+from webapp.services.study import assignments, studies
+
+LOCAL = "http://127.0.0.1:8800"
+
+
+@click.command("invite")
+@click.argument("name")
+@click.option(
+    "--days", type=click.IntRange(1, MOST_DAYS), default=DAYS, show_default=True,
+    help="How long the link holds.",
+)  # fmt: skip
+@click.option(
+    "--base-url", default=LOCAL, show_default=True, envvar="RELEVANSI_BASE_URL",
+    help="The address by which the rater reaches Relevansi.",
+)  # fmt: skip
+def invite_command(name: str, days: int, base_url: str) -> None:
+    """Print a link, and its QR code, by which the rater NAME comes in."""
+    name = " ".join(name.split())
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
+    if not base_url.startswith(("http://", "https://")):
+        raise click.UsageError(gettext("--base-url begins with http:// or https://."))
+    token, has_password = _invite(name, days)
+    link = f"{base_url.rstrip('/')}/join/{token}"
+    say(link)
+    _print_code(link)
+    say(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
+    if not has_password:
+        advice = gettext(
+            "From now on everybody signs in, you too: set the owner's password at %(address)s "
+            "on this computer.",
+            address=f"{LOCAL}/sign-in",
+        )
+        say(advice, err=True)
+
+
+@click.command("raters")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--forget-password", is_flag=True,
+    help="Forget the owner's password, so that a new one can be set on this computer.",
+)  # fmt: skip
+def raters_command(*, as_json: bool, forget_password: bool) -> None:
+    """List the study's raters: how they stand, what they get and how they may come in."""
+    if forget_password:
+        _forget_password()
+        return
+    with database.reading() as (session, study):
+        invited = invitations.lines(session, study, database.now())
+        found = [(line, invited.get(line.id, ())) for line in raters.lines(session, study)]
+        sets = assignments.numbered(session, study)
+        named = {
+            rater_id: assignments.written(questions, sets)
+            for rater_id, questions in assignments.by_rater(session, study).items()
+        }
+    if as_json:
+        document = {"raters": [_document(line, links, named) for line, links in found]}
+        write_json(document, indent=2, default=_iso)
+        return
+    write(printed([_table(found, named)]), None)
+
+
+def _invite(name: str, days: int) -> tuple[str, bool]:
+    """Return the token of a new invitation, and whether the owner has a password."""
+    with database.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        try:
+            invited = invitations.invite(session, study, name, database.now(), days=days)
+        except OwnerIsNotInvited:
+            raise click.ClickException(
+                gettext("%(name)s owns the study and signs in with the password.", name=name)
+            ) from None
+        except MachineIsNotInvited:
+            raise click.ClickException(
+                gettext("%(name)s is a machine judge; nobody can come in as one.", name=name)
+            ) from None
+        except NameTaken:
+            raise click.ClickException(
+                gettext("%(name)s was removed; let them in again on the page.", name=name)
+            ) from None
+        session.commit()
+        return invited.token, study.password is not None
+
+
+def _forget_password() -> None:
+    with database.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        sign_in.set_password(session, study, None, database.now())
+        session.commit()
+    say(gettext("Forgotten. Set a new one at /sign-in on this computer."))
+
+
+def _print_code(link: str) -> None:
+    """Print the QR code of a link where the terminal has its characters."""
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(link, micro=False).terminal(out=drawn, compact=True)
+    text = drawn.getvalue()
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return
+    for line in text.splitlines():
+        say(line)
+
+
+def _document(
+    line: RaterLine, links: tuple[InvitationLine, ...], named: Mapping[int, str]
+) -> dict[str, Any]:
+    """Return a rater as plain values; ``questions`` is null where all are theirs."""
+    links_too = {"invitations": [asdict(link) for link in links]}
+    return {**asdict(line), "questions": named.get(line.id), **links_too}
+
+
+def _iso(value: datetime) -> str:
+    return value.isoformat()
+
+
+def _table(
+    found: list[tuple[RaterLine, tuple[InvitationLine, ...]]], named: Mapping[int, str]
+) -> TerminalTable:
+    table = TerminalTable(boxed=False)
+    table.left(gettext("Rater"))
+    table.right(gettext("Judgments"), gettext("Grades"))
+    table.left(gettext("Questions"), gettext("Last seen"), gettext("State"))
+    for line, links in found:
+        seen = line.last_seen.astimezone().strftime("%Y-%m-%d %H:%M") if line.last_seen else "-"
+        questions = named.get(line.id, gettext(assignments.ALL))
+        counts = (str(line.judgments), str(line.ratings))
+        table.row(line.name, *counts, questions, seen, _state(line, links))
+    return table
+
+
+def _state(line: RaterLine, links: tuple[InvitationLine, ...]) -> str:
+    if line.is_owner:
+        return gettext("owner")
+    if line.is_machine:
+        return gettext("machine")
+    if line.removed_at is not None:
+        return gettext("removed")
+    states = {
+        invitations.OPEN: gettext("invited"),
+        invitations.EXPIRED: gettext("invitation expired"),
+        invitations.WITHDRAWN: gettext("invitation withdrawn"),
+    }
+    open_first = sorted(links, key=lambda link: link.state != invitations.OPEN)
+    return states[open_first[0].state] if open_first else gettext("not invited")

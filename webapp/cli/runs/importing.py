@@ -1,0 +1,266 @@
+"""``relevansi import`` and ``relevansi runs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from webapp import labels as words
+from webapp.cli.frame import database
+from webapp.cli.frame.output import say, write_json
+from webapp.cli.offline import rating_files
+from webapp.db.engine import Database
+from webapp.exporters.frame.decimals import rounded
+from webapp.i18n import gettext, ngettext
+from webapp.importers.offline import ratings as offline_ratings
+from webapp.importers.runs import problems
+from webapp.metrics.runs.latency import Latency
+from webapp.records import Counts, Problem, Severity
+from webapp.services.exports.rated_files import RatedFileReport
+from webapp.services.offline.ratings import RatingsReport
+from webapp.services.runs import imports, reports, runs
+from webapp.services.runs.imports import ImportedRun, ImportReport, Labels
+from webapp.services.study import studies
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--method", help="Search method, where the file does not state it.")
+@click.option("--llm", help="LLM, where the file does not state it.")
+@click.option("--rater", help="Whose the ratings are; needed to add to those of an existing rater.")
+@click.option("--overwrite", is_flag=True, help="Let a rated CSV replace what its rater said here.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def import_command(
+    paths: Sequence[Path],
+    method: str | None,
+    llm: str | None,
+    rater: str | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Import run files and ratings from pages without a server, recognised by content.
+
+    Of a folder every such file is read, the runs before their ratings. Ratings with new changes
+    in the name of a rater whom the study has are refused, with what they would change, until
+    --rater says that name. Of a rated CSV that is named with --rater, quality, notes and empty
+    outcomes become that rater's; it has no verdicts.
+    """
+    labels = Labels(search_method=method, llm=llm)
+    sheets = [path for path in paths if rater and path.suffix.lower() == ".csv"]
+    paths = [path for path in paths if path not in sheets]
+    with database.opened() as opened:
+        found = _import_all(opened, paths, labels, rater)
+        taken = [
+            rating_files.take(opened, path, rater or "", overwrite=overwrite) for path in sheets
+        ]
+    if as_json:
+        document = _document(found)
+        if taken:
+            document["rated_csvs"] = [rating_files.taken_json(report) for report in taken]
+        write_json(document)
+    else:
+        _tell_found(found)
+        for report_of_csv in taken:
+            rating_files.tell_taken(report_of_csv)
+    for problem in found.refused:
+        say(f"relevansi: {problems.message(problem)}", err=True)
+    for path, ratings in found.ratings:
+        if ratings.needs_confirmation and not ratings.stored:
+            why = rating_files.why_unconfirmed(path, ratings)
+            say(f"relevansi: {ratings.name}: {why}", err=True)
+    untaken = [report for report in taken if not report.storable]
+    for report in untaken:
+        why = rating_files.why_refused(report)
+        say(f"relevansi: {report.name}: {why}", err=True)
+    if not (found.runs or found.refused or found.ratings or taken):
+        raise click.ClickException(gettext("There is no run file in what was given."))
+    if found.refused or untaken or not all(ratings.stored for _, ratings in found.ratings):
+        raise SystemExit(1)
+
+
+def _tell_found(found: _Found) -> None:
+    """Print what became of every file but the rated CSVs that were named."""
+    for run in found.runs:
+        tell(run)
+    for _, ratings in found.ratings:
+        rating_files.tell(ratings)
+    for compared in found.compared:
+        rating_files.tell_compared(compared)
+
+
+@click.command("runs")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def runs_command(*, as_json: bool) -> None:
+    """List the runs of the study, in its order, with how far they are rated.
+
+    By the study's rule: the only rater's own verdicts, else the majority.
+    """
+    with database.reading() as (session, study):
+        rater = studies.raters(session, study)[0]
+        found = runs.overviews(session, rater)
+        rule = reports.rule_of(session, study)
+        standings = {run.id: reports.standing(session, study, run.id, rule) for run in found}
+        latencies = {run.id: runs.latency_of(session, run.id) for run in found if as_json}
+    if as_json:
+        listed = [
+            {
+                "id": run.id,
+                "search_method": run.search_method,
+                "llm": run.llm,
+                **_counts_json(run.counts),
+                "rule": rule.name,
+                "complete": standings[run.id].totals.n_complete,
+                "open_judgments": standings[run.id].open_judgments,
+                "timestamp": run.timestamp,
+                "imported_at": run.imported_at.isoformat(),
+                "latency_ms": _latency_json(latencies[run.id]),
+            }
+            for run in found
+        ]
+        write_json({"runs": listed})
+        return
+    for run in found:
+        totals = standings[run.id].totals
+        done, of = totals.n_complete, totals.n_counted
+        say(
+            f"{run.id}  {_method(run.search_method)}  {_label(run.llm)}  "
+            + gettext("%(done)s of %(of)s questions rated", done=done, of=of)
+        )
+
+
+def _latency_json(latency: Latency | None) -> dict[str, float] | None:
+    found: dict[str, float] | None = rounded(asdict(latency)) if latency else None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The outcome of every file that was given; reports of ratings come with their paths."""
+
+    runs: Sequence[ImportedRun]
+    ratings: Sequence[tuple[Path, RatingsReport]]
+    compared: Sequence[RatedFileReport]
+    refused: Sequence[Problem]
+
+
+def _import_all(
+    opened: Database, paths: Sequence[Path], labels: Labels, rater: str | None
+) -> _Found:
+    """Import the runs, then the ratings of runs; compare the rated CSVs beside them."""
+    files = list(_files(paths))
+    rated = [path for path in files if offline_ratings.recognises(path.read_bytes())]
+    imported: list[ImportedRun] = []
+    refused: list[Problem] = []
+    by_folder: dict[Path, list[str]] = {}
+    for path in files:
+        if path in rated:
+            continue
+        outcome = import_file(opened, path, labels)
+        if isinstance(outcome, ImportedRun):
+            imported.append(outcome)
+            by_folder.setdefault(path.parent, []).append(outcome.id)
+        elif path in paths or not outcome.is_something_else:
+            refused.extend(outcome.problems)
+    newcomers: set[str] = set()
+    brought = [(path, rating_files.bring(opened, path, rater, newcomers)) for path in rated]
+    beside = [path for folder in paths if folder.is_dir() for path in _rated_csvs(folder)]
+    return _Found(
+        runs=imported,
+        ratings=[(path, report) for path, report in brought if report is not None],
+        compared=[rating_files.compare(opened, path, by_folder) for path in beside],
+        refused=refused,
+    )
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files among `paths` and the JSON files in the folders among them.
+
+    A folder's "latest" copies come last, when the dated files they are copies of are known.
+    """
+    for path in paths:
+        if path.is_dir():
+            found = sorted(path.rglob("*.json"), reverse=True)
+            yield from sorted(found, key=lambda file: file.stem.endswith("_latest"))
+        else:
+            yield path
+
+
+def _rated_csvs(folder: Path) -> list[Path]:
+    """Return the rated CSVs of a folder in the layout of the original scripts."""
+    return sorted(folder.rglob("evaluation_rated_*.csv"))
+
+
+def _document(found: _Found) -> dict[str, Any]:
+    return {
+        "runs": [_run_json(run) for run in found.runs],
+        "ratings": [rating_files.as_json(report) for _, report in found.ratings],
+        "rated_files": [rating_files.compared_json(report) for report in found.compared],
+        "problems": [problems.to_dict(problem) for problem in found.refused],
+    }
+
+
+def import_file(opened: Database, path: Path, labels: Labels) -> ImportedRun | ImportReport:
+    """Import one file in a transaction of its own; return why not, where it cannot be."""
+    with opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        name = "/".join(path.absolute().parts[-2:])
+        report = imports.examine(session, study, name, path.read_bytes())
+        if report.read is None:
+            return report
+        run = imports.store(session, study, report.read, labels, database.now())
+        session.commit()
+        return run
+
+
+def _run_json(run: ImportedRun) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        **_counts_json(run.counts),
+        "already_imported": run.already_imported,
+        "enriched": run.enriched,
+        "problems": [problems.to_dict(problem) for problem in run.problems],
+    }
+
+
+def _counts_json(counts: Counts) -> dict[str, int]:
+    return {
+        "queries": counts.queries,
+        "cards": counts.cards,
+        "with_results": counts.with_results,
+        "empty": counts.empty,
+        "failed": counts.failed,
+        "unreadable": counts.unreadable,
+    }
+
+
+def tell(run: ImportedRun) -> None:
+    """Print what became of an imported file; what is wrong with it goes to stderr."""
+    if run.already_imported:
+        state = gettext("already imported")
+    elif run.enriched:
+        state = gettext("same session, completed from this file")
+    else:
+        state = gettext("imported")
+    cards = ngettext("%(n)s card", "%(n)s cards", run.counts.cards)
+    questions = ngettext("%(n)s question", "%(n)s questions", run.counts.queries)
+    called = f"{_method(run.search_method)}, {_label(run.llm)}"
+    say(f"{run.id}  {called}: {state}, {questions}, {cards}")
+    for problem in run.problems:
+        mark = "!!" if problem.severity is Severity.ERROR else "! "
+        say(f"  {mark} {problems.message(problem)}", err=True)
+
+
+def _method(label: str | None) -> str:
+    """Return a search method in words with its label, as it is typed in commands."""
+    return words.with_label(words.method(label), label) if label else gettext("not stated")
+
+
+def _label(text: str | None) -> str:
+    return text or gettext("not stated")

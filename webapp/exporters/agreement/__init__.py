@@ -1,0 +1,1 @@
+"""Agreement between raters: what is written to files."""

@@ -1,0 +1,1 @@
+"""Comparisons of runs: what is written to files."""

@@ -1,0 +1,58 @@
+"""A comparison as a document: its sections in the order in which every report prints them."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from webapp.exporters.comparisons import tables, words
+from webapp.exporters.comparisons.tables import Document, Section
+from webapp.exporters.gold import constraint_comparison_tables
+from webapp.i18n import gettext
+from webapp.metrics.comparisons.report import ComparisonReport
+
+
+def document(report: ComparisonReport, on: date) -> Document:
+    """Return `report` as a document dated `on`, in the language in force."""
+    comparison = report.comparison
+    missing = [said for contender in comparison.contenders for said in words.lacks(contender)]
+    return Document(
+        title=words.title(report),
+        subtitle=words.subtitle(report, on),
+        sections=(
+            Section(
+                "configuration",
+                gettext("Configuration"),
+                (*words.unsaid(report), *missing),
+                (tables.configuration(report), tables.contenders(report)),
+            ),
+            Section("summary", gettext("Summary"), (), (tables.summary(report),)),
+            Section(
+                "categories",
+                gettext("By category"),
+                (),
+                tuple(tables.by_category(report, figure) for figure in tables.CATEGORY_FIGURES),
+            ),
+            Section(
+                "differences",
+                gettext("Differences"),
+                tables.conclusions(comparison),
+                (tables.differences(report), tables.signed_ranks(report)),
+            ),
+            Section(
+                "stability",
+                gettext("Stability"),
+                (words.stability(report.stability),),
+                (tables.stability(report),),
+            ),
+            *_checked(report),
+            Section("questions", gettext("By question"), (), (tables.questions(report),)),
+            Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
+        ),
+    )
+
+
+def _checked(report: ComparisonReport) -> tuple[Section, ...]:
+    """The comparison under V2, where the question set has gold questions."""
+    if report.constraints is None:
+        return ()
+    return (constraint_comparison_tables.section(report.constraints),)

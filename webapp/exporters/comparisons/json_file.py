@@ -1,0 +1,246 @@
+"""A comparison as one JSON document: null where undefined, the same in any language."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import date, datetime
+from typing import Any
+
+from webapp.exporters.comparisons.words import unsaid
+from webapp.exporters.evaluations.score_documents import constraints_json
+from webapp.exporters.exports.json_runs import whole
+from webapp.exporters.frame.decimals import rounded
+from webapp.metrics.comparisons.compared_runs import ComparedQuery
+from webapp.metrics.comparisons.comparisons import Comparison, Contender, Estimate, Missing
+from webapp.metrics.comparisons.differences import Difference
+from webapp.metrics.comparisons.intervals import Interval
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.stability import Stability, StabilityLine
+from webapp.metrics.gold.constraint_comparison import ConstraintComparison
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS
+from webapp.metrics.judging.totals import COUNTS
+
+
+def comparison_bytes(report: ComparisonReport, on: date) -> bytes:  # noqa: ARG001 - as all formats
+    """Return ``comparison_json`` as a file, to four decimals; it is the same whatever the day."""
+    document = rounded(comparison_json(report))
+    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def comparison_json(report: ComparisonReport) -> dict[str, Any]:
+    """Return `report` as plain values.
+
+    ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
+    record_shown, version, settings, composite, runs: [...], differences: [...], signed_rank: [...],
+    stability, questions: [...], constraints}``.
+    A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
+    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
+    bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
+    {figure, false_negatives_at_zero, first, second, n, mean, interval, headline, test, exact, p,
+    p_holm, wins, ties, losses, small}. ``signed_rank`` is Wilcoxon's test of the same
+    differences. The answers of a question are by run id, null where it was not run.
+    ``constraints`` is the comparison under V2, null without gold questions: {gold, version,
+    threshold_t, runs: [{id, name, not_run, pending, decided, from_text, ...}], differences,
+    signed_rank}; the rest of a run is what ``score constraints`` prints. Of rated files there are
+    also {files, unsaid}, and study is null.
+    """
+    comparison = report.comparison
+    from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
+    return {
+        **(from_files if report.files else {}),
+        "study": None if report.files else report.study,
+        "phase": report.phase,
+        "rule": comparison.rule,
+        "raters": [{"name": r.name, "judgments": r.judgments} for r in report.raters],
+        "judged_until": _time(report.judged_until),
+        "blind": report.blind,
+        "unblinded": [_time(when) for when in report.unblinded],
+        "badged": [_time(when) for when in report.badged],
+        "record_shown": [_time(when) for when in report.record_shown],
+        "version": report.version,
+        "settings": _settings(comparison),
+        "composite": {
+            "name": "composite of the original comparison",
+            "weights": dict(COMPOSITE_WEIGHTS),
+            "is_a_verdict": False,
+        },
+        "runs": [_contender(contender) for contender in comparison.contenders],
+        "differences": [_difference(difference) for difference in comparison.differences],
+        "signed_rank": _signed_ranks(comparison.differences),
+        "stability": _stability(report.stability),
+        "questions": [
+            {
+                "position": line.position,
+                "question": line.question,
+                "category": line.category,
+                "spread": line.spread,
+                "answers": {
+                    contender.run.run: _answer(query)
+                    for contender, query in zip(comparison.contenders, line.answers, strict=True)
+                },
+            }
+            for line in comparison.questions
+        ],
+        "constraints": None if report.constraints is None else _constraints(report.constraints),
+    }
+
+
+def _time(when: datetime | None) -> str | None:
+    return when.isoformat() if when else None
+
+
+def _settings(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "resamples": comparison.settings.resamples,
+        "seed": comparison.settings.seed,
+        "confidence": comparison.settings.confidence,
+        "interval": "percentile bootstrap over questions",
+        "tests": {"success_rate": "McNemar, exact, two-sided", "other": "randomisation, two-sided"},
+        "correction": "Holm, over the pairs of runs within one figure",
+    }
+
+
+def _contender(contender: Contender) -> dict[str, Any]:
+    run = contender.run
+    return {
+        "id": run.run,
+        "name": run.name,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "rated": contender.rated,
+        "partial": contender.missing.partial,
+        "counts": {name: getattr(contender.totals, name) for name in COUNTS},
+        "missing": _missing(contender.missing),
+        "figures": {name: _estimate(found) for name, found in contender.estimates.items()},
+        "categories": {
+            category: {
+                name: {"value": figure.value, "n": figure.n} for name, figure in found.items()
+            }
+            for category, found in contender.categories.items()
+        },
+    }
+
+
+def _missing(missing: Missing) -> dict[str, list[int]]:
+    return {
+        "not_run": list(missing.not_run),
+        "incomplete": list(missing.incomplete),
+        "unreadable": list(missing.unreadable),
+        "failed": list(missing.failed),
+        "unrated_quality": list(missing.unrated_quality),
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {
+        "value": found.figure.value,
+        "n": found.figure.n,
+        "interval": _interval(found.interval),
+        "bounds": {"lower": found.figure.lower, "upper": found.figure.upper},
+    }
+
+
+def _interval(found: Interval) -> dict[str, float | None]:
+    return {"lower": found.lower, "upper": found.upper}
+
+
+def _difference(found: Difference) -> dict[str, Any]:
+    return {
+        "figure": found.figure,
+        "false_negatives_at_zero": found.false_negatives_at_zero,
+        "first": found.first,
+        "second": found.second,
+        "n": found.n,
+        "mean": found.mean,
+        "interval": _interval(found.interval),
+        "headline": found.headline,
+        "test": found.test,
+        "exact": found.exact,
+        "p": found.p,
+        "p_holm": found.p_holm,
+        "wins": found.wins,
+        "ties": found.ties,
+        "losses": found.losses,
+        "small": found.small,
+    }
+
+
+def _signed_ranks(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    return [
+        {
+            "figure": found.figure,
+            "false_negatives_at_zero": found.false_negatives_at_zero,
+            "first": found.first,
+            "second": found.second,
+            **asdict(found.signed_rank),
+            "p_holm": found.signed_rank_p_holm,
+        }
+        for found in differences
+        if found.signed_rank is not None
+    ]
+
+
+def _constraints(found: ConstraintComparison) -> dict[str, Any]:
+    return {
+        "gold": found.gold,
+        "version": found.version,
+        "threshold_t": float(found.threshold),
+        "runs": [
+            {
+                "id": one.run,
+                "name": one.name,
+                "not_run": list(one.not_run),
+                "pending": {str(query_id): n for query_id, n in one.pending.items()},
+                "decided": one.decided,
+                "from_text": one.from_text,
+                **constraints_json(one.report),
+            }
+            for one in found.contenders
+        ],
+        "differences": [_difference(difference) for difference in found.differences],
+        "signed_rank": _signed_ranks(found.differences),
+    }
+
+
+def _stability(found: Stability) -> dict[str, Any]:
+    return {
+        "tried": found.tried,
+        "moved": found.moved,
+        "unseated": found.unseated,
+        "orders": {figure: [list(level) for level in o] for figure, o in found.orders.items()},
+        "lines": [_line(line) for line in found.lines],
+    }
+
+
+def _line(line: StabilityLine) -> dict[str, Any]:
+    return {
+        "change": str(line.change),
+        "figure": line.figure,
+        "tried": line.tried,
+        "survives": line.survives,
+        "moved": [
+            {"what": v.what, "order": [list(level) for level in v.orders[line.figure]]}
+            for v in line.moved
+        ],
+        "unseated": [variation.what for variation in line.unseated],
+    }
+
+
+def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
+    if query is None:
+        return None
+    found = query.summary
+    return {
+        "query_id": query.query_id,
+        "state": found.state.value,
+        "complete": found.complete,
+        "empty_outcome": found.empty_outcome.value if found.empty_outcome else None,
+        "results_count": found.results_count,
+        "precision_at_5": found.precision_at_5.value,
+        "overall_precision": found.overall_precision.value,
+        "reciprocal_rank": found.answerable_reciprocal_rank.value,
+        "success": whole(found.success.value),
+        "response_quality": whole(found.response_quality.value),
+    }

@@ -1,0 +1,181 @@
+"""A comparison as LaTeX with booktabs: compiles by itself, and can be put into a thesis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from webapp.exporters.comparisons.document import document
+from webapp.exporters.comparisons.tables import Column, Document, Section, Table
+from webapp.exporters.frame.latex_text import OTHER_SCRIPTS, escaped
+from webapp.i18n import gettext
+from webapp.metrics.comparisons.report import ComparisonReport
+
+MOST_ROWS = 14
+"""A table with more rows may break over pages, which a float may not."""
+
+LINE, SMALL_LINE = 118, 138
+"""About so many letters of a table's size, or the smaller one, fill a line, gaps included."""
+
+GAP = 1.5
+"""The gap between two columns, in letters."""
+
+LONG_WORD, WIDEST = 14, 40
+"""A longer word may break after "_"; no column is asked for more letters than the second."""
+
+
+PACKAGES = ("array", "booktabs", "longtable")
+
+# \@nodocument is \relax once a document has begun, so the frame is skipped by \input.
+BEGINNING = r"""\expandafter\ifx\csname @nodocument\endcsname\relax\else
+\documentclass[a4paper,10pt]{article}
+\usepackage[T1]{fontenc}
+\usepackage{textcomp}
+\usepackage{PACKAGES}
+\usepackage[margin=2cm]{geometry}
+\def\wholedocument{\end{document}}
+\begin{document}
+\fi"""
+END = r"""\ifdefined\wholedocument\expandafter\wholedocument\fi"""
+
+
+def comparison_latex(report: ComparisonReport, on: date) -> bytes:
+    r"""Return the whole report; in a thesis ``\input`` takes it without its frame."""
+    return latex(document(report, on))
+
+
+def latex(found: Document) -> bytes:
+    r"""Return a document as LaTeX that compiles by itself and can be put into another."""
+    packages = ",".join(PACKAGES)
+    parts = [
+        f"% \\input needs \\usepackage{{{packages}}} in the preamble.",
+        BEGINNING.replace("PACKAGES", packages),
+        OTHER_SCRIPTS,
+        *_body(found),
+        END,
+    ]
+    return ("\n".join(parts) + "\n").encode()
+
+
+def _body(found: Document) -> Iterator[str]:
+    yield rf"\section*{{{escaped(found.title)}}}"
+    yield rf"\noindent {escaped(found.subtitle)}"
+    for section in found.sections:
+        yield from _section(section)
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield ""
+    yield rf"\subsection*{{{escaped(section.title)}}}"
+    if section.sentences:
+        yield r"\begin{itemize}"
+        for sentence in section.sentences:
+            yield rf"  \item {escaped(sentence)}"
+        yield r"\end{itemize}"
+    for table in section.tables:
+        yield ""
+        yield from _long(table) if len(table.rows) > MOST_ROWS else _float(table)
+
+
+def _float(table: Table) -> Iterator[str]:
+    yield r"\begin{table}[!htbp]"
+    yield rf"\centering{_size(table)}"
+    yield rf"\caption{{{escaped(table.title)}}}\label{{{_label(table)}}}"
+    yield rf"\begin{{tabular}}{{{_columns(table)}}}"
+    yield r"\toprule"
+    yield _row(column.heading for column in table.columns)
+    yield r"\midrule"
+    yield from _rows(table)
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    yield from _notes(table)
+    yield r"\end{table}"
+
+
+def _long(table: Table) -> Iterator[str]:
+    header = _row(column.heading for column in table.columns)
+    yield rf"{{{_size(table)}"
+    yield rf"\begin{{longtable}}{{{_columns(table)}}}"
+    yield rf"\caption{{{escaped(table.title)}}}\label{{{_label(table)}}}\\"
+    yield rf"\toprule {header}\midrule\endfirsthead"
+    yield rf"\toprule {header}\midrule\endhead"
+    yield rf"\midrule\multicolumn{{{len(table.columns)}}}{{r}}{{{_continued()}}}\\\endfoot"
+    yield r"\bottomrule\endlastfoot"
+    yield from _rows(table)
+    yield r"\end{longtable}"
+    yield from _notes(table)
+    yield "}"
+
+
+def _continued() -> str:
+    return escaped(gettext("continued on the next page"))
+
+
+def _rows(table: Table) -> Iterator[str]:
+    for row in table.rows:
+        yield _row(cell.text for cell in row)
+
+
+def _row(texts: Iterator[str]) -> str:
+    return " & ".join(map(escaped, texts)) + r" \\"
+
+
+def _notes(table: Table) -> Iterator[str]:
+    for note in table.notes:
+        yield rf"\par\smallskip\noindent\parbox{{\linewidth}}{{\scriptsize {escaped(note)}}}"
+
+
+def _line(table: Table) -> int:
+    """How many letters a line of a table has: more where its words would not fit else."""
+    words = sum(_letters(table, place)[0] + GAP for place in range(len(table.columns)))
+    return LINE if words <= LINE else SMALL_LINE
+
+
+def _size(table: Table) -> str:
+    size = r"\footnotesize" if _line(table) == LINE else r"\scriptsize"
+    return rf"{size}\setlength{{\tabcolsep}}{{3pt}}"
+
+
+def _columns(table: Table) -> str:
+    """The columns as shares of the line: room for the longest word first, then for the rest."""
+    columns = range(len(table.columns))
+    words, texts = zip(*(_letters(table, place) for place in columns), strict=True)
+    rest = max(0.0, _line(table) - GAP * len(words) - sum(words))
+    longer = sum(texts) - sum(words)
+    widths = [
+        word + rest * (text - word) / longer if longer else float(word)
+        for word, text in zip(words, texts, strict=True)
+    ]
+    found = (_column(table.columns[place], widths[place] / sum(widths)) for place in columns)
+    return "@{}" + "".join(found) + "@{}"
+
+
+def _letters(table: Table, place: int) -> tuple[int, int]:
+    """How many letters the longest word of a column has, and its longest text.
+
+    What stands in a column of numbers is one word: it reads badly in two lines.
+    """
+    heading = table.columns[place].heading
+    cells = [row[place].text for row in table.rows]
+    whole = cells if table.columns[place].numeric else []
+    words = [word for text in (heading, *cells) for word in _words(text)]
+    word = min(WIDEST, max(len(text) for text in (*words, *whole)) + 1)
+    text = min(WIDEST, max(len(text) for text in (heading, *cells)) + 1)
+    return word, max(word, text)
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield what cannot be broken between two lines; never nothing."""
+    yield ""
+    for word in text.split():
+        yield from word.split("_") if len(word) > LONG_WORD else [word]
+
+
+def _column(column: Column, share: float) -> str:
+    side = "raggedleft" if column.numeric else "raggedright"
+    width = rf"\dimexpr{share:.4f}\linewidth-2\tabcolsep\relax"
+    return rf">{{\{side}\arraybackslash}}p{{{width}}}"
+
+
+def _label(table: Table) -> str:
+    return "tab:comparison-" + table.name.replace("_", "-")

@@ -1,0 +1,427 @@
+"""What a comparison says in words: one place for the page and every report of it.
+
+No sentence names a winner. A difference is significant or it is not distinguishable from
+chance, and a run that lacks something is said to lack it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+
+from webapp import labels, notation
+from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.comparisons.comparisons import Comparison, Contender
+from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.signed_rank import MOST_EXACT
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.stability import Change, Stability, Variation
+from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_MEASURES
+from webapp.metrics.judging.queries import why_undefined
+from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.registry import Unit, measure_of
+
+MOST_NAMED = 12
+"""So many positions are listed one by one; of more, the rest is counted."""
+
+TITLES = {
+    1: mark("Phase 1: search methods compared"),
+    2: mark("Phase 2: LLMs compared"),
+    None: mark("Comparison of runs"),
+}
+CHANGES = {
+    Change.RATER: mark("One rater left out"),
+    Change.RULE: mark("Another rule for merging raters"),
+    Change.CUTOFF: mark("Another K of precision@K"),
+    Change.CATEGORY: mark("One category left out"),
+    Change.QUESTION: mark("One question left out"),
+    Change.EMPTIES: mark("Empty lists counted another way"),
+}
+MEAN_CPR = {
+    False: mark("Mean CPR by question"),
+    True: mark("Mean CPR by question, no results at 0"),
+}
+COMPOSITE = mark("Composite of the original comparison")
+COMPOSITE_NOTE = mark(
+    "The composite of the original comparison, 0.4 Precision@5 + 0.3 MRR + 0.2 "
+    "success rate + 0.1 coverage, is given so that older reports can be compared. "
+    "It decides nothing: its weights are a convention and it is not tested."
+)
+
+
+def title(report: ComparisonReport) -> str:
+    """Return what the comparison is called: its phase, else that runs are compared."""
+    return gettext(TITLES[report.phase])
+
+
+def subtitle(report: ComparisonReport, on: date) -> str:
+    """Return the day of the report and its study, which rated files have none of."""
+    if report.files:
+        return gettext("Date: %(date)s. From rated files.", date=notation.day(on))
+    return gettext("Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study)
+
+
+def figure_name(figure: str) -> str:
+    """Return the label of a figure; the composite's says whose it is."""
+    if figure == "composite":
+        return gettext(COMPOSITE)
+    if figure in CONSTRAINT_MEASURES:
+        return gettext(CONSTRAINT_MEASURES[figure].label)
+    return gettext(measure_of(figure).label)
+
+
+def unit_of(figure: str) -> Unit:
+    """Return what a figure is measured in."""
+    found = CONSTRAINT_MEASURES.get(figure) or measure_of(figure)
+    return found.unit
+
+
+def difference_name(difference: Difference) -> str:
+    """Return what was compared: the figure, and false negatives at 0 where that is a choice."""
+    if difference.figure == "mean_cpr":
+        return gettext(MEAN_CPR[difference.false_negatives_at_zero])
+    label = figure_name(difference.figure)
+    if not difference.false_negatives_at_zero or difference.figure == "mrr_answerable":
+        return label
+    return gettext("%(figure)s, false negatives at 0", figure=label)
+
+
+def raters(report: ComparisonReport) -> str:
+    """Return who rated and how much each gave; that nobody did, where nobody did."""
+    shares = (f"{rater.name} ({notation.number(rater.judgments)})" for rater in report.raters)
+    return ", ".join(shares) or gettext("nobody yet")
+
+
+def until(report: ComparisonReport) -> str:
+    """Return when the last verdict was given."""
+    if report.judged_until is None:
+        return gettext("no verdict yet")
+    return notation.zoned_moment(report.judged_until)
+
+
+def provenance(report: ComparisonReport) -> str:
+    """Return who rated, by which rule, until when and with which version: under every table.
+
+    Of rated files, which files they are.
+    """
+    if report.files:
+        return gettext(
+            "From rated files: %(files)s. Relevansi %(version)s.",
+            files=", ".join(report.files),
+            version=report.version,
+        )
+    return gettext(
+        "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. Relevansi %(version)s.",
+        raters=raters(report),
+        rule=labels.rule(report.comparison.rule),
+        until=until(report),
+        version=report.version,
+    )
+
+
+def blindness(report: ComparisonReport) -> str:
+    """Return what raters saw beyond the cards, and since when."""
+    if report.unblinded:
+        said = gettext("Blind; unblinded on %(times)s.", times=_times(report.unblinded))
+    elif report.blind:
+        said = gettext("Blind: raters saw neither run nor method.")
+    else:
+        said = gettext("Not blind: raters could see run and method.")
+    if report.badged:
+        said += " " + gettext(
+            "Constraint badges on the cards were switched on for blind raters on %(times)s.",
+            times=_times(report.badged),
+        )
+    if report.record_shown:
+        said += " " + gettext(
+            "What only the record of a listing knows was switched on for raters on %(times)s.",
+            times=_times(report.record_shown),
+        )
+    return said
+
+
+def settings(resampling: Resampling) -> str:
+    """Return how intervals, tests and correction are made, with resamples and seed."""
+    return gettext(
+        "Intervals: %(share)s percentile bootstrap over questions, %(resamples)s "
+        "resamples. Tests: two-sided paired randomisation by question, %(resamples)s "
+        "random permutations, or all permutations (exact) where there are at most "
+        "that many; exact two-sided McNemar for the success rate. Holm's correction "
+        "over the pairs of runs within each figure. Seed %(seed)s.",
+        share=notation.percent(resampling.confidence),
+        resamples=notation.number(resampling.resamples),
+        seed=resampling.seed,
+    )
+
+
+def test_name(difference: Difference) -> str:
+    """Return the name of the test a p-value comes from, and whether it is exact."""
+    if difference.test == MCNEMAR:
+        return gettext("McNemar, exact")
+    return gettext("randomisation, exact") if difference.exact else gettext("randomisation")
+
+
+def signed_rank_note() -> str:
+    """Return how Wilcoxon's test is made."""
+    return gettext(
+        "Given beside the randomisation test for readers who expect it. Two-sided. "
+        "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
+        "differences get the mean of their ranks. Exact over all signs up to %(most)s "
+        "differences, else the normal approximation with corrections for ties and "
+        "continuity. Holm's correction over the pairs of runs within each figure.",
+        most=MOST_EXACT,
+    )
+
+
+def significant(comparison: RunDifferences, difference: Difference) -> bool:
+    """Whether the corrected p-value is at most what the confidence leaves to chance."""
+    level = 1 - comparison.settings.confidence
+    return difference.p_holm is not None and difference.p_holm <= level + 1e-12
+
+
+def conclusion(comparison: RunDifferences, difference: Difference) -> str:
+    """Return one sentence: how far two runs lie apart on a figure and what that is worth."""
+    names = {
+        "figure": difference_name(difference),
+        "first": comparison.name(difference.first),
+        "second": comparison.name(difference.second),
+    }
+    if difference.mean is None:
+        return gettext(
+            "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
+            "said about them.",
+            **names,
+        )
+    said = gettext(
+        "%(figure)s: %(apart)s (%(details)s): %(worth)s.",
+        figure=names["figure"],
+        apart=_apart(difference, difference.mean, names["first"], names["second"]),
+        details=_details(comparison, difference),
+        worth=_worth(comparison, difference),
+    )
+    if _partial(comparison, difference):
+        return " ".join([said, gettext("Provisional: not everything is rated.")])
+    return said
+
+
+def stability(found: Stability) -> str:
+    """Return one sentence on whether the order survives other ways of counting."""
+    if not found.tried:
+        return gettext("No other way of counting could be tried.")
+    tried = notation.number(found.tried)
+    if not found.moved:
+        return gettext(
+            "The order of the runs stays the same in all %(tried)s variations tried.", tried=tried
+        )
+    return gettext(
+        "The order of the runs stays the same in %(same)s of %(tried)s variations tried; in "
+        "%(moved)s two runs change places, in %(unseated)s of those another run comes first.",
+        same=notation.number(found.tried - found.moved),
+        tried=tried,
+        moved=notation.number(found.moved),
+        unseated=notation.number(found.unseated),
+    )
+
+
+def change(found: Change) -> str:
+    """Return what a kind of change varies."""
+    return gettext(CHANGES[found])
+
+
+def variation(found: Variation) -> str:
+    """Return what one variation did: its rater, rule, K, category or question."""
+    if found.change is Change.RULE:
+        return labels.rule(found.what)
+    if found.change is Change.CUTOFF:
+        return f"K = {found.what}"
+    if found.change is Change.QUESTION:
+        return positions([int(found.what)])
+    if found.change is Change.EMPTIES:
+        words = {
+            "counted": gettext("false negatives at 0"),
+            "left out": gettext("empty lists left out"),
+        }
+        return words.get(found.what, found.what)
+    return found.what
+
+
+def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
+    """Return run names from the highest value to the lowest, equal ones joined by "="."""
+    levels = (" = ".join(comparison.name(run) for run in level) for level in places)
+    return " > ".join(levels) or notation.UNDEFINED
+
+
+def lacks(contender: Contender) -> Iterator[str]:
+    """Yield a sentence for each thing a run lacks, so that no gap is read as a bad result."""
+    name, missing = contender.run.name, contender.missing
+    if not contender.rated:
+        yield gettext(
+            "%(name)s is not rated: it has no figures yet and loses to no other run.", name=name
+        )
+    if missing.not_run:
+        yield gettext(
+            "%(name)s was not asked %(questions)s: no figure of it counts them.",
+            name=name,
+            questions=positions(missing.not_run),
+        )
+    if missing.incomplete and contender.rated:
+        yield gettext(
+            "%(name)s waits for verdicts on %(questions)s: its figures are provisional.",
+            name=name,
+            questions=positions(missing.incomplete),
+        )
+    if missing.unreadable:
+        yield gettext(
+            "The answers of %(name)s to %(questions)s could not be read: they are in no "
+            "denominator.",
+            name=name,
+            questions=positions(missing.unreadable),
+        )
+    if missing.failed:
+        yield gettext(
+            "The calls of %(name)s for %(questions)s failed: they count as no success.",
+            name=name,
+            questions=positions(missing.failed),
+        )
+    if missing.unrated_quality and contender.rated:
+        yield gettext(
+            "%(name)s has no quality grade for %(questions)s.",
+            name=name,
+            questions=positions(missing.unrated_quality),
+        )
+
+
+def positions(found: Sequence[int]) -> str:
+    """Return positions of questions as a list; of many, the first and how many more.
+
+    >>> from webapp.i18n import speaking
+    >>> with speaking("en"):
+    ...     positions([3]), positions([3, 7])
+    ('question 3', 'questions 3, 7')
+    """
+    listed = ", ".join(str(position) for position in found[:MOST_NAMED])
+    rest = len(found) - MOST_NAMED
+    if rest > 0:
+        listed = gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
+    return ngettext("question %(listed)s", "questions %(listed)s", len(found), listed=listed)
+
+
+def smallness(comparison: RunDifferences) -> str | None:
+    """Return that only large differences can show, where the pairs are few."""
+    few = [entry.n for entry in comparison.differences if entry.small and entry.n]
+    if not few:
+        return None
+    least, most = notation.number(min(few)), notation.number(max(few))
+    pairs = least if least == most else gettext("%(low)s to %(high)s", low=least, high=most)
+    return gettext(
+        "Small: with %(pairs)s pairs of questions only large differences can show. Not "
+        "distinguishable does not mean equal.",
+        pairs=pairs,
+    )
+
+
+def unsaid(report: ComparisonReport) -> Iterator[str]:
+    """Yield what rated files cannot say of a comparison; nothing for runs of a study."""
+    if not report.files:
+        return
+    yield gettext(
+        "A rated file has counts and no verdicts by card. So there is no precision at another K, "
+        "no order of the relevant cards beyond the first, no cards that two runs share and no "
+        "agreement between raters; who rated, when and whether blind is not in it either."
+    )
+    for contender in report.comparison.contenders:
+        for figure, name in (
+            ("precision_at_5", "mean_precision_at_5"),
+            ("reciprocal_rank", "mrr"),
+        ):
+            left_open = [
+                query.position
+                for query in contender.run.queries
+                if why_undefined(query.summary, figure) is Undefined.LEFT_OPEN
+            ]
+            if left_open:
+                yield gettext(
+                    "The counts of %(name)s leave %(figure)s open for %(questions)s: there it has "
+                    "no value.",
+                    name=contender.run.name,
+                    figure=figure_name(name),
+                    questions=positions(left_open),
+                )
+
+
+def notes(report: ComparisonReport) -> Iterator[str]:
+    """Yield what has to be known to read the tables."""
+    comparison = report.comparison
+    yield from unsaid(report)
+    for contender in comparison.contenders:
+        yield from lacks(contender)
+    small = smallness(comparison)
+    if small:
+        yield small
+    yield settings(comparison.settings)
+    yield gettext(
+        "n is the number of questions behind a figure. A difference is over the "
+        "questions for which both runs have a value; it need not equal the difference "
+        "of the two figures, which is given beside it."
+    )
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )
+    yield gettext(COMPOSITE_NOTE)
+
+
+def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
+    if round(mean, 9) == 0:
+        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
+    higher, lower = (first, second) if mean > 0 else (second, first)
+    return gettext(
+        "%(higher)s is %(amount)s higher than %(lower)s",
+        higher=higher,
+        lower=lower,
+        amount=notation.amount(mean, unit_of(difference.figure)),
+    )
+
+
+def _details(comparison: RunDifferences, difference: Difference) -> str:
+    """The interval, n and p-values, of the difference the way round that ``_apart`` puts it."""
+    lower, upper = difference.interval.lower, difference.interval.upper
+    if difference.mean is not None and difference.mean < 0:
+        lower, upper = (None if b is None else -b for b in (upper, lower))
+    return ", ".join(
+        [
+            _interval(comparison, lower, upper, unit_of(difference.figure)),
+            f"n = {notation.number(difference.n)}",
+            f"p = {notation.p_value(difference.p)}",
+            f"Holm {notation.p_value(difference.p_holm)}",
+        ]
+    )
+
+
+def _interval(
+    comparison: RunDifferences, lower: float | None, upper: float | None, unit: Unit
+) -> str:
+    if lower is None or upper is None:
+        return gettext("too few for an interval")
+    return gettext(
+        "%(share)s interval %(interval)s",
+        share=notation.percent(comparison.settings.confidence),
+        interval=notation.interval(lower, upper, unit, signed=True),
+    )
+
+
+def _worth(comparison: RunDifferences, difference: Difference) -> str:
+    if significant(comparison, difference):
+        return gettext(
+            "significant at %(level)s",
+            level=notation.percent(1 - comparison.settings.confidence),
+        )
+    return gettext("not distinguishable")
+
+
+def _partial(comparison: RunDifferences, difference: Difference) -> bool:
+    return comparison.is_partial(difference.first) or comparison.is_partial(difference.second)
+
+
+def _times(moments: Sequence[datetime]) -> str:
+    return ", ".join(notation.zoned_moment(when) for when in moments)

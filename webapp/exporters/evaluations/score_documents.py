@@ -1,0 +1,290 @@
+"""What the automatic evaluations found as plain values, with the keys of the method.
+
+Undefined is null. Figures are unrounded, but for the totals of the constraints, which the
+method reports to 4 decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+from webapp.metrics.evaluations.answer_summary import AnswerFigure, AnswerSummary
+from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
+from webapp.metrics.evaluations.chunks import FIGURES, ChunkMeans, ChunkScore, ChunkSummary
+from webapp.metrics.evaluations.json_answer_summary import JsonSummary
+from webapp.metrics.evaluations.json_answers import JsonScore
+from webapp.metrics.gold.constraints import (
+    ConfusionMatrix,
+    ConstraintReport,
+    Missing,
+    QueryEvaluation,
+    Totals,
+)
+
+ANSWER_ITEM = (
+    "id",
+    "sentences",
+    "claim_sentences",
+    "supported",
+    "overlap",
+    "faithfulness",
+    "em",
+    "f1",
+    "abstain",
+    "total_tokens",
+    "latency_ms",
+    "idk_with_citation",
+)
+CHUNK_ITEM = ("id", "strategy", *FIGURES)
+JSON_ITEM = (
+    "id",
+    "schema_ok",
+    "reason",
+    "score",
+    "target_audience",
+    "main_topic",
+    "sub_topic",
+    "detailed_description",
+    "original_evidence",
+    "predicted_questions",
+    "grounding",
+)
+
+_DECIMALS = 4
+
+
+def constraints_json(report: ConstraintReport) -> dict[str, Any]:
+    """The evaluation of constraints as one flat object; ``missing`` says so where it is left out.
+
+    Totals are rounded to 4 decimals. A question without cards has mean_cpr 0, as the
+    recorded evaluations have it: the one place where undefined is written 0.
+    """
+    whole = report.totals
+    rule = {} if report.missing is Missing.COUNTED else {"missing": str(report.missing)}
+    return {
+        "total_queries": whole.n_queries,
+        "total_properties": whole.n_properties,
+        "threshold_t": float(report.threshold),
+        **rule,
+        "pca": {name: _rounded(value) for name, value in whole.pca.items()},
+        "mean_cpr": _rounded(whole.mean_cpr),
+        "strict_success_ratio": _rounded(whole.strict_success_ratio),
+        "query_success_rate": _rounded(whole.success_rate),
+        "confusion_matrix": confusion_json(whole.matrix),
+        "category_metrics": {name: _category(part) for name, part in report.categories.items()},
+        "evaluations": [_evaluation(query) for query in report.queries],
+    }
+
+
+def confusion_json(matrix: ConfusionMatrix) -> dict[str, Any]:
+    """The counts of the matrix and the four figures that follow from them."""
+    return {
+        "tp": matrix.tp,
+        "fp": matrix.fp,
+        "tn": matrix.tn,
+        "fn": matrix.fn,
+        "precision": _rounded(matrix.precision),
+        "recall": _rounded(matrix.recall),
+        "f1_score": _rounded(matrix.f1_score),
+        "accuracy": _rounded(matrix.accuracy),
+    }
+
+
+def answer_item(score: AnswerScore) -> dict[str, Any]:
+    """One cited answer; a judge's faithfulness stands beside the fallback where there is one."""
+    gold = score.gold
+    values = (
+        score.row.row_id,
+        len(score.verdicts),
+        score.claim_sentences,
+        score.supported,
+        score.overlap,
+        score.faithfulness,
+        None if gold is None else gold.em,
+        None if gold is None else gold.f1,
+        score.abstain,
+        score.total_tokens,
+        score.row.latency_ms,
+        score.idk_with_citation,
+    )
+    item: dict[str, Any] = dict(zip(ANSWER_ITEM, values, strict=True))
+    if score.row.faithfulness_judge is not None:
+        item["faithfulness_judge"] = score.row.faithfulness_judge
+    return item
+
+
+def answer_summary(summary: AnswerSummary) -> dict[str, Any]:
+    """The figures over all answers; ``avg_faithfulness_judge`` only where a judge spoke."""
+    found: dict[str, Any] = {name: figure.value for name, figure in summary.figures().items()}
+    if summary.judged.n:
+        found["avg_faithfulness_judge"] = summary.judged.value
+    return found
+
+
+def why_undefined(figures: Mapping[str, AnswerFigure]) -> dict[str, str]:
+    """The reason by name of every figure that has no value."""
+    return {name: str(f.why_undefined) for name, f in figures.items() if f.why_undefined}
+
+
+def chunk_item(score: ChunkScore) -> dict[str, Any]:
+    """One row of chunks."""
+    figures = {name: getattr(score, name) for name in FIGURES}
+    return {"id": score.row.row_id, "strategy": score.row.strategy, **figures}
+
+
+def chunk_means(means: ChunkMeans) -> dict[str, Any]:
+    """The number of rows and the mean of each figure."""
+    return {"count": means.count, **means.figures()}
+
+
+def json_item(score: JsonScore) -> dict[str, Any]:
+    """One JSON answer: whether it is what was asked for, its score and its parts."""
+    parts = {name: float(part) for name, part in score.parts.items()}
+    reason = None if score.reason is None else str(score.reason)
+    known = {"id": score.question.row_id, "schema_ok": score.schema_ok, "reason": reason}
+    found: dict[str, Any] = {**known, "score": float(score.score), **parts}
+    return {name: found[name] for name in JSON_ITEM}
+
+
+def json_summary(summary: JsonSummary) -> dict[str, Any]:
+    """The averages over all answers, and whether they pass the gate."""
+    return {
+        "count": summary.count,
+        "eval_score_avg": number(summary.average),
+        "schema_pass_rate": number(summary.schema_pass_rate),
+        "gate_passed": summary.gate_passed,
+    }
+
+
+def answer_figures(summary: AnswerSummary) -> list[dict[str, Any]]:
+    """The figures over all answers with their n, a judge's faithfulness beside the fallback."""
+    found = []
+    for name, one in summary.figures().items():
+        found.append(_figure(name, one.value, one.n, one.why_undefined))
+        if name == "avg_faithfulness" and summary.judged.n:
+            judged = summary.judged
+            found.append(_figure("avg_faithfulness_judge", judged.value, judged.n))
+    return found
+
+
+def chunk_figures(summary: ChunkSummary) -> list[dict[str, Any]]:
+    """The means over all rows with their n."""
+    means = summary.overall
+    return [_figure(name, value, means.count) for name, value in means.figures().items()]
+
+
+def json_figures(summary: JsonSummary) -> list[dict[str, Any]]:
+    """The averages over all answers with their n, and the mean of every part."""
+    values: dict[str, Fraction | None] = {
+        "eval_score_avg": summary.average,
+        "schema_pass_rate": summary.schema_pass_rate,
+        **summary.part_means,
+    }
+    return [_figure(name, number(value), summary.count) for name, value in values.items()]
+
+
+def answers_head(
+    summary: AnswerSummary, scale: AnswerScale, *, first: int | None, left_out: int
+) -> dict[str, Any]:
+    """What stands above the items of cited answers."""
+    return {
+        "summary": answer_summary(summary),
+        "embedder": summary.embedder(scale),
+        "tau_sim": scale.tau_sim,
+        "keep_citations": scale.keep_citations,
+        "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
+        "settings": {name: asdict(stated) for name, stated in summary.settings.items()},
+        "first_n": first,
+        "left_out": left_out,
+        "why_undefined": why_undefined(summary.figures()),
+    }
+
+
+def chunks_head(summary: ChunkSummary, *, first: int | None, left_out: int) -> dict[str, Any]:
+    """What stands above the items of retrieved chunks."""
+    strategies = summary.strategies if set(summary.strategies) != {None} else {}
+    return {
+        "summary": chunk_means(summary.overall),
+        "strategies": {name or "": chunk_means(part) for name, part in strategies.items()},
+        "first_n": first,
+        "left_out": left_out,
+    }
+
+
+def json_head(
+    provenance: Mapping[str, str],
+    summary: JsonSummary,
+    subset: JsonSummary | None = None,
+    *,
+    stopped: bool = False,
+) -> dict[str, Any]:
+    """What stands above the items of JSON answers.
+
+    ``stopped`` says that the dev set did not pass the gate and is all that was scored.
+    """
+    return {
+        "provenance": dict(provenance),
+        "gate": {
+            "min_average": float(summary.gate.min_average),
+            "min_pass_rate": float(summary.gate.min_pass_rate),
+        },
+        "subset": json_summary(subset) if subset else None,
+        "stopped": stopped,
+        "summary": json_summary(summary),
+        "part_means": {
+            "subset": _part_means(subset) if subset else None,
+            "all": _part_means(summary),
+        },
+        "reasons": dict(summary.reasons),
+        "too_long": dict(summary.too_long),
+    }
+
+
+def number(value: Fraction | None) -> float | None:
+    """`value` as JSON has it."""
+    return None if value is None else float(value)
+
+
+def _figure(name: str, value: float | None, n: int, why: object = None) -> dict[str, Any]:
+    return {"name": name, "value": value, "n": n, "why": str(why) if why else None}
+
+
+def _part_means(summary: JsonSummary) -> dict[str, float | None]:
+    return {name: number(value) for name, value in summary.part_means.items()}
+
+
+def _rounded(value: Fraction | None) -> float | None:
+    return None if value is None else float(round(value, _DECIMALS))
+
+
+def _category(part: Totals) -> dict[str, Any]:
+    return {
+        "total_queries": part.n_queries,
+        "successful_queries": part.n_successful,
+        "success_rate": _rounded(part.success_rate),
+        "total_properties": part.n_properties,
+        "mean_cpr": _rounded(part.mean_cpr),
+    }
+
+
+def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
+    return {
+        "query_id": query.question.query_id,
+        "question": query.question.text,
+        "category": query.question.category,
+        "expected_result": str(query.question.expected),
+        "has_results": bool(query.cards),
+        "num_properties": len(query.cards),
+        "mean_cpr": _recorded_mean(query),
+        "strict_success": query.strict_success,
+        "is_success": query.is_success,
+        "confusion_category": str(query.confusion),
+    }
+
+
+def _recorded_mean(query: QueryEvaluation) -> float | None:
+    """0 without cards, as it was recorded; null where no card has a pass rate."""
+    return number(query.mean_cpr) if query.cards else 0.0

@@ -1,0 +1,1 @@
+"""Exports: what is written to files."""

@@ -1,0 +1,99 @@
+"""The rated CSV, in the original evaluation page's columns, and its long form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from webapp.exporters.exports.rated_rows import RATED_COLUMNS, rated_rows
+from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from webapp.metrics.judging.summaries import RunReport
+from webapp.records import Relevance
+
+LONG_COLUMNS = (
+    *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
+    "provenance",
+)
+"""The columns of the long form."""
+
+_FOUR_DECIMALS = frozenset(
+    RATED_COLUMNS.index(name) for name in ("overall_precision", "precision_at_5", "mrr")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedResult:
+    """One result of one run with one rater's verdict, by ids that stay the same.
+
+    ``property_id`` is the property's identity and ``content`` the number of the content
+    that was shown; `rater` may also name a merging rule ("majority"), and ``provenance``
+    then tells where the label comes from: unanimous, majority, adjudicated or open.
+    """
+
+    run: str
+    rater: str
+    query_id: int
+    rank: int
+    property_id: str
+    content: int
+    title: str
+    relevance: Relevance | None = None
+    provenance: str | None = None
+
+
+def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+    """The rated CSV of `report`, one line per query in run order; precisions and mrr to 4 decimals.
+
+    What each blank means is told in ``rated_rows.rated_cells``, the styles in ``CsvStyle``.
+    Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
+    """
+    rows = [_to_four_decimals(row) for row in rated_rows(report)]
+    return csv_bytes([RATED_COLUMNS, *rows], style=style)
+
+
+def wide_csv(
+    report: RunReport, own: Mapping[str, RunReport], *, style: CsvStyle = CsvStyle.PLAIN
+) -> bytes:
+    """The rated CSV of `report`, then what each rater said: ``own`` by name, same queries.
+
+    A rater's columns are those of the rated CSV from relevant_count on, each with the name
+    in brackets, so that whoever reads by header finds the merged ones unchanged.
+    """
+    given = slice(RATED_COLUMNS.index("relevant_count"), None)
+    header = [*RATED_COLUMNS, *(f"{name} ({who})" for who in own for name in RATED_COLUMNS[given])]
+    parts = [[_to_four_decimals(row) for row in rated_rows(one)] for one in (report, *own.values())]
+    rows = [
+        [*merged, *(cell for row in others for cell in row[given])]
+        for merged, *others in zip(*parts, strict=True)
+    ]
+    return csv_bytes([header, *rows], style=style)
+
+
+def long_csv(results: Iterable[JudgedResult], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+    """One line per result; ``relevance`` is 1, 0, ``unsure`` or, unjudged, blank.
+
+    ``provenance`` is blank for one rater's own verdicts.
+    """
+    rows: list[tuple[Cell, ...]] = [
+        (
+            result.run,
+            result.rater,
+            result.query_id,
+            result.rank,
+            result.property_id,
+            result.content,
+            result.title,
+            result.relevance and result.relevance.value,
+            result.provenance,
+        )
+        for result in results
+    ]
+    return csv_bytes([LONG_COLUMNS, *rows], style=style)
+
+
+def _to_four_decimals(row: tuple[Cell, ...]) -> list[Cell]:
+    return [_rounded(cell) if i in _FOUR_DECIMALS else cell for i, cell in enumerate(row)]
+
+
+def _rounded(cell: Cell) -> Cell:
+    return f"{cell:.4f}" if isinstance(cell, float) else cell

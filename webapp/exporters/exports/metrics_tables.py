@@ -1,0 +1,174 @@
+"""The figures of a rated run as JSON values, CSV and Markdown: one set of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from webapp import labels
+from webapp.exporters.exports.json_runs import JsonValue, whole
+from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from webapp.exporters.frame.decimals import rounded
+from webapp.i18n import gettext, language
+from webapp.metrics.judging.registry import measure_of
+from webapp.metrics.judging.summaries import (
+    Figure,
+    QueryRow,
+    RunReport,
+    Totals,
+    category_totals,
+    figures,
+    totals,
+)
+from webapp.printable import printable_line
+
+METRICS_COLUMNS = ("category", "figure", "value", "lower", "upper", "n")
+"""The columns of ``metrics_csv``; ``category`` is blank for the whole run."""
+
+
+def metrics_json(report: RunReport) -> dict[str, JsonValue]:
+    """The figures of `report`, unrounded; null where a figure is undefined.
+
+    ``figures`` and each of ``categories`` hold {value, lower, upper, n} by name. Of an
+    incomplete query the figures and what they rest on are null, as in the rated CSV. The
+    ``mrr`` of a query is its reciprocal rank: unlike in that file, null for a correct empty.
+    """
+    whole_run = totals(report)
+    return {
+        "run": report.run,
+        "rule": report.rule,
+        "n_queries": whole_run.n_queries,
+        "n_complete": whole_run.n_complete,
+        "n_with_results": whole_run.n_with_results,
+        "n_failed": whole_run.n_failed,
+        "n_unreadable": whole_run.n_unreadable,
+        "figures": _figures(whole_run),
+        "categories": {name: _figures(part) for name, part in category_totals(report).items()},
+        "queries": [_query(row) for row in report.rows],
+    }
+
+
+def metrics_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+    """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
+    parts = [(None, totals(report)), *category_totals(report).items()]
+    rows: list[tuple[Cell, ...]] = [
+        (category, name, *rounded([figure.value, figure.lower, figure.upper]), figure.n)
+        for category, part in parts
+        for name, figure in figures(part).items()
+    ]
+    return csv_bytes([METRICS_COLUMNS, *rows], style=style)
+
+
+def metrics_markdown(report: RunReport, *, decimals: int = 4) -> str:
+    """The figures as Markdown tables in the language in force, ``-`` where undefined.
+
+    First the run's, with bounds and n; then a line per category with its values.
+    """
+    whole_run = totals(report)
+    return (
+        "\n\n".join(
+            [
+                f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
+                _counts_line(whole_run),
+                _run_table(figures(whole_run), decimals),
+                _category_table(category_totals(report), decimals),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _figures(part: Totals) -> dict[str, JsonValue]:
+    return {
+        name: {
+            "value": figure.value,
+            "lower": figure.lower,
+            "upper": figure.upper,
+            "n": figure.n,
+        }
+        for name, figure in figures(part).items()
+    }
+
+
+def _query(row: QueryRow) -> dict[str, JsonValue]:
+    summary = row.summary
+    return {
+        "query_id": row.query_id,
+        "question": row.question,
+        "category": row.category,
+        "results_count": summary.results_count,
+        "judged_count": summary.judged_count,
+        "relevant_count": summary.relevant_count if summary.complete else None,
+        "first_relevant_rank": summary.first_relevant_rank if summary.complete else None,
+        "overall_precision": summary.overall_precision.value,
+        "precision_at_5": summary.precision_at_5.value,
+        "mrr": summary.answerable_reciprocal_rank.value,
+        "success": whole(summary.success.value),
+        "response_quality": whole(summary.response_quality.value),
+        "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
+        "notes": row.notes,
+        "complete": summary.complete,
+    }
+
+
+def _counts_line(part: Totals) -> str:
+    return gettext(
+        "%(complete)s of %(queries)s questions complete; %(with_results)s with results,"
+        " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
+        complete=part.n_complete,
+        queries=part.n_queries,
+        with_results=part.n_with_results,
+        empty=part.n_empty,
+        failed=part.n_failed,
+        unreadable=part.n_unreadable,
+    )
+
+
+def _run_table(found: Mapping[str, Figure], decimals: int) -> str:
+    header = [gettext("Figure"), gettext("Value"), gettext("Lower"), gettext("Upper"), "n"]
+    rows = [
+        [
+            gettext(measure_of(name).label),
+            _number(figure.value, decimals),
+            _number(figure.lower, decimals),
+            _number(figure.upper, decimals),
+            str(figure.n),
+        ]
+        for name, figure in found.items()
+    ]
+    return _table(header, rows)
+
+
+def _category_table(categories: Mapping[str, Totals], decimals: int) -> str:
+    headings = [gettext(measure_of(name).label) for name in figures(Totals())]
+    rows = [
+        [_md(_category(name)), str(part.n_queries), *_values(part, decimals)]
+        for name, part in categories.items()
+    ]
+    return _table([gettext("Category"), gettext("Questions"), *headings], rows)
+
+
+def _category(name: str) -> str:
+    return labels.with_label(labels.category(name), name)
+
+
+def _values(part: Totals, decimals: int) -> list[str]:
+    return [_number(figure.value, decimals) for figure in figures(part).values()]
+
+
+def _number(value: float | None, decimals: int) -> str:
+    """`value` as the language in force writes it: 0,9412 in Indonesian, 0.9412 in English."""
+    if value is None:
+        return "-"
+    text = f"{value:.{decimals}f}"
+    return text.replace(".", ",") if language() == "id" else text
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table whose columns after the first are numbers, set to the right."""
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+
+
+def _md(text: str) -> str:
+    """`text` on one line, with what Markdown would read as a column or markup escaped."""
+    return "".join(f"\\{c}" if c in "\\|*`<[" else c for c in printable_line(text))

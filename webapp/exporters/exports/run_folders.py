@@ -1,0 +1,189 @@
+"""The folder layout of the original evaluation scripts: what each file is called and holds.
+
+A folder per search method holds each run with its files, named after the day of the run; the
+reports over all runs lie beside the folders. Names follow from the runs alone, so that the
+same runs give the same files on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from webapp import labels
+from webapp.exporters.collecting.collected_runs import document
+from webapp.i18n import gettext
+from webapp.records import QueryState
+
+UNDATED = "undated"
+NOT_STATED = "method_not_stated"
+_MOMENT = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T_ -]?(\d{2}):?(\d{2}):?(\d{2}))?")
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_LONGEST_FOLDER = 80
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuery:
+    """One question of a stored run; ``extra`` are the keys of its file that are kept as is."""
+
+    query_id: int
+    question: str
+    category: str
+    context_dependent: bool
+    state: QueryState
+    response: str
+    claimed_count: int | None
+    error: str | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as the database keeps it; ``session_key`` tells runs of one moment apart."""
+
+    id: str
+    session_key: str
+    queries: tuple[StoredQuery, ...]
+    search_method: str | None
+    llm: str | None
+    timestamp: str | None
+    total_questions: int | None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunNames:
+    """Where a run's files lie: its folder, its moment and its day, unique in that folder."""
+
+    folder: str
+    moment: str
+    day: str
+
+    def path(self, pattern: str) -> str:
+        """The path of one file: `pattern` with {moment} or {day} filled in.
+
+        >>> RunNames("hybrid", "20260126_141433", "20260126").path("evaluation_{day}.html")
+        'hybrid/evaluation_20260126.html'
+        """
+        return f"{self.folder}/{pattern.format(moment=self.moment, day=self.day)}"
+
+
+def in_order(runs: Iterable[StoredRun]) -> list[StoredRun]:
+    """The runs, the earliest first, in an order that no database decides."""
+    return sorted(
+        runs, key=lambda run: (moment(run.timestamp), run.llm or "", run.session_key, run.id)
+    )
+
+
+def names(runs: Sequence[StoredRun]) -> dict[str, RunNames]:
+    """Where the files of each run lie, by its id; `runs` as ``in_order`` gives them.
+
+    Two runs of one method and day go by their moments, two of one moment by a number more.
+    """
+    folders: dict[str, str] = {}
+    members: defaultdict[str, list[StoredRun]] = defaultdict(list)
+    for run in runs:
+        name = folder(run.search_method)
+        members[folders.setdefault(name.casefold(), name)].append(run)
+    return dict(named for name, inside in members.items() for named in _named(name, inside))
+
+
+def folder(search_method: str | None) -> str:
+    """The folder of a search method, a name that every system takes.
+
+    >>> folder("hybrid"), folder("Hybrid (60/40)"), folder("../x"), folder(None)
+    ('hybrid', 'Hybrid_60_40', 'x', 'method_not_stated')
+    """
+    name = re.sub(r"[^\w.-]+", "_", search_method or "").strip("._")[:_LONGEST_FOLDER]
+    if not name:
+        return NOT_STATED
+    return f"{name}_" if _RESERVED.fullmatch(name) else name
+
+
+def moment(timestamp: str | None) -> str:
+    """The moment of a run as file names have it.
+
+    >>> moment("20260126_141433"), moment("2026-01-26T14:14:33.5Z"), moment("2026-01-26")
+    ('20260126_141433', '20260126_141433', '20260126_000000')
+    """
+    found = _MOMENT.match(timestamp or "")
+    if found is None:
+        return UNDATED
+    day, time = "".join(found.groups()[:3]), "".join(part or "00" for part in found.groups()[3:])
+    return f"{day}_{time}"
+
+
+def run_file(run: StoredRun) -> bytes:
+    """The run as ``test_results.json``: what the import kept, in the layout of the original.
+
+    The import does not keep thread_id and user_id, and a V2 file comes out in the V1 layout
+    with its properties.
+    """
+    total = run.total_questions
+    head: dict[str, object] = {
+        "timestamp": run.timestamp,
+        "thread_id": None,
+        "user_id": None,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "total_questions": len(run.queries) if total is None else total,
+        "successful": sum(query.state is not QueryState.FAILED for query in run.queries),
+    }
+    said = {name: value for name, value in head.items() if name != "llm" or value is not None}
+    return document({**run.extra, **said}, "results", map(_entry, run.queries))
+
+
+def responses(run: StoredRun) -> bytes:
+    """Every question with the chatbot's whole answer, as plain text to read."""
+    head = (
+        f"{gettext('Search method')}: {run.search_method or '-'}\n"
+        f"{gettext('LLM')}: {run.llm or '-'}\n"
+        f"{gettext('Time')}: {run.timestamp or '-'}\n"
+    )
+    return "\n".join([head, *map(_response, run.queries)]).encode("utf-8", "backslashreplace")
+
+
+def called(search_method: str | None, llm: str | None, timestamp: str | None) -> str:
+    """What a run is called in reports: its labels in words and raw, and its time."""
+    method = labels.with_label(labels.method(search_method), search_method or "")
+    return " · ".join(part or gettext("not stated") for part in (method, llm, timestamp))
+
+
+def _named(name: str, runs: Sequence[StoredRun]) -> Iterator[tuple[str, RunNames]]:
+    days = Counter(moment(run.timestamp).partition("_")[0] for run in runs)
+    seen: Counter[str] = Counter()
+    for run in runs:
+        stamp = moment(run.timestamp)
+        seen[stamp] += 1
+        unique = stamp if seen[stamp] == 1 else f"{stamp}_{seen[stamp]}"
+        day = stamp.partition("_")[0]
+        yield run.id, RunNames(name, unique, day if days[day] == 1 else unique)
+
+
+def _entry(query: StoredQuery) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "query_id": query.query_id,
+        "question": query.question,
+        "category": query.category,
+        "success": query.state is not QueryState.FAILED,
+        "response": query.response,
+        "response_length": len(query.response),
+        "results_count": query.claimed_count,
+        "context_dependent": query.context_dependent,
+    }
+    if query.error is not None:
+        entry["error"] = query.error
+    if query.state is QueryState.UNREADABLE and not query.claimed_count:
+        # It was broken in its own file; so that it stays what it is, it is here as well.
+        entry["success"] = "unreadable"
+    return entry | dict(query.extra)
+
+
+def _response(query: StoredQuery) -> str:
+    rule = "=" * 78
+    return (
+        f"{rule}\n{query.query_id}. {query.question}\n[{query.category}]\n{rule}\n\n"
+        f"{query.response or query.error or '-'}\n"
+    )

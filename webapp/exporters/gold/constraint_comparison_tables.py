@@ -1,0 +1,206 @@
+"""Runs compared under V2 as tables and sentences, for the page and every report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from webapp import notation
+from webapp.exporters.comparisons import tables, words
+from webapp.exporters.comparisons.tables import Cell, Column, Section, Table
+from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
+from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
+from webapp.metrics.gold.constraints import (
+    Confusion,
+    ConstraintFigure,
+    figures_per_constraint,
+    headline_figures,
+)
+
+CELLS = {
+    Confusion.TP: mark("TP: has data, met"),
+    Confusion.FN: mark("FN: has data, not met"),
+    Confusion.FP: mark("FP: no data, met"),
+    Confusion.TN: mark("TN: no data, not met"),
+}
+
+
+def section(comparison: ConstraintComparison) -> Section:
+    """Return the part of a report that compares the runs under V2."""
+    return Section(
+        "constraints",
+        title(),
+        (*lacks(comparison), *conclusions(comparison)),
+        (
+            figures(comparison),
+            matrices(comparison),
+            differences(comparison),
+            signed_ranks(comparison),
+        ),
+    )
+
+
+def title() -> str:
+    """Return what the comparison under V2 is called."""
+    return gettext("Constraints (V2)")
+
+
+def basis(comparison: ConstraintComparison) -> str:
+    """Return what the runs were checked against: the gold questions, T, and what MISSING is."""
+    return gettext(
+        "Gold questions: %(name)s, version %(n)s. T = %(t)s. What is asked but not on a card "
+        "(MISSING) counts as not passed.",
+        name=comparison.gold,
+        n=comparison.version,
+        t=notation.number(float(comparison.threshold)),
+    )
+
+
+def lacks(comparison: ConstraintComparison) -> tuple[str, ...]:
+    """Return what each run lacks, and how many decisions by hand are in its figures."""
+    return tuple(said for one in comparison.contenders for said in _lacks(one))
+
+
+def conclusions(comparison: ConstraintComparison) -> tuple[str, ...]:
+    """Return a sentence for each pair of runs: mean CPR by question, and query success."""
+    return tuple(
+        words.conclusion(comparison, difference)
+        for difference in comparison.differences
+        if not difference.false_negatives_at_zero
+    )
+
+
+def figures(comparison: ConstraintComparison) -> Table:
+    """Return every figure of every run with its n, the accuracy of each constraint below."""
+    contenders = comparison.contenders
+    parts = (gettext("Value"), "n")
+    headlines = [headline_figures(one.report) for one in contenders]
+    accuracies = [figures_per_constraint(one.report) for one in contenders]
+    accuracy = CONSTRAINT_MEASURES["pca"].label
+    totals = [one.report.totals for one in contenders]
+    return Table(
+        "constraint_figures",
+        gettext("Figures under the gold questions: value, n"),
+        (
+            Column(gettext("Figure")),
+            *(Column(one.name, numeric=True, parts=parts) for one in contenders),
+        ),
+        (
+            (
+                tables.word(gettext("Total questions")),
+                *(_count(found.n_queries) for found in totals),
+            ),
+            (
+                tables.word(gettext("Total properties")),
+                *(_count(found.n_properties) for found in totals),
+            ),
+            *_rows(headlines, {name: CONSTRAINT_MEASURES[name].label for name in headlines[0]}),
+            *(
+                (tables.word(f"{gettext(accuracy)}: {row[0].text}"), *row[1:])
+                for row in _rows(accuracies, CONSTRAINT_LABELS)
+            ),
+        ),
+        (
+            gettext("n counts cards for Mean CPR, strict success and PCA, else questions."),
+            basis(comparison),
+        ),
+    )
+
+
+def matrices(comparison: ConstraintComparison) -> Table:
+    """Return the confusion matrix of each run: how many questions, and which."""
+    parts = (gettext("Questions"), gettext("No."))
+    return Table(
+        "constraint_matrices",
+        gettext("Confusion matrices: questions and their numbers"),
+        (
+            Column(gettext("Cell")),
+            *(Column(one.name, parts=parts) for one in comparison.contenders),
+        ),
+        tuple(
+            (
+                tables.word(gettext(label)),
+                *(_cell(one, confusion) for one in comparison.contenders),
+            )
+            for confusion, label in CELLS.items()
+        ),
+        (
+            gettext("Met: results with a mean CPR of at least T."),
+            basis(comparison),
+        ),
+    )
+
+
+def differences(comparison: ConstraintComparison) -> Table:
+    """Return every paired difference with its interval, n, counts, test and p-values."""
+    return tables.difference_table(
+        "constraint_differences", comparison, (_pairing(), basis(comparison))
+    )
+
+
+def signed_ranks(comparison: ConstraintComparison) -> Table:
+    """Return Wilcoxon's test of the mean CPRs by question."""
+    return tables.signed_rank_table("constraint_signed_rank", comparison, (basis(comparison),))
+
+
+def _pairing() -> str:
+    return gettext(
+        "Mean CPR by question is paired over the questions to which both runs gave cards; with no "
+        "results at 0, a question that has data counts as 0 for a run without cards. Query success "
+        "is paired over all questions that both runs were asked."
+    )
+
+
+def _lacks(contender: CheckedContender) -> Iterator[str]:
+    name = contender.name
+    if contender.from_text:
+        yield gettext(
+            "No file of %(name)s lists its properties: its cards are checked by the text "
+            "of the answers, which never states the property type.",
+            name=name,
+        )
+    if contender.not_run:
+        yield gettext(
+            "%(name)s was not asked %(questions)s: they count as without results in its figures "
+            "and are in no pair.",
+            name=name,
+            questions=words.positions(contender.not_run),
+        )
+    if contender.pending:
+        yield gettext(
+            "%(name)s waits for decisions by hand on the cards of %(questions)s: until "
+            "then they count as not passed.",
+            name=name,
+            questions=words.positions(tuple(contender.pending)),
+        )
+    if contender.decided:
+        yield ngettext(
+            "%(n)s decision by hand is in the figures of %(name)s.",
+            "%(n)s decisions by hand are in the figures of %(name)s.",
+            contender.decided,
+            name=name,
+        )
+
+
+def _rows(
+    found: list[dict[str, ConstraintFigure]], labels: Mapping[str, str]
+) -> Iterator[tuple[Cell, ...]]:
+    for name, label in labels.items():
+        yield (tables.word(gettext(label)), *(_figure(of_run[name]) for of_run in found))
+
+
+def _figure(found: ConstraintFigure) -> Cell:
+    lines = (notation.four(found.value), f"n = {notation.number(found.n)}")
+    return Cell(
+        " ".join(lines), (None if found.value is None else float(found.value), found.n), lines
+    )
+
+
+def _count(n: int) -> Cell:
+    return Cell(notation.number(n), (n, None))
+
+
+def _cell(contender: CheckedContender, confusion: Confusion) -> Cell:
+    found = [q.question.query_id for q in contender.report.queries if q.confusion is confusion]
+    n, listed = notation.number(len(found)), ", ".join(map(str, found))
+    return Cell(f"{n} ({listed})" if found else n, (len(found), listed), (n, listed))

@@ -1,0 +1,94 @@
+"""A gold file written back as JSON: what `importers.gold_questions` reads, and reads again.
+
+A question that nobody changed is written as its file had it; of one that was changed, each
+constraint that was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from webapp.metrics.gold.constraint_rules import Constraints, Place, Range
+from webapp.metrics.gold.constraints import GoldQuestion, Stated
+
+
+def gold_json(
+    questions: Sequence[GoldQuestion], threshold: Fraction | None, extra: Mapping[str, object]
+) -> dict[str, Any]:
+    """The gold file of `questions`; `extra` is what stood beside them at the top."""
+    stated = {} if threshold is None else {"threshold_t": _plain(threshold)}
+    return {**extra, **stated, "questions": [_question(question) for question in questions]}
+
+
+def _question(question: GoldQuestion) -> dict[str, Any]:
+    stated = question.stated
+    if stated is not None and stated.question == question:
+        return dict(stated.entry)
+    written = _written(question)
+    if stated is not None:
+        written["constraints"] |= _kept(question, stated)
+    return written
+
+
+def _kept(question: GoldQuestion, stated: Stated) -> dict[str, Any]:
+    """The constraints as they were stated, without those that were changed."""
+    before: dict[str, Any] = stated.entry.get("constraints") or {}
+    return {
+        name: value
+        for name, value in before.items()
+        if getattr(question.constraints, name, None)
+        == getattr(stated.question.constraints, name, None)
+    }
+
+
+def _written(question: GoldQuestion) -> dict[str, Any]:
+    extra = dict(question.extra)
+    currency = extra.pop("currency", None)
+    constraints = _constraints(question.constraints)
+    if currency is not None and "price" in constraints:
+        constraints["price"]["currency"] = currency
+    return {
+        "id": question.query_id,
+        "question": question.text,
+        "category": question.category,
+        "expected_result": str(question.expected),
+        **({"evaluation_mode": "manual"} if question.manual else {}),
+        "constraints": constraints,
+        **extra,
+    }
+
+
+def _constraints(asked: Constraints) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "property_type": asked.property_type,
+        "listing_type": asked.listing_type,
+        "location": _place(asked.location) if asked.location else None,
+    }
+    for name in ("price", "bedrooms", "floors"):
+        bounds = getattr(asked, name)
+        found[name] = _range(bounds) if bounds else None
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _place(place: Place) -> dict[str, Any]:
+    point = {"lat": place.latitude, "lng": place.longitude}
+    if place.latitude is None:
+        point = {}
+    return {"keywords": list(place.keywords), **point, "radius_km": place.radius_km}
+
+
+def _range(bounds: Range) -> dict[str, Any]:
+    stated = {
+        "min": bounds.minimum,
+        "max": bounds.maximum,
+        "exact": bounds.exact,
+        "target": bounds.target,
+        "tolerance": bounds.tolerance or None,
+    }
+    return {name: _plain(value) for name, value in stated.items() if value is not None}
+
+
+def _plain(number: Fraction) -> int | float:
+    return int(number) if number.denominator == 1 else float(number)

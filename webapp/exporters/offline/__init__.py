@@ -1,0 +1,1 @@
+"""The one-file page that works without a server: what is written to files."""

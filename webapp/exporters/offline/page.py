@@ -1,0 +1,248 @@
+"""One HTML file in which a run is rated without a server: all it needs is inside it.
+
+The file loads nothing, and its content policy lets it load and send nothing. Its pages are
+the app's templates, its script is the rating page's own with another outbox (see
+``static/offline/offline.js``), and each answer stands in it once, cleaned as in the app.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+
+from webapp.config import resource
+from webapp.exporters.frame.csv_cells import cell_text
+from webapp.i18n import LANGUAGES, gettext, language, speaking
+from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.ranking import EXPLANATIONS
+from webapp.metrics.judging.registry import MEASURES
+from webapp.records import Card, CardParticulars, QueryState
+
+FORMAT = "relevansi offline ratings"
+VERSION = 1
+STYLES = (
+    "vendor/modern-normalize.css",
+    "frame/app.css",
+    "rating/rating.css",
+    "offline/offline.css",
+)
+SCRIPTS = {
+    "memory.js": "frame/memory.js",
+    "figures.js": "offline/figures.js",
+    "csv.js": "offline/csv.js",
+    "book.js": "offline/book.js",
+    "table.js": "offline/table.js",
+    "outbox.js": "offline/offline.js",  # the rating page's script finds this where its outbox was
+    "page.js": "frame/page.js",
+    "rating.js": "rating/rating.js",
+}
+"""The scripts in the order in which they run: the name others import, and the file."""
+
+LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\.[\w./]*/([\w.]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineCard:
+    """One card to judge; cards with the same `thing` are judged by one verdict.
+
+    ``identity`` is the property's, to recognise it by when the ratings come back.
+    ``known`` is what unfolds under it. ``relevance`` and ``earlier`` are what the app's card
+    shows of a rater, who is nobody yet.
+    """
+
+    rank: int
+    card: Card
+    thing: int
+    identity: str
+    repeats: tuple[int, ...] = ()
+    known: CardParticulars | None = None
+    relevance: None = None
+    earlier: None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineTurn:
+    """An earlier question of the conversation, whose answer is that of ``query_id``."""
+
+    query_id: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineQuestion:
+    """One question of the run with its answer and the owner's note, as the rating page has them."""
+
+    query_id: int
+    question: str
+    category: str
+    context_dependent: bool
+    state: QueryState
+    response: str
+    error: str | None = None
+    note: str = ""
+    turns: tuple[OfflineTurn, ...] = ()
+    cards: tuple[OfflineCard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineRun:
+    """A run to be rated from a file. ``identity`` leads its ratings back to it.
+
+    ``name`` becomes part of the names of the files that are downloaded. In the ``blind``
+    form neither the labels nor that name say what was searched how.
+    """
+
+    identity: str
+    name: str
+    questions: tuple[OfflineQuestion, ...]
+    blind: bool
+    search_method: str | None = None
+    llm: str | None = None
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a figure has no value, as the page explains it."""
+
+    name: str
+    text: str
+
+
+def page(environment: Environment, run: OfflineRun) -> bytes:
+    """The file of `run`, from the app's templates in `environment`; equal for equal runs."""
+    style = "\n".join(_static(name) for name in STYLES)
+    theme, script = _static("frame/theme.js"), bundle()
+    policy = (
+        f"default-src 'none'; script-src {_digest(theme)} {_digest(script)}; "
+        f"style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
+    )
+    lines = [
+        "<!doctype html>",
+        f'<html lang="{LANGUAGES[0]}">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="referrer" content="no-referrer">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        "<title>Relevansi</title>",
+        f"<style>{style}</style>",
+        f"<script>{theme}</script>",
+        "</head>",
+        "<body>",
+        *_without_scripts(),
+        *_answers(environment, run),
+        *(_body(environment, run, code) for code in LANGUAGES),
+        f'<script type="application/json" id="run">{_data(run)}</script>',
+        f'<script type="module">{script}</script>',
+        "</body>",
+        "</html>",
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
+    """The scripts as one, each in a function of its own that returns what it exports."""
+    parts = ["const parts = {};"]
+    for name, file in scripts.items():
+        source = _static(file)
+        exported = ", ".join(match[1] for match in _EXPORT.finditer(source))
+        source = _IMPORT.sub(lambda m: f'const {{{m[1]}}} = parts["{m[2]}"];', source)
+        source = _EXPORT.sub("", source)
+        parts.append(f'parts["{name}"] = (() => {{\n{source}\nreturn {{ {exported} }};\n}})();')
+    return "\n".join(parts)
+
+
+def _static(name: str) -> str:
+    return Path(resource("static"), name).read_text("utf-8").strip()
+
+
+def _digest(text: str) -> str:
+    """What the content policy calls `text`."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _without_scripts() -> Iterator[str]:
+    yield "<noscript>"
+    for code in LANGUAGES:
+        with speaking(code):
+            text = gettext("This page needs JavaScript: without it nothing you rate can be kept.")
+            yield f'<p lang="{code}">{escape(text)}</p>'
+    yield "</noscript>"
+
+
+def _answers(environment: Environment, run: OfflineRun) -> Iterator[str]:
+    """Each answer once, cleaned: both languages and every follow-up show the same text."""
+    render = environment.filters["render"]
+    for question in run.questions:
+        if question.response.strip():
+            answer = render(question.response)
+            yield f'<template id="prose-{question.query_id}">{answer}</template>'
+
+
+def _body(environment: Environment, run: OfflineRun, code: str) -> str:
+    """The page in one language, without the indentation of its templates."""
+    with speaking(code):
+        html = environment.get_template("offline/_page.html").render(
+            run=run,
+            measures=tuple(MEASURES[name] for name in HEADLINES),
+            reasons=tuple(Reason(str(key), gettext(text)) for key, text in EXPLANATIONS.items()),
+            language=language(),
+            languages={known: LANGUAGE_NAMES[known] for known in LANGUAGES},
+        )
+    inside = re.sub(r"\n\s+", "\n", html)
+    return f'<template lang="{code}">{inside}</template>'
+
+
+def _data(run: OfflineRun) -> str:
+    """What the script reads, as JSON that no answer can break out of."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "identity": run.identity,
+        "name": run.name,
+        "blind": run.blind,
+        "queries": [_query(question) for question in run.questions],
+    }
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _query(question: OfflineQuestion) -> dict[str, Any]:
+    unreadable = question.state is QueryState.UNREADABLE
+    first = (
+        question.query_id,
+        question.question,
+        question.category,
+        None if unreadable else len(question.cards),
+    )
+    return {
+        "query_id": question.query_id,
+        "question": question.question,
+        "category": question.category,
+        "state": str(question.state),
+        "cells": [cell_text(cell) for cell in first],
+        "results": [
+            {
+                "rank": card.rank,
+                "thing": card.thing,
+                "title": card.card.title,
+                "identity": card.identity,
+            }
+            for card in question.cards
+        ],
+    }

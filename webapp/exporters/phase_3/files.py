@@ -1,0 +1,89 @@
+"""Phase 3 as a file: every format of its summary, and all that was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+
+from webapp.exporters.charts import participants
+from webapp.exporters.charts.canvas import NARROW, PAGE, WIDE
+from webapp.exporters.comparisons import html as comparison_html
+from webapp.exporters.comparisons.files import XLSX
+from webapp.exporters.comparisons.html import figure
+from webapp.exporters.comparisons.latex import latex
+from webapp.exporters.comparisons.markdown import markdown
+from webapp.exporters.comparisons.xlsx import tables_workbook
+from webapp.exporters.phase_3.json_file import user_study_bytes
+from webapp.exporters.phase_3.rows import COLUMNS, csv_file, xlsx_file
+from webapp.exporters.phase_3.tables import document
+from webapp.metrics.phase_3.user_study import UserStudyReport
+from webapp.notation import file_day
+
+CSV = "text/csv; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format of the summary: how it is made, its ending and its media type."""
+
+    render: Callable[[UserStudyReport, date], bytes]
+    extension: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """One file of all that was given: how it is made and its media type."""
+
+    render: Callable[[UserStudyReport], bytes]
+    media_type: str
+
+
+def html(report: UserStudyReport, on: date) -> bytes:
+    """Return the summary with its picture as one HTML file."""
+
+    def pictures(section: str) -> Iterator[str]:
+        if section == "summary":
+            wide = participants.draw(report, PAGE, WIDE)
+            yield from figure(wide, participants.draw(report, PAGE, NARROW))
+
+    return comparison_html.html(document(report, on), pictures)
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "markdown": Format(
+            lambda report, on: markdown(document(report, on)), "md", "text/markdown; charset=utf-8"
+        ),
+        "latex": Format(
+            lambda report, on: latex(document(report, on)),
+            "tex",
+            "application/x-tex; charset=utf-8",
+        ),
+        "html": Format(html, "html", "text/html; charset=utf-8"),
+        "xlsx": Format(lambda report, on: tables_workbook(document(report, on)), "xlsx", XLSX),
+        "json": Format(lambda report, _on: user_study_bytes(report), "json", "application/json"),
+    }
+)
+"""Every format of the summary by the name that the command line and the page give it."""
+
+
+def _csv(name: str) -> Data:
+    return Data(lambda report: csv_file(report, name), CSV)
+
+
+DATA: Mapping[str, Data] = MappingProxyType(
+    {
+        **{f"{name}.csv": _csv(name) for name in COLUMNS},
+        "phase3.xlsx": Data(xlsx_file, XLSX),
+        "phase3.json": Data(user_study_bytes, "application/json"),
+    }
+)
+"""Every file of what participants gave, by its name."""
+
+
+def file_name(file_format: str, on: date) -> str:
+    """Return the name of a summary's file; raises ``KeyError`` for a format that is none."""
+    return f"phase3_summary_{file_day(on)}.{FORMATS[file_format].extension}"

@@ -1,0 +1,1 @@
+"""Proof packs: what is written to files."""

@@ -1,0 +1,328 @@
+"""The members of a proof pack as bytes, and the one zip that holds them.
+
+The same parts give the same bytes: members stand in order of their names (what is read
+first stands first), and none carries the time at which it was written. Everything in a pack
+is English, so that neither the reader's nor the exporter's language changes it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from webapp.exporters.exports.json_runs import JsonValue
+from webapp.exporters.frame.csv_cells import Cell, csv_bytes
+from webapp.exporters.proof_packs.readme import readme
+from webapp.metrics.judging.registry import MEASURES, Measure
+from webapp.metrics.proof_packs.evidence import (
+    GivenRating,
+    GivenVerdict,
+    LoggedEvent,
+    SetQuestion,
+    Settled,
+    ShownQuery,
+    ShownRun,
+    Thing,
+)
+from webapp.metrics.proof_packs.proof_files import (
+    ADJUDICATION_COLUMNS,
+    FORMAT,
+    LIST_COLUMNS,
+    MANIFEST,
+    PACK_VERSION,
+    RATING_COLUMNS,
+    README,
+    VERDICT_COLUMNS,
+)
+
+_FIRST = (README, MANIFEST)
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a zip can state, for a member that has none."""
+
+_READABLE_FILE = 0o100644 << 16
+_UNIX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file that a run was imported from, by the SHA-256 of its bytes."""
+
+    name: str
+    sha256: str
+    file_format: str
+    imported_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRun:
+    """What the manifest says of one run: its labels, those of its file, and its files."""
+
+    run: str
+    question_set: str
+    search_method: str | None
+    llm: str | None
+    stated_search_method: str | None
+    stated_llm: str | None
+    timestamp: str | None
+    queries: int
+    input_files: tuple[InputFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Something random that can be made again: what it is for, its settings, its seed."""
+
+    what: str
+    seed: int
+    resamples: int | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What the manifest says of a pack apart from its files.
+
+    ``made_at`` is the time of the last thing that happened to what is inside. ``raters``
+    stand in the order in which the rules go through them. ``unblinded`` are the times from
+    when until when the study was not blind, the end ``None`` while it is not, ``badged``
+    those in which blind raters saw constraint badges, ``record_shown`` those in which raters
+    saw what only a listing's record knows. ``secret_commitment`` is the SHA-256 of
+    the secret that shuffled what they saw; the secret itself would name every answer's run.
+    """
+
+    scope: str
+    study: str
+    rule: str
+    version: str
+    database: str
+    made_at: datetime
+    raters: tuple[str, ...]
+    runs: tuple[PackedRun, ...]
+    drawn: tuple[Drawn, ...]
+    secret_commitment: str
+    blind: bool
+    unblinded: tuple[tuple[datetime, datetime | None], ...] = ()
+    badged: tuple[tuple[datetime, datetime | None], ...] = ()
+    record_shown: tuple[tuple[datetime, datetime | None], ...] = ()
+
+
+def pack(contents: Contents, files: Mapping[str, bytes]) -> bytes:
+    """The zip of `files` by name, with the manifest and the README that explain them."""
+    members = {README: readme(contents.raters, contents.rule), **files}
+    members[MANIFEST] = _json(manifest(contents, members))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(members, key=lambda name: (name not in _FIRST, name)):
+            archive.writestr(_member(name), members[name])
+    return buffer.getvalue()
+
+
+def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonValue]:
+    """What the pack is, how it was made, what its words mean, and the hash of each of `files`."""
+    return {
+        "format": FORMAT,
+        "pack_version": PACK_VERSION,
+        "product": {"name": "relevansi", "version": contents.version},
+        "database_version": contents.database,
+        "created_at": _time(contents.made_at),
+        "created_at_is": "when the last event, import or logged change inside happened",
+        "scope": contents.scope,
+        "study": contents.study,
+        "rule": contents.rule,
+        "raters": list(contents.raters),
+        "blind": contents.blind,
+        "unblinded": _periods(contents.unblinded),
+        "badged": _periods(contents.badged),
+        "record_shown": _periods(contents.record_shown),
+        "seeds": [_drawn(one) for one in contents.drawn],
+        "commitments": [
+            {
+                "what": "what blind raters see, in which order",
+                "sha256": contents.secret_commitment,
+                "of": "the study's secret, which its database alone holds",
+            }
+        ],
+        "runs": [_run(run) for run in contents.runs],
+        "definitions": [_definition(measure) for measure in MEASURES.values()],
+        "files": [
+            {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
+            for name, data in sorted(files.items())
+        ],
+    }
+
+
+def _periods(times: Iterable[tuple[datetime, datetime | None]]) -> list[JsonValue]:
+    return [{"since": _time(since), "until": _time(until)} for since, until in times]
+
+
+def lists_csv(run: ShownRun) -> bytes:
+    """What the run showed: one line per result, one without a rank for an answer without."""
+    return csv_bytes([LIST_COLUMNS, *(row for query in run.queries for row in _shown(query))])
+
+
+def verdicts_csv(given: Iterable[GivenVerdict]) -> bytes:
+    """Every rater's standing verdicts, one line each."""
+    rows = [(*_thing(one.thing), one.rater, one.verdict) for one in given]
+    return csv_bytes([VERDICT_COLUMNS, *sorted(rows, key=_key)])
+
+
+def ratings_csv(given: Iterable[GivenRating]) -> bytes:
+    """Every rater's standing quality and notes, one line per answer that has any."""
+    rows = [(one.run, one.query_id, one.rater, one.quality, one.notes) for one in given]
+    return csv_bytes([RATING_COLUMNS, *sorted(rows, key=_key)])
+
+
+def adjudications_csv(settled: Iterable[Settled]) -> bytes:
+    """Every verdict that settles a dispute, with its reason."""
+    rows = [(*_thing(s.thing), s.verdict, s.by, _time(s.at), s.reason) for s in settled]
+    return csv_bytes([ADJUDICATION_COLUMNS, *sorted(rows, key=_key)])
+
+
+def events_jsonl(events: Iterable[LoggedEvent]) -> bytes:
+    """The event log, one JSON object a line in the order of receipt."""
+    lines = (json.dumps(_event(event), ensure_ascii=False) for event in events)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def question_file(questions: Sequence[SetQuestion]) -> bytes:
+    """A question set as the question file that this product reads; ids are positions."""
+    return _json(
+        [
+            {
+                "id": question.position,
+                "question": question.text,
+                "category": question.category,
+                "context_dependent": question.context_dependent,
+            }
+            for question in questions
+        ]
+    )
+
+
+def figures_json(by_rule: Mapping[str, JsonValue]) -> bytes:
+    """The figures of one run under every rule, as ``metrics_json`` gives them."""
+    return _json(dict(by_rule))
+
+
+def comparison_file(document: JsonValue) -> bytes:
+    """A comparison's JSON document as it stands in a pack."""
+    return _json(document)
+
+
+def _shown(query: ShownQuery) -> list[tuple[Cell, ...]]:
+    places = (query.query_id, query.position, query.state.value)
+    if not query.results:
+        judged_in = query.emptiness.run if query.emptiness else None
+        return [(*places, judged_in, None, None, None, None)]
+    return [
+        (*places, shown.thing.run, shown.rank, *_property(shown.thing), shown.title)
+        for shown in query.results
+    ]
+
+
+def _thing(thing: Thing) -> tuple[Cell, ...]:
+    return thing.question_set, thing.position, thing.run, *_property(thing)
+
+
+def _property(thing: Thing) -> tuple[Cell, Cell]:
+    return thing.property_id, thing.content
+
+
+def _key(row: tuple[Cell, ...]) -> tuple[tuple[bool, float, str], ...]:
+    """What rows are sorted by: blanks, then numbers by size, then texts."""
+    return tuple(
+        (isinstance(cell, str), 0.0, cell)
+        if isinstance(cell, str)
+        else (False, -1.0 if cell is None else float(cell), "")
+        for cell in row
+    )
+
+
+def _event(event: LoggedEvent) -> dict[str, JsonValue]:
+    thing = event.thing
+    return {
+        "id": event.id,
+        "event_id": event.event_id,
+        "rater": event.rater,
+        "field": event.field,
+        "question_set": thing.question_set if thing else None,
+        "position": thing.position if thing else None,
+        "judged_in": thing.run if thing else None,
+        "property": thing.property_id if thing else None,
+        "content": thing.content if thing else None,
+        "run": event.run,
+        "query_id": event.query_id,
+        "task": event.task,
+        "old": event.old,
+        "new": event.new,
+        "cause": event.cause,
+        "undoes": event.undoes,
+        "device": event.device,
+        "sequence": event.sequence,
+        "client_time": _time(event.client_time),
+        "received_at": _time(event.received_at),
+    }
+
+
+def _run(run: PackedRun) -> dict[str, JsonValue]:
+    return {
+        "run": run.run,
+        "question_set": run.question_set,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "stated_search_method": run.stated_search_method,
+        "stated_llm": run.stated_llm,
+        "timestamp": run.timestamp,
+        "queries": run.queries,
+        "input_files": [
+            {
+                "name": file.name,
+                "sha256": file.sha256,
+                "format": file.file_format,
+                "imported_at": _time(file.imported_at),
+            }
+            for file in run.input_files
+        ],
+    }
+
+
+def _drawn(one: Drawn) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {"what": one.what, "seed": one.seed}
+    if one.resamples is not None:
+        found |= {"resamples": one.resamples, "confidence": one.confidence}
+    return found
+
+
+def _definition(measure: Measure) -> dict[str, JsonValue]:
+    return {
+        "name": measure.name,
+        "per_question": measure.query_name,
+        "label": measure.label,
+        "meaning": measure.meaning,
+        "unit": measure.unit,
+        "formula": measure.formula,
+        "denominator": measure.denominator,
+        "edge_cases": list(measure.edge_cases),
+        "source": measure.source,
+    }
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _json(value: JsonValue) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _NO_TIME)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = _READABLE_FILE
+    info.create_system = _UNIX
+    return info

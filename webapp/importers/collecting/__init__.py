@@ -1,0 +1,1 @@
+"""Collecting a chatbot's answers: what is read from files."""

@@ -1,0 +1,95 @@
+"""An unfinished collection read back, so that it can go on where it was interrupted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.json_values import FromFile, Model, Whole, Words, read_object
+from webapp.importers.runs.problems import UnknownRunFormat, error
+from webapp.importers.runs.questions import looks_like
+from webapp.records import CollectedAnswer, CollectedRun, Problem
+
+
+class File(FromFile):
+    """The head of a collected run."""
+
+    timestamp: Words
+    thread_id: Words
+    user_id: Words
+    search_method: Words
+    llm: Words
+    endpoint: Words
+    total_questions: Whole
+    results: list[Any] = Field(description="list")
+
+
+class Entry(FromFile):
+    """One answer of it."""
+
+    query_id: Whole
+    question: Words
+    category: str = ""
+    response: str = ""
+    context_dependent: bool | None = None
+    results_count: Whole | None = None
+    error: str = ""
+    error_code: str = ""
+    answer_excerpt: str = ""
+    latency_ms: int | None = None
+    tries: int = 1
+    usage: dict[str, object] | None = None
+    metadata: dict[str, object] | None = None
+    properties: list[object] | None = None
+
+
+def read(name: str, data: bytes) -> CollectedRun:
+    """The run in the file `name`; raises an `ImportRefused` where it is not as it was written."""
+    document, _numbers = load(name, data, expected="run_file")
+    if not isinstance(document, dict):
+        looks = {"found": looks_like(document), "expected": "run_file"}
+        raise UnknownRunFormat(error("unknown_format", name, looks))
+    top, wrong = _refusing(File, document, name, "")
+    if top is None or wrong:
+        raise UnknownRunFormat(*wrong)
+    return CollectedRun(
+        timestamp=top.timestamp,
+        thread_id=top.thread_id,
+        user_id=top.user_id,
+        search_method=top.search_method,
+        llm=top.llm,
+        endpoint=top.endpoint,
+        total_questions=top.total_questions,
+        answers=tuple(_answer(name, place, raw) for place, raw in enumerate(top.results)),
+    )
+
+
+def _answer(name: str, position: int, raw: object) -> CollectedAnswer:
+    entry, wrong = _refusing(Entry, raw, name, f"results[{position}]")
+    if entry is None or wrong:
+        raise UnknownRunFormat(*wrong)
+    return CollectedAnswer(
+        query_id=entry.query_id,
+        question=entry.question,
+        category=entry.category,
+        context_dependent=entry.context_dependent,
+        response=entry.response,
+        results_count=entry.results_count,
+        error=entry.error,
+        error_code=entry.error_code,
+        excerpt=entry.answer_excerpt,
+        latency_ms=entry.latency_ms,
+        tries=entry.tries,
+        usage=entry.usage,
+        metadata=entry.metadata or {},
+        properties=None if entry.properties is None else tuple(entry.properties),
+    )
+
+
+def _refusing(
+    kind: type[Model], raw: object, name: str, place: str
+) -> tuple[Model | None, tuple[Problem, ...]]:
+    outcomes = dict.fromkeys(("", *kind.model_fields), "file_refused")
+    return read_object(kind, raw, file=name, place=place, outcomes=outcomes)

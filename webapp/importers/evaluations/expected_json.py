@@ -1,0 +1,263 @@
+"""Sets of JSON answers: one file with all, or questions and outputs joined by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha1
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from webapp.importers.evaluations import json_lines
+from webapp.importers.evaluations.expected_items import ItemReading, Output, some
+from webapp.importers.evaluations.json_lines import read_row
+from webapp.importers.runs.blanks import is_blank_sign
+from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.problems import ImportRefused, error, warning
+from webapp.importers.runs.questions import looks_like
+from webapp.metrics.evaluations import eval_sets
+from webapp.metrics.evaluations.json_answers import Context, JsonQuestion
+from webapp.metrics.runs.provenance import (
+    MODEL_PARTS,
+    PROVENANCE,
+    missing_provenance,
+    no_hashes,
+    stated_provenance,
+)
+from webapp.records import Problem
+
+
+class UnusableJsonAnswers(ImportRefused):
+    """A set of JSON answers, or of questions for them, of which nothing can be used."""
+
+
+class UnusableProvenance(ImportRefused):
+    """The set does not say, or not rightly, where its answers come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonAnswerSet:
+    """Questions with their outputs in order, where they come from, and what is wrong."""
+
+    questions: tuple[JsonQuestion, ...]
+    provenance: Mapping[str, str]
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JsonQuestionSet:
+    """A file of questions with what is expected, and what is wrong with it.
+
+    ``raw`` holds the entries of the ``questions`` as the file has them, ``stated`` what stands
+    at its top. ``version`` names the set by its content (``eval_sets.version``), ``hashes``
+    are the SHA-1 that may be given for it: of its canonical JSON, or of the file.
+    """
+
+    questions: tuple[JsonQuestion, ...]
+    raw: tuple[Mapping[str, Any], ...]
+    stated: Mapping[str, object]
+    version: str
+    hashes: frozenset[str]
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True)
+class _Answers:
+    """The lines of an outputs file: the provenance in it, outputs and contexts by id."""
+
+    stated: dict[str, object] = field(default_factory=dict)
+    outputs: dict[str, str | None] = field(default_factory=dict)
+    contexts: dict[str, tuple[Context, ...]] = field(default_factory=dict)
+
+
+def read(name: str, data: bytes) -> JsonAnswerSet:
+    """The set in one file: provenance fields and a list of items with their outputs.
+
+    Raises `UnusableJsonAnswers` for another kind of file, `UnusableProvenance` for a set
+    that leaves a field of its provenance out or has no hash where one belongs.
+    """
+    document, numbers = load(name, data, expected="json_answers_file")
+    if not isinstance(document, dict) or not isinstance(document.get("items"), list):
+        looks = {"found": looks_like(document), "expected": "json_answers_file"}
+        raise UnusableJsonAnswers(error("unknown_format", name, looks))
+    reading = ItemReading(name, list(numbers))
+    reading.unread_at_top(document)
+    found = _questions(reading, document["items"], "items")
+    without = [question.row_id for question, raw in found if "output" not in raw]
+    problems = [*reading.problems, *_unanswered(name, without), *reading.remarks()]
+    stated = _provenance(name, _top(document))
+    return JsonAnswerSet(tuple(question for question, _ in found), stated, tuple(problems))
+
+
+def read_questions(name: str, data: bytes) -> JsonQuestionSet:
+    """The questions in a file: a list, or an object with one under ``items`` or ``questions``.
+
+    Raises `UnusableJsonAnswers` for another kind of file.
+    """
+    document, numbers = load(name, data, expected="json_questions_file")
+    top = document if isinstance(document, dict) else {}
+    listed = top.get("items", top.get("questions")) if top else document
+    if not isinstance(listed, list):
+        looks = {"found": looks_like(document), "expected": "json_questions_file"}
+        raise UnusableJsonAnswers(error("unknown_format", name, looks))
+    reading = ItemReading(name, list(numbers))
+    reading.unread_at_top(top)
+    found = _questions(reading, listed, "")
+    version = eval_sets.version(PurePath(name).stem, listed)
+    return JsonQuestionSet(
+        questions=tuple(question for question, _ in found),
+        raw=tuple(raw for _, raw in found),
+        stated=_top(top),
+        version=version,
+        hashes=frozenset(
+            {version.rpartition("@")[2], sha1(data, usedforsecurity=False).hexdigest()}
+        ),
+        problems=(*reading.problems, *reading.remarks()),
+    )
+
+
+def join(
+    questions_name: str,
+    questions_data: bytes,
+    outputs_name: str,
+    outputs: BinaryIO,
+    provenance: Mapping[str, object] | None = None,
+) -> JsonAnswerSet:
+    """The questions of one file with the outputs of another, joined by id.
+
+    The outputs are JSON Lines of id, output and, where the contexts differ from the question's,
+    context. A question without an output fails as not JSON. The provenance stands at the
+    top of the questions, in a line of the outputs that has no id, or in `provenance`; a
+    later one of these counts. Raises `UnusableProvenance` too where the outputs were made for
+    another set of questions.
+    """
+    asked = read_questions(questions_name, questions_data)
+    given = ItemReading(outputs_name)
+    answers = _answers(given, outputs, {question.row_id for question in asked.questions})
+    answered = tuple(
+        replace(
+            question,
+            output=answers.outputs.get(question.row_id),
+            contexts=answers.contexts.get(question.row_id, question.contexts),
+        )
+        for question in asked.questions
+    )
+    without = [q.row_id for q in asked.questions if q.row_id not in answers.outputs]
+    stated = _provenance(outputs_name, {**asked.stated, **answers.stated, **(provenance or {})})
+    _check_set(outputs_name, stated, questions_name, asked)
+    problems = [*asked.problems, *given.problems, *_unanswered(outputs_name, without)]
+    return JsonAnswerSet(answered, stated, (*problems, *given.remarks()))
+
+
+def read_subset(name: str, data: bytes) -> tuple[str, ...]:
+    """The ids of a dev set: a list of ids or of objects with an id, or one under ``ids``."""
+    document, _ = load(name, data, expected="subset_file")
+    listed = document
+    if isinstance(document, dict):
+        listed = next(
+            (document[key] for key in ("ids", "items", "questions") if key in document), 0
+        )
+    found = [raw.get("id") if isinstance(raw, dict) else raw for raw in _listed(listed)]
+    usable = [i for i in found if isinstance(i, str | int) and not isinstance(i, bool)]
+    if not usable or len(usable) < len(found):
+        looks = {"found": looks_like(document), "expected": "subset_file"}
+        raise UnusableJsonAnswers(error("unknown_format", name, looks))
+    return tuple(dict.fromkeys(map(str, usable)))
+
+
+def check_subset(name: str, ids: Sequence[str], known: Iterable[str]) -> tuple[Problem, ...]:
+    """A problem that names the ids of a subset that the set does not have, if any."""
+    there = set(known)
+    unknown = [one for one in ids if one not in there]
+    return (error("subset_ids_unknown", name, {"ids": some(unknown)}),) if unknown else ()
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _top(document: Mapping[str, Any]) -> dict[str, object]:
+    """What stands at the top of a file, and in its object ``provenance`` if it has one."""
+    inner = document.get("provenance")
+    return {**(inner if isinstance(inner, dict) else {}), **document}
+
+
+def _questions(
+    reading: ItemReading, listed: Sequence[object], place: str
+) -> list[tuple[JsonQuestion, Mapping[str, Any]]]:
+    """Every question that can be used, with its entry as the file has it."""
+    found: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
+    for position, raw in enumerate(listed):
+        where = f"{place}[{position}]"
+        question = reading.item(raw, where)
+        if question is None or not isinstance(raw, dict):
+            continue
+        if question.row_id in found:
+            words = {"place": f"{where}.id", "id": question.row_id}
+            reading.problems.append(error("item_id_repeated", reading.name, words))
+            continue
+        found[question.row_id] = (question, raw)
+    if not found:
+        raise UnusableJsonAnswers(error("no_queries", reading.name), *reading.problems)
+    return list(found.values())
+
+
+def _answers(reading: ItemReading, file: BinaryIO, known: set[str]) -> _Answers:
+    """The outputs of the questions in `known`, and the provenance that the file states."""
+    found = _Answers()
+    for line in json_lines.read(reading.name, file):
+        if isinstance(line, Problem):
+            reading.problems.append(line)
+            continue
+        if "id" not in line.value and {*PROVENANCE, "provenance"} & line.value.keys():
+            found.stated |= _top(line.value)
+            reading.unread_at_top(line.value)
+            continue
+        row, wrong = read_row(Output, line)
+        reading.problems += wrong
+        if row is None:
+            continue
+        row_id = str(row.id)
+        if row_id in found.outputs or row_id not in known:
+            code = "line_id_repeated" if row_id in found.outputs else "line_id_unknown"
+            reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
+            continue
+        reading.unread(row)
+        contexts = reading.contexts(row, row_id)
+        if contexts is not None:
+            found.contexts[row_id] = contexts
+        found.outputs[row_id] = reading.text(row.output, f"{row_id}.output")
+    return found
+
+
+def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
+    if not ids:
+        return ()
+    counts: dict[str, str | int] = {"count": len(ids), "ids": some(ids)}
+    return (warning("answers_missing", name, counts),)
+
+
+def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
+    """The provenance in `fields`; raises `UnusableProvenance` with all that is wrong in it."""
+    said = {name: value for name, value in fields.items() if not is_blank_sign(value)}
+    stated = stated_provenance(said)
+    wrong = [
+        error(f"no_hash_{field}", name, {"found": stated[field]}) for field in no_hashes(stated)
+    ]
+    missing = missing_provenance(stated)
+    if missing:
+        either = " / ".join(MODEL_PARTS)
+        names = ", ".join(either if name in MODEL_PARTS else name for name in missing)
+        wrong.insert(0, error("provenance_missing", name, {"names": names}))
+    if wrong:
+        raise UnusableProvenance(*wrong)
+    return stated
+
+
+def _check_set(
+    name: str, stated: Mapping[str, str], questions: str, asked: JsonQuestionSet
+) -> None:
+    """Refuse outputs whose stated set is not the file of questions that is given."""
+    if stated["eval_set_version"].rpartition("@")[2].lower() not in asked.hashes:
+        words = {"stated": stated["eval_set_version"], "questions": questions, "own": asked.version}
+        raise UnusableProvenance(error("other_eval_set", name, words))

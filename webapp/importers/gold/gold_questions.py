@@ -1,0 +1,218 @@
+"""Gold files of the V2 method: questions with what each asks of the cards it gets.
+
+A gold question that is wrong changes every figure, so one refuses the file, with all that
+is wrong in it; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from webapp.importers.runs.blanks import said
+from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.json_values import FromFile, FromPerson, SaidWords, Whole, read_object
+from webapp.importers.runs.problems import UnusableQuestions, error
+from webapp.importers.runs.questions import looks_like
+from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
+from webapp.metrics.gold.constraints import Expected, GoldQuestion, Stated
+from webapp.records import Problem
+
+Number = int | float
+Amount = Annotated[Annotated[Number, Field(ge=0, le=1e15)] | None, Field(description="amount")]
+Share = Annotated[Annotated[Number, Field(ge=0, le=1)] | None, Field(description="share")]
+Latitude = Annotated[Annotated[Number, Field(ge=-90, le=90)] | None, Field(description="latitude")]
+Longitude = Annotated[
+    Annotated[Number, Field(ge=-180, le=180)] | None, Field(description="longitude")
+]
+Mode = Annotated[Literal["auto", "manual"] | None, Field(description="evaluation_mode")]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFile:
+    """A gold file as read; ``extra`` is what it says beside threshold and questions."""
+
+    name: str
+    threshold: Fraction | None
+    questions: tuple[GoldQuestion, ...]
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+class File(FromPerson):
+    """The top of a gold file; its own price_tolerance is carried along, applied nowhere."""
+
+    questions: list[Any] = Field(description="list")
+    threshold_t: Share = None
+
+
+class Entry(FromPerson):
+    """One question."""
+
+    id: Whole
+    question: SaidWords
+    expected_result: Literal["has_data", "no_data"] = Field(description="expected_result")
+    category: str | None = None
+    evaluation_mode: Mode = None
+    constraints: dict[str, Any] | None = None
+
+
+class Asked(FromPerson):
+    """The constraints of a question; null and an empty object ask nothing."""
+
+    property_type: str | None = None
+    listing_type: str | None = None
+    location: dict[str, Any] | None = None
+    price: dict[str, Any] | None = None
+    bedrooms: dict[str, Any] | None = None
+    floors: dict[str, Any] | None = None
+
+
+class AskedPlace(FromPerson):
+    """Words of an address, a point, and how far from it is near."""
+
+    keywords: list[str] | None = None
+    lat: Latitude = None
+    lng: Longitude = None
+    radius_km: Amount = None
+
+
+class AskedRange(FromPerson):
+    """Bounds of a number."""
+
+    min: Amount = None
+    max: Amount = None
+    exact: Amount = None
+    target: Amount = None
+    tolerance: Share = None
+
+
+def read(name: str, data: bytes) -> GoldFile:
+    """The gold questions in the file `name`, in order.
+
+    Raises `UnusableQuestions` with every problem when one of them cannot be used, and
+    `UnreadableFile` for what is no JSON.
+    """
+    document, numbers = load(name, data, expected="gold_file")
+    questions = document.get("questions") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(questions, list):
+        looks = {"found": looks_like(document), "expected": "gold_file"}
+        raise UnusableQuestions(error("unknown_format", name, looks))
+    if not questions:
+        raise UnusableQuestions(error("no_queries", name))
+    top, wrong = _read(File, document, name, "")
+    problems = [*numbers, *wrong]
+    found = _questions(name, questions, problems)
+    if problems:
+        raise UnusableQuestions(*problems)
+    assert isinstance(top, File)
+    extra = {key: value for key, value in document.items() if key not in File.model_fields}
+    threshold = None if top.threshold_t is None else exact(top.threshold_t)
+    return GoldFile(name, threshold, found, extra)
+
+
+def exact(number: float) -> Fraction:
+    """The decimal that was written, as a fraction: 0.1 is one tenth.
+
+    >>> exact(0.1), exact(800_000_000)
+    (Fraction(1, 10), Fraction(800000000, 1))
+    """
+    return Fraction(repr(number))
+
+
+def _read(kind: type[FromFile], raw: object, name: str, place: str) -> tuple[Any, list[Problem]]:
+    outcomes = dict.fromkeys(("", *kind.model_fields), "file_refused")
+    known, wrong = read_object(kind, raw, file=name, place=place, outcomes=outcomes)
+    return known, list(wrong)
+
+
+def _questions(name: str, entries: list[Any], problems: list[Problem]) -> tuple[GoldQuestion, ...]:
+    found: dict[int, GoldQuestion] = {}
+    for position, raw in enumerate(entries):
+        place = f"questions[{position}]"
+        entry, wrong = _read(Entry, raw, name, place)
+        problems += wrong
+        if entry is None:
+            continue
+        if entry.id in found:
+            where = {"place": f"{place}.id"}
+            problems.append(error("question_id_repeated", name, where, query_id=entry.id))
+        constraints = _constraints(name, f"{place}.constraints", entry.constraints or {}, problems)
+        question = GoldQuestion(
+            query_id=entry.id,
+            text=entry.question.strip(),
+            category=(entry.category or "").strip(),
+            expected=Expected(entry.expected_result),
+            constraints=constraints,
+            manual=entry.evaluation_mode == "manual",
+            extra=_extra(raw),
+        )
+        found[entry.id] = replace(question, stated=Stated(raw, question))
+    return tuple(found.values())
+
+
+def _constraints(
+    name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]
+) -> Constraints:
+    asked, wrong = _read(Asked, raw, name, place)
+    problems += wrong
+    if asked is None:
+        return Constraints()
+    return Constraints(
+        property_type=(asked.property_type or "").strip() or None,
+        listing_type=(asked.listing_type or "").strip() or None,
+        location=_place(name, f"{place}.location", asked.location or {}, problems),
+        price=_range(name, f"{place}.price", asked.price or {}, problems),
+        bedrooms=_range(name, f"{place}.bedrooms", asked.bedrooms or {}, problems),
+        floors=_range(name, f"{place}.floors", asked.floors or {}, problems),
+    )
+
+
+def _place(name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]) -> Place | None:
+    """The place that is asked for, ``None`` without words and without a point."""
+    asked, wrong = _read(AskedPlace, raw, name, place)
+    problems += wrong
+    if asked is None:
+        return None
+    keywords = tuple(word for word in asked.keywords or () if said(word))
+    has_point = bool(asked.lat and asked.lng)  # coordinates of 0 are absent
+    if not keywords and not has_point:
+        return None
+    return Place(
+        keywords=keywords,
+        latitude=float(asked.lat) if has_point else None,
+        longitude=float(asked.lng) if has_point else None,
+        radius_km=DEFAULT_RADIUS_KM if asked.radius_km is None else float(asked.radius_km),
+    )
+
+
+def _range(name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]) -> Range | None:
+    """The bounds that are asked for, ``None`` without any."""
+    asked, wrong = _read(AskedRange, raw, name, place)
+    problems += wrong
+    if asked is None or all(b is None for b in (asked.min, asked.max, asked.exact, asked.target)):
+        return None
+    return Range(
+        minimum=_bound(asked.min),
+        maximum=_bound(asked.max),
+        exact=_bound(asked.exact),
+        target=_bound(asked.target),
+        tolerance=exact(asked.tolerance or 0),
+    )
+
+
+def _bound(number: float | None) -> Fraction | None:
+    return None if number is None else exact(number)
+
+
+def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
+    """What is not understood here: notes and the like, a price's currency."""
+    extra = {key: value for key, value in raw.items() if key not in Entry.model_fields}
+    constraints = raw.get("constraints")  # as it stands in the file: of any kind
+    price = constraints.get("price") if isinstance(constraints, dict) else None
+    if isinstance(price, dict) and "currency" in price:
+        extra["currency"] = price["currency"]
+    return extra

@@ -1,0 +1,296 @@
+"""What a person decided by hand on the cards of a V2 run: ``manual_input.json``.
+
+Cards are counted from 0 in this file, as its writer counts them. A value that cannot be
+used is reported and left out, the others are kept. One that says nothing ("-") decides
+nothing; a constraint's "n/a" is its decision "na".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from webapp.importers.runs.blanks import said, says_nothing
+from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.json_values import (
+    LARGEST_INTEGER,
+    FromPerson,
+    Words,
+    kind_of,
+    read_object,
+)
+from webapp.importers.runs.problems import ImportRefused, error
+from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.questions import looks_like
+from webapp.metrics.agreement.contradictions import Verdict
+from webapp.metrics.gold.constraint_rules import CONSTRAINTS, Outcome
+from webapp.metrics.gold.constraints import Decisions
+from webapp.records import Problem, ReadRun
+
+_EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
+_OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
+_NOT_ASKED = dict.fromkeys(("n/a", "n.a."), "na")
+
+
+class UnknownManualInput(ImportRefused):
+    """The JSON holds something other than decisions by hand."""
+
+
+class ManualResult(StrEnum):
+    """What was decided on a card; pending is a card that waits for its decision."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, no password
+    FAIL = "fail"
+    PENDING = "pending"
+
+
+class ConstraintResult(StrEnum):
+    """What a constraint was set to; ``NA`` removes it from the card."""
+
+    PASS = "pass"  # noqa: S105
+    FAIL = "fail"
+    NA = "na"
+
+
+@dataclass(frozen=True, slots=True)
+class ManualEvaluation:
+    """The decision on a whole card; `card` counts from 0."""
+
+    query_id: int
+    card: int
+    result: ManualResult
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintOverride:
+    """The decision on one constraint of a card; `card` counts from 0.
+
+    ``reason`` is empty in a file that gives none, as the published ones do.
+    """
+
+    query_id: int
+    card: int
+    constraint: str
+    result: ConstraintResult
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ManualInput:
+    """A file of decisions as read, in the file's order, and what is wrong with it."""
+
+    name: str
+    evaluations: tuple[ManualEvaluation, ...]
+    overrides: tuple[ConstraintOverride, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+class ManualFile(FromPerson):
+    """The top of the file; other keys (timestamp, summary) are not looked at."""
+
+    manual_evaluations: dict[str, Any] | None = None
+    constraint_overrides: dict[str, Any] | None = None
+    override_reasons: dict[str, Any] | None = None
+
+
+class Evaluation(FromPerson):
+    """The decision on one card as the file has it; no result is pending."""
+
+    result: Words | None = None
+    comment: str | None = None
+
+
+def read(name: str, data: bytes) -> ManualInput:
+    """The decisions in the file `name` with all that is wrong with it.
+
+    Raises `UnknownManualInput` for JSON that holds no decisions, `UnreadableFile` for what
+    is no JSON.
+    """
+    document, numbers = load(name, data, expected=_EXPECTED_FILE)
+    if not isinstance(document, dict) or not ManualFile.model_fields.keys() & document.keys():
+        looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
+        raise UnknownManualInput(error("unknown_format", name, looks))
+    top, wrong = read_object(ManualFile, document, file=name, place="", outcomes={})
+    assert top is not None  # no field of it is required
+    problems = [*numbers, *wrong]
+    evaluations = tuple(_evaluations(name, top.manual_evaluations or {}, problems))
+    reasons = _reasons(name, top.override_reasons or {}, problems)
+    overrides = tuple(_overrides(name, top.constraint_overrides or {}, reasons, problems))
+    return ManualInput(name, evaluations, overrides, tuple(problems))
+
+
+def check_places(manual: ManualInput, run: ReadRun) -> tuple[Problem, ...]:
+    """A problem for every question or card of `manual` that is not in `run`, once each."""
+    return check_cards(manual, {query.query_id: len(query.cards) for query in run.queries})
+
+
+def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
+    """A problem for every question or card of `manual` that `n_cards` does not have.
+
+    `n_cards` is the number of cards by number of the question.
+    """
+    cards = {query_id: n for query_id, n in n_cards.items() if n}
+    places = [("manual_evaluations", e.query_id, e.card) for e in manual.evaluations]
+    places += [("constraint_overrides", o.query_id, o.card) for o in manual.overrides]
+    found: dict[str, Problem] = {}
+    for part, query_id, card in places:
+        known = cards.get(query_id)
+        if known is None:
+            place, expected = f"{part}.{query_id}", _ranges(sorted(cards))
+            found[place] = _wrong(manual.name, place, str(query_id), expected, query_id)
+        elif card >= known:
+            place, expected = f"{part}.{query_id}.{card}", _ranges(range(known))
+            found[place] = _wrong(manual.name, place, str(card), expected, query_id)
+    return tuple(found.values())
+
+
+def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[Verdict, ...]:
+    """The verdict on every card that `manual` decided as a whole: pass means relevant.
+
+    `run` is the V2 run that the decisions are about; it says which property a card shows.
+    Pending cards and cards that the run does not have are left out.
+    """
+    cards = {query.query_id: query.cards for query in run.queries}
+    return tuple(
+        Verdict(
+            run=run_name,
+            query_id=evaluation.query_id,
+            property_id=identity(cards[evaluation.query_id][evaluation.card]),
+            passed=evaluation.result is ManualResult.PASS,
+        )
+        for evaluation in manual.evaluations
+        if evaluation.result is not ManualResult.PENDING
+        and evaluation.card < len(cards.get(evaluation.query_id, ()))
+    )
+
+
+def decisions(manual: ManualInput) -> Decisions:
+    """What `manual` decides, as the evaluation of constraints takes it; pending is no verdict."""
+    overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
+    for override in manual.overrides:
+        outcome = Outcome(override.result)
+        overrides.setdefault((override.query_id, override.card), {})[override.constraint] = outcome
+    return Decisions(
+        overrides=overrides,
+        cards={
+            (evaluation.query_id, evaluation.card): evaluation.result is ManualResult.PASS
+            for evaluation in manual.evaluations
+            if evaluation.result is not ManualResult.PENDING
+        },
+        comments={(e.query_id, e.card): e.comment for e in manual.evaluations if e.comment},
+    )
+
+
+def _evaluations(
+    name: str, questions: dict[str, Any], problems: list[Problem]
+) -> Iterator[ManualEvaluation]:
+    for place, query_id, card, raw in _cards(name, "manual_evaluations", questions, problems):
+        known, wrong = read_object(Evaluation, raw, file=name, place=place, outcomes=_OUTCOMES)
+        problems.extend(wrong)
+        if known is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
+            continue
+        result = known.result or ManualResult.PENDING
+        if result in list(ManualResult):
+            yield ManualEvaluation(
+                query_id, card, ManualResult(result), (known.comment or "").strip()
+            )
+        else:
+            expected = _named(ManualResult)
+            problems.append(_wrong(name, f"{place}.result", f"“{result}”", expected, query_id))
+
+
+def _reasons(
+    name: str, questions: dict[str, Any], problems: list[Problem]
+) -> dict[tuple[int, int, str], str]:
+    """Why constraints were overridden, by question, card and constraint."""
+    found = {}
+    for place, query_id, card, raw in _cards(name, "override_reasons", questions, problems):
+        for constraint, reason in _object(name, place, raw, problems, query_id).items():
+            if isinstance(reason, str):
+                found[query_id, card, constraint] = said(reason)
+            else:
+                inner = f"{place}.{constraint}"
+                problems.append(_wrong(name, inner, kind_of(reason), "text", query_id))
+    return found
+
+
+def _overrides(
+    name: str,
+    questions: dict[str, Any],
+    reasons: Mapping[tuple[int, int, str], str],
+    problems: list[Problem],
+) -> Iterator[ConstraintOverride]:
+    for place, query_id, card, raw in _cards(name, "constraint_overrides", questions, problems):
+        for constraint, typed in _object(name, place, raw, problems, query_id).items():
+            inner = f"{place}.{constraint}"
+            result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
+            if constraint not in CONSTRAINTS:
+                expected = _named(CONSTRAINTS)
+                problems.append(_wrong(name, inner, f"“{constraint}”", expected, query_id))
+            elif result in list(ConstraintResult):
+                reason = reasons.get((query_id, card, constraint), "")
+                yield ConstraintOverride(
+                    query_id, card, constraint, ConstraintResult(result), reason
+                )
+            elif not says_nothing(result):
+                found = f"“{result}”" if isinstance(result, str) else kind_of(result)
+                expected = _named(ConstraintResult)
+                problems.append(_wrong(name, inner, found, expected, query_id))
+
+
+def _cards(
+    name: str, part: str, questions: dict[str, Any], problems: list[Problem]
+) -> Iterator[tuple[str, int, int, object]]:
+    """The place in the file, question, card and value of every card in one part of it."""
+    for key, inside in questions.items():
+        query_id = _number(name, f"{part}.{key}", key, problems)
+        if query_id is None:
+            continue
+        for index, raw in _object(name, f"{part}.{key}", inside, problems, query_id).items():
+            place = f"{part}.{key}.{index}"
+            card = _number(name, place, index, problems)
+            if card is not None and not says_nothing(raw):
+                yield place, query_id, card, raw
+
+
+def _number(name: str, place: str, key: str, problems: list[Problem]) -> int | None:
+    if _NUMBER.fullmatch(key) and int(key) <= LARGEST_INTEGER:
+        return int(key)
+    problems.append(_wrong(name, place, f"“{key}”", "number_in_range", None))
+    return None
+
+
+def _object(
+    name: str, place: str, raw: object, problems: list[Problem], query_id: int
+) -> dict[str, Any]:
+    if isinstance(raw, dict):
+        return raw
+    if says_nothing(raw):
+        return {}
+    problems.append(_wrong(name, place, kind_of(raw), "object", query_id))
+    return {}
+
+
+def _wrong(name: str, place: str, found: str, expected: str, query_id: int | None) -> Problem:
+    words = {"place": place, "found": found, "expected": expected, "outcome": "entry_left_out"}
+    return error("value_wrong", name, words, query_id=query_id)
+
+
+def _named(words: Sequence[str] | type[StrEnum]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Sorted whole numbers in short: 1-3, 5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join("-".join(map(str, ends)) for ends in runs) or "-"

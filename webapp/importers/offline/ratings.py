@@ -1,0 +1,202 @@
+"""Ratings brought back from a page that was rated without a server: every change, in order.
+
+The file also says what stood in the end. That part is for people and programs; what is
+stored follows from the changes alone. Of the cards it keeps title and identity, to recognise
+them by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.json_values import FromFile, Whole, read_object
+from webapp.importers.runs.problems import ImportRefused, error
+from webapp.records import EmptyOutcome, Problem, Relevance
+
+FORMAT = "relevansi offline ratings"
+"""What the file calls itself, by which it is recognised (``exporters.offline_page`` writes it)."""
+
+VERSION = 1
+MOST_NOTES = 10_000
+LONGEST_NAME = 200
+_LAST_MILLISECOND = 253_402_300_799_999  # of the year 9999
+
+
+class UnusableRatings(ImportRefused):
+    """A file of ratings of which nothing can be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedCard:
+    """A card as the page showed it, at its 1-based rank."""
+
+    rank: int
+    title: str
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing a rater said, or took back: an event on its way into the log.
+
+    ``field`` is "relevance" (of the card at ``rank``), "quality", "notes" or "empty_outcome";
+    ``value`` is as events keep it. ``undoes`` is the id of the event that it takes back.
+    """
+
+    event_id: str
+    sequence: int
+    made_at: datetime
+    query_id: int
+    field: str
+    value: str | None
+    rank: int | None = None
+    undoes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineRatings:
+    """The file as read: whose, of which run, every change in order, and what is wrong.
+
+    ``cards`` are those of each question by its query id.
+    """
+
+    name: str
+    identity: str
+    rater: str
+    device: str
+    changes: tuple[Change, ...]
+    cards: Mapping[int, Mapping[int, RatedCard]]
+    problems: tuple[Problem, ...] = ()
+
+
+class _Top(FromFile):
+    format: str = Field(description="text")
+    version: Whole = Field(description="number_in_range")
+    identity: str = Field(description="text")
+    changes: list[Any] = Field(description="list")
+    rater: str = ""
+    device: str = Field(default="", max_length=64)
+    queries: list[Any] = Field(default=[])
+
+
+class _Result(FromFile):
+    rank: Whole
+    title: str
+    identity: str
+
+
+class _Query(FromFile):
+    query_id: Whole
+    results: list[Any]
+
+
+class _Change(FromFile):
+    event_id: str = Field(min_length=1, max_length=64)
+    sequence: Whole
+    time: int = Field(ge=0, le=_LAST_MILLISECOND)
+    query_id: Whole
+    field: Literal["relevance", "quality", "notes", "empty_outcome"]
+    value: str | int | None
+    rank: int | None = Field(default=None, ge=1)
+    cause: str = "click"
+    undoes: str | None = None
+
+
+def recognises(data: bytes) -> bool:
+    """Whether `data` may be such a file: it says its name somewhere.
+
+    >>> recognises(b'{"format": "relevansi offline ratings"}'), recognises(b"{}")
+    (True, False)
+    """
+    return f'"{FORMAT}"'.encode() in data
+
+
+def read(name: str, data: bytes) -> OfflineRatings | None:
+    """The ratings in the file `name`, ``None`` where the file is something else.
+
+    A change that cannot be is left out and reported. Raises ``ImportRefused``.
+    """
+    if not recognises(data):
+        return None
+    document, numbers = load(name, data, expected="offline_ratings")
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return None
+    top, wrong = read_object(_Top, document, file=name, place="", outcomes={"": "file_refused"})
+    if top is None:
+        raise UnusableRatings(*wrong)
+    if top.version > VERSION:
+        raise UnusableRatings(error("ratings_too_new", name))
+    problems = [*numbers, *wrong]
+    return OfflineRatings(
+        name=name,
+        identity=top.identity,
+        rater=" ".join(top.rater.split())[:LONGEST_NAME],
+        device=top.device,
+        changes=tuple(_changes(name, top.changes, problems)),
+        cards=dict(_cards(name, top.queries)),
+        problems=tuple(problems),
+    )
+
+
+def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[Change]:
+    """Yield the changes that can be stored, by their sequence; tell the others as problems."""
+    found: dict[str, Change] = {}
+    for position, raw in enumerate(listed):
+        place = {"place": f"changes[{position}]"}
+        entry, _ = read_object(_Change, raw, file=name, place=place["place"], outcomes={"": ""})
+        change = _change(entry) if entry else None
+        if change is None:
+            problems.append(error("ratings_change_wrong", name, place))
+        elif change.event_id in found:
+            problems.append(error("ratings_change_repeated", name, place))
+        else:
+            found[change.event_id] = change
+    yield from sorted(found.values(), key=lambda change: change.sequence)
+
+
+def _change(entry: _Change) -> Change | None:
+    """`entry` as an event has it, ``None`` where it says what cannot be."""
+    value = entry.value
+    said: str | None
+    match entry.field, value:
+        case "relevance", None | "1" | "0" | "unsure" if entry.rank is not None:
+            said = Relevance(value) if value else None
+        case "quality", None:
+            said = None
+        case "quality", int() if 0 <= value <= 5:
+            said = str(value)
+        case "notes", None | str() if len(value or "") <= MOST_NOTES:
+            said = (value or "").replace("\r\n", "\n") or None
+        case "empty_outcome", None | "correct_empty" | "false_negative":
+            said = EmptyOutcome(value) if value else None
+        case _:
+            return None
+    return Change(
+        event_id=entry.event_id,
+        sequence=entry.sequence,
+        made_at=datetime.fromtimestamp(entry.time / 1000, UTC),
+        query_id=entry.query_id,
+        field=entry.field,
+        value=None if said is None else str(said),
+        rank=entry.rank if entry.field == "relevance" else None,
+        undoes=entry.undoes if entry.cause == "undo" else None,
+    )
+
+
+def _cards(name: str, listed: list[Any]) -> Iterator[tuple[int, Mapping[int, RatedCard]]]:
+    for raw in listed:
+        query, _ = read_object(_Query, raw, file=name, place="queries", outcomes={"": ""})
+        if query is None:
+            continue
+        read_results = (
+            read_object(_Result, result, file=name, place="results", outcomes={"": ""})[0]
+            for result in query.results
+        )
+        shown = (RatedCard(one.rank, one.title, one.identity) for one in read_results if one)
+        yield query.query_id, {card.rank: card for card in shown}

@@ -1,0 +1,1 @@
+"""Proof packs: what is read from files."""

@@ -1,0 +1,253 @@
+"""A proof pack opened for reading: hostile ones refused, nothing ever unpacked to disk.
+
+How much is held in memory is limited before anything is read: by the sizes that the zip
+states, which reading does not exceed, and by how tightly a member is packed.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import IO, Annotated
+
+from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
+
+from webapp.i18n import gettext
+from webapp.importers.proof_packs.messages import PACK_MESSAGES
+from webapp.importers.runs.json_documents import storable_text
+from webapp.importers.runs.json_values import LARGEST_INTEGER, FromFile
+from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
+
+MEBIBYTE = 2**20
+MOST_BYTES = 512 * MEBIBYTE
+MOST_MEMBERS = 10_000
+MOST_IN_ONE = 128 * MEBIBYTE
+MOST_RATIO = 200
+"""Real members are packed to a twentieth or so; deflate could do a thousandth."""
+
+SMALL = MEBIBYTE
+"""What a member may unpack to however tightly it is packed."""
+
+LONGEST_LINE = MEBIBYTE
+MOST_NAMED = 1_000
+"""Raters, and runs: what is recomputed for each grows with the other."""
+
+_CHUNK = 64 * 1024
+_ENCRYPTED = 0x1
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
+)
+"""What the standard library raises on a zip that is none, or one made to break it."""
+
+
+class UnusablePack(Exception):
+    """The file is no proof pack that can be read safely; ``code`` says why."""
+
+    def __init__(self, code: str, file: str, **details: str | int) -> None:
+        super().__init__(code, file, details)
+        self.code = code
+        self._said = {"file": file, **details}
+
+    def __str__(self) -> str:
+        return gettext(PACK_MESSAGES[self.code], **self._said)
+
+
+class UnreadableMember(Exception):
+    """A member of a pack cannot be read: its name, and in short why or where."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(name, why)
+        self.name = name
+        self.why = why
+
+
+def _storable(text: str) -> str:
+    if text != storable_text(text):
+        raise ValueError("characters that no file can hold")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+
+
+class ManifestFile(FromFile):
+    """A member as the manifest has it."""
+
+    name: Text
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class InputFile(FromFile):
+    """A file that a run came from."""
+
+    name: Text
+    sha256: Text
+
+
+class ManifestRun(FromFile):
+    """A run as the manifest has it."""
+
+    run: Text
+    question_set: Text
+    search_method: Text | None
+    llm: Text | None
+    input_files: Annotated[Sequence[InputFile], Field(min_length=1)]
+
+
+class Product(FromFile):
+    """Which program made the pack."""
+
+    name: Text
+    version: Text
+
+
+class Manifest(FromFile):
+    """What `manifest.json` says, as far as it is needed to verify the rest."""
+
+    product: Product
+    created_at: Annotated[AwareDatetime, Field(strict=False)]
+    scope: Text
+    study: Text
+    rule: Text
+    raters: Annotated[Sequence[Text], Field(max_length=MOST_NAMED)]
+    runs: Annotated[Sequence[ManifestRun], Field(max_length=MOST_NAMED)]
+    files: Sequence[ManifestFile]
+
+
+class ProofPack:
+    """The members of a pack that may be read, and its manifest."""
+
+    def __init__(self, name: str, archive: zipfile.ZipFile) -> None:
+        self.name = name
+        self._archive = archive
+        self._members = _checked_members(name, archive)
+        if MANIFEST not in self._members:
+            raise UnusablePack("pack_without_manifest", name)
+        self.manifest = _manifest(self)
+        self.fingerprint = self.digest(MANIFEST)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all members."""
+        return frozenset(self._members)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a member; raises ``UnreadableMember``."""
+        if name in self._members and self._members[name].file_size > MOST_IN_ONE:
+            raise UnreadableMember(name, f"more than {MOST_IN_ONE // MEBIBYTE} MB")
+        with self._opened(name) as file:
+            return file.read()
+
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a member; raises ``UnreadableMember``."""
+        found = sha256()
+        with self._opened(name) as file:
+            while chunk := file.read(_CHUNK):
+                found.update(chunk)
+        return found.hexdigest()
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """Yield the lines of a member one by one; raises ``UnreadableMember``."""
+        with self._opened(name) as file:
+            while line := file.readline(LONGEST_LINE):
+                yield line
+
+    def json(self, name: str) -> object:
+        """The JSON value of a member; raises ``UnreadableMember``."""
+        try:
+            value: object = json.loads(self.read(name), parse_constant=_refused)
+        except (ValueError, RecursionError) as wrong:
+            raise UnreadableMember(name, "no JSON") from wrong
+        if value is None:
+            raise UnreadableMember(name, "null")
+        return value
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a member; whatever a broken zip raises is told as one thing."""
+        if name not in self._members:
+            raise UnreadableMember(name, "missing")
+        try:
+            with self._archive.open(self._members[name]) as file:
+                yield file
+        except _BROKEN as broken:
+            raise UnreadableMember(name, "damaged") from broken
+
+
+@contextmanager
+def opened(name: str, file: IO[bytes]) -> Iterator[ProofPack]:
+    """Open the proof pack in `file`, called `name` in messages; raises ``UnusablePack``."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except _BROKEN as broken:
+        raise UnusablePack("pack_not_zip", name) from broken
+    with archive:
+        yield ProofPack(name, archive)
+
+
+def _checked_members(name: str, archive: zipfile.ZipFile) -> Mapping[str, zipfile.ZipInfo]:
+    """The members by name, folders left out; raises ``UnusablePack`` for a hostile zip."""
+    infos = archive.infolist()
+    if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
+        limit = MOST_BYTES // MEBIBYTE
+        raise UnusablePack("pack_too_large", name, limit=limit, members=MOST_MEMBERS)
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in infos:
+        code = _why_refused(info, found)
+        if code is not None:
+            raise UnusablePack(code, name, name=ascii(info.orig_filename)[:80])
+        if not info.is_dir():
+            found[info.filename] = info
+    return found
+
+
+def _why_refused(info: zipfile.ZipInfo, before: Mapping[str, zipfile.ZipInfo]) -> str | None:
+    """The code of what is wrong with a member as the zip states it; ``None`` if nothing is."""
+    stated = info.orig_filename
+    parts = stated.removesuffix("/").split("/")
+    if {"", ".", ".."} & set(parts) or any(mark in stated for mark in "\\:\0"):
+        return "pack_name_unsafe"
+    if info.filename in before:
+        return "pack_member_twice"
+    if info.flag_bits & _ENCRYPTED:
+        return "pack_encrypted"
+    if info.compress_type not in _METHODS:
+        return "pack_not_zip"
+    if info.file_size > max(SMALL, MOST_RATIO * info.compress_size):
+        return "pack_bomb"
+    return None
+
+
+def _manifest(pack: ProofPack) -> Manifest:
+    try:
+        document = pack.json(MANIFEST)
+    except UnreadableMember as wrong:
+        raise _manifest_wrong(pack, wrong.why) from wrong
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise _manifest_wrong(pack, "format")
+    version = document.get("pack_version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise _manifest_wrong(pack, "pack_version")
+    if version > PACK_VERSION:
+        stated = f"{version:.0e}" if version > LARGEST_INTEGER else str(version)
+        raise UnusablePack("pack_newer", pack.name, version=stated, known=PACK_VERSION)
+    try:
+        return Manifest.model_validate(document)
+    except ValidationError as wrong:
+        (first, *_) = wrong.errors(include_url=False, include_context=False, include_input=False)
+        raise _manifest_wrong(pack, ".".join(map(str, first["loc"]))) from wrong
+
+
+def _manifest_wrong(pack: ProofPack, place: str) -> UnusablePack:
+    return UnusablePack("pack_manifest_wrong", pack.name, place=place)
+
+
+def _refused(constant: str) -> object:
+    raise ValueError(constant)

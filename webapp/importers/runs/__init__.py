@@ -1,0 +1,1 @@
+"""Runs of a chatbot: what is read from files."""

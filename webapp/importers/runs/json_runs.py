@@ -1,0 +1,241 @@
+"""Run files as the test script writes them: V1 ``test_results.json``, V2 ``results.json``.
+
+The format is recognised by what a file holds, never by its name. A file of which nothing
+can be used is refused; a bad entry is reported and the good ones are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from webapp.importers.runs import property_cards
+from webapp.importers.runs.blanks import said
+from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.json_values import FromFile, Whole, Words, read_object
+from webapp.importers.runs.problems import NoReadableQuery, UnknownRunFormat, error
+from webapp.importers.runs.property_filling import fill, read_properties
+from webapp.importers.runs.questions import context_dependent, looks_like
+from webapp.importers.runs.run_checks import check_labels, check_query, check_total
+from webapp.records import Card, Problem, QueryState, ReadQuery, ReadRun
+
+_MARKS = {
+    "v1": ({"search_method", "successful"}, {"results_count", "success", "response_length"}),
+    "v2": ({"method", "threshold_t"}, {"properties_count"}),
+}
+"""Keys only one format has: at the top of the file, and in its entries."""
+
+_ENTRY_KEPT_AS_IS = frozenset({"properties", "latency_ms", "usage"})
+_ENTRY_OUTCOMES = {
+    "": "entry_left_out",
+    "response": "kept_unreadable",
+    "success": "kept_unreadable",
+}
+
+
+class RunFile(FromFile):
+    """The top of a run file, of either format."""
+
+    results: list[Any] = Field(description="list")
+    timestamp: str | int | float | None = None
+    thread_id: str | int | None = None
+    user_id: str | int | None = None
+    search_method: str | None = None
+    method: str | None = None
+    llm: str | None = None
+    total_questions: Whole | None = None
+    successful: Whole | None = None
+
+
+class Entry(FromFile):
+    """One question with its answer, of either format."""
+
+    query_id: Whole
+    question: Words
+    category: str | None = None
+    response: str | None = None
+    response_length: object = None
+    success: bool | None = None
+    error: object = None
+    results_count: Whole | None = None
+    properties_count: Whole | None = None
+    context_dependent: bool | None = None
+    properties: list[Any] | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call itself failed: said so, or an error without a word of success."""
+        return self.success is False or (self.success is None and bool(self.error))
+
+
+def read(name: str, data: bytes) -> ReadRun:
+    """The run in the file `name` (a path or a bare name) with all that is wrong with it.
+
+    Raises an `ImportRefused` whose problem says why nothing of the file can be used.
+    """
+    document, numbers = load(name, data, expected="run_file")
+    file_format = _recognise(name, document)
+    top, wrong_top = read_object(
+        RunFile, document, file=name, place="", outcomes={"": "file_refused"}
+    )
+    if top is None or not isinstance(document, dict):
+        raise UnknownRunFormat(*wrong_top)
+    queries, wrong_entries = _queries(name, top.results, file_format)
+    problems = (*numbers, *wrong_top, *wrong_entries)
+    if not queries:
+        raise NoReadableQuery(_nothing_readable(name, top), *problems)
+    method, llm = _label(top.search_method or top.method), _label(top.llm)
+    checks = (
+        *check_labels(name, method, llm),
+        *check_total(name, queries, top.total_questions, top.successful),
+        *(problem for query in queries for problem in check_query(name, query)),
+    )
+    return ReadRun(
+        file_format=file_format,
+        name=name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        queries=queries,
+        timestamp=_text(top.timestamp),
+        search_method=method,
+        llm=llm,
+        thread_id=_text(top.thread_id),
+        user_id=_text(top.user_id),
+        total_questions=top.total_questions,
+        problems=(*problems, *checks),
+        extra=_extra(RunFile, document),
+    )
+
+
+def session_key(run: ReadRun) -> str:
+    """What identifies the chat session of a run, equal for its V1 and its V2 file.
+
+    A SHA-256 over the number, question and answer of every query in order; the case and
+    the blanks of a question do not matter.
+    """
+    turns = [(q.query_id, question_key(q.question), q.response) for q in run.queries]
+    return hashlib.sha256(json.dumps(turns).encode()).hexdigest()
+
+
+def question_key(text: str) -> str:
+    """`text` with all blanks removed and case folded: equal for equal questions."""
+    return "".join(text.split()).casefold()
+
+
+def _recognise(name: str, document: object) -> str:
+    """Return "v1" or "v2", whichever has more of its own keys in `document`."""
+    results = document.get("results") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(results, list):
+        raise UnknownRunFormat(_not_a_run(name, document))
+    keys = {key for entry in results if isinstance(entry, dict) for key in entry}
+    if results and not keys & {"response", "properties", "question"}:
+        raise UnknownRunFormat(_not_a_run(name, document))
+    counts = {
+        kind: len(top & document.keys()) + len(inner & keys)
+        for kind, (top, inner) in _MARKS.items()
+    }
+    if counts["v1"] == counts["v2"]:
+        return "v2" if "properties" in keys else "v1"
+    return max(counts, key=lambda kind: counts[kind])
+
+
+def _not_a_run(name: str, document: object) -> Problem:
+    return error("unknown_format", name, {"found": looks_like(document), "expected": "run_file"})
+
+
+def _nothing_readable(name: str, top: RunFile) -> Problem:
+    return error("no_readable_query" if top.results else "no_queries", name)
+
+
+def _queries(
+    name: str, entries: Sequence[object], file_format: str
+) -> tuple[tuple[ReadQuery, ...], list[Problem]]:
+    """The questions that can be used, each number once, and what is wrong with the rest."""
+    queries: dict[int, ReadQuery] = {}
+    problems: list[Problem] = []
+    for position, raw in enumerate(entries):
+        place = f"results[{position}]"
+        query, wrong = _query(name, place, raw, file_format)
+        problems.extend(wrong)
+        if query and query.query_id in queries:
+            repeated = {"place": f"{place}.query_id"}
+            problems.append(error("query_repeated", name, repeated, query_id=query.query_id))
+        elif query:
+            queries[query.query_id] = query
+    return tuple(queries.values()), problems
+
+
+def _query(
+    name: str, place: str, raw: object, file_format: str
+) -> tuple[ReadQuery | None, list[Problem]]:
+    entry, wrong = read_object(Entry, raw, file=name, place=place, outcomes=_ENTRY_OUTCOMES)
+    problems = list(wrong)
+    if entry is None or not isinstance(raw, dict):
+        return None, problems
+    if entry.response is None and not entry.failed and not _is_broken(problems):
+        problems.append(_no_response(name, place, entry.query_id))
+    properties, wrong_properties = read_properties(name, place, entry.properties or ())
+    problems.extend(wrong_properties)
+    cards = fill(property_cards.parse(entry.response or ""), properties)
+    claim = _claim(entry, file_format)
+    state = _state(entry, cards, claim, broken=_is_broken(problems))
+    category = said(entry.category or "")
+    return ReadQuery(
+        query_id=entry.query_id,
+        question=entry.question.strip(),
+        category=category,
+        response=entry.response or "",
+        state=state,
+        cards=cards if state is QueryState.RESULTS else (),
+        claimed_count=claim,
+        error=_text(entry.error),
+        context_dependent=context_dependent(entry.context_dependent, category),
+        extra=_extra(Entry, raw),
+    ), problems
+
+
+def _state(entry: Entry, cards: Sequence[Card], claim: int | None, *, broken: bool) -> QueryState:
+    if broken:
+        return QueryState.UNREADABLE
+    if entry.failed:
+        return QueryState.FAILED
+    if cards:
+        return QueryState.RESULTS
+    return QueryState.UNREADABLE if claim else QueryState.EMPTY
+
+
+def _is_broken(problems: Sequence[Problem]) -> bool:
+    return any(problem.details.get("outcome") == "kept_unreadable" for problem in problems)
+
+
+def _no_response(name: str, place: str, query_id: int) -> Problem:
+    words = {"place": f"{place}.response", "expected": "text", "outcome": "kept_unreadable"}
+    return error("value_missing", name, words, query_id=query_id)
+
+
+def _claim(entry: Entry, file_format: str) -> int | None:
+    """The file's own number of results: counted, or in V2 as many as it lists."""
+    counts = [entry.results_count, entry.properties_count]
+    if file_format == "v2" and entry.properties is not None:
+        counts.append(len(entry.properties))
+    return next((count for count in counts if count is not None), None)
+
+
+def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
+    """Every key of `raw` that is not understood here, or that others read as it is."""
+    understood = kind.model_fields.keys() - _ENTRY_KEPT_AS_IS
+    return {key: value for key, value in raw.items() if key not in understood}
+
+
+def _label(value: str | None) -> str | None:
+    return said(value or "") or None
+
+
+def _text(value: object) -> str | None:
+    """A scalar as text, anything else as JSON; ``None`` for nothing."""
+    if value in (None, ""):
+        return None
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,118 @@
+"""Prices as chatbots write them: an amount or a range, a note (sale, rent), a period."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from webapp.importers.runs.written_numbers import NUMBER, read_number
+
+HIGHEST_PRICE = 10**15
+"""Whole rupiah; anything above is a slip of the pen, not a price."""
+
+_UNITS = {
+    **dict.fromkeys(("triliun", "trilyun", "t"), 10**12),
+    **dict.fromkeys(("milyar", "miliar", "milyard", "billion", "bn", "m"), 10**9),
+    **dict.fromkeys(("juta", "jt", "million"), 10**6),
+    **dict.fromkeys(("ribu", "rb"), 10**3),
+}
+SMALLEST_IN_FULL = 10_000
+"""At the start of a range a number below this, without a unit, leaves its unit to the end's."""
+
+_UNIT = rf"(?:{'|'.join(sorted(_UNITS, key=len, reverse=True))})\b"
+_CURRENCY = r"(?:\brp\.? ?|\bidr ?)"
+_JOINED = r" ?(?:-|\u2013|\u2014|~|s\.?/?d\.?|sampai|hingga|to) ?"
+_REST = (
+    rf"(?P<low>{NUMBER}) ?(?P<unit>{_UNIT})?"
+    rf"(?:{_JOINED}{_CURRENCY}?(?P<high>{NUMBER}) ?(?P<high_unit>{_UNIT})?)?"
+)
+_WITH_CURRENCY = re.compile(_CURRENCY + _REST, re.IGNORECASE)
+_ANY = re.compile(_REST, re.IGNORECASE)
+_PER_AREA = re.compile(r" ?(?:/|per) ?(?:m²|m2|meter)", re.IGNORECASE)
+_SALE = re.compile(r"\b(?:sale|jual|dijual)\b", re.IGNORECASE)
+_RENT = re.compile(r"\b(?:rent|rental|sewa|disewa|disewakan)\b", re.IGNORECASE)
+_PERIOD = re.compile(
+    r"(?:/ ?|\bper ?)(?:(?P<year>tahun|thn|th|year|yr)|(?P<month>bulan|bln|bl|month|mo))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a price line says; whole rupiah, ``high`` only for a range."""
+
+    low: int | None = None
+    high: int | None = None
+    note: str | None = None
+    period: str | None = None
+
+
+def read_price(text: str) -> Price:
+    """What `text` says of a price; blanks in it must be single.
+
+    A price of 0 is unknown, and so is a price per square metre: it is not what the
+    property costs. A period means rent unless the text says sale. The first number of a range
+    may leave out its unit: it is the largest, not above the second's, that keeps it below the
+    second. A number of five digits or more is meant as it is written.
+
+    >>> read_price("Rp 800 - 1,2 M (sale)")
+    Price(low=800000000, high=1200000000, note='sale', period=None)
+    """
+    low, high = _amounts(text)
+    period = _PERIOD.search(text)
+    return Price(low, high, _note(text, period is not None), period.lastgroup if period else None)
+
+
+def read_note(text: str) -> str | None:
+    """What the words of `text` say, "sale" or "rent"; ``None`` for neither or both."""
+    sale, rent = _SALE.search(text), _RENT.search(text)
+    if bool(sale) == bool(rent):
+        return None
+    return "sale" if sale else "rent"
+
+
+def _note(text: str, has_period: bool) -> str | None:
+    if not has_period:
+        return read_note(text)
+    return "sale" if _SALE.search(text) and not _RENT.search(text) else "rent"
+
+
+def _amounts(text: str) -> tuple[int | None, int | None]:
+    found = _WITH_CURRENCY.search(text) or _ANY.search(text)
+    if found is None or _PER_AREA.match(text, found.end()):
+        return None, None
+    unit, high_unit = _factor(found["unit"]), _factor(found["high_unit"])
+    high = _rupiah(found["high"], high_unit) if found["high"] else None
+    if high_unit > unit == 1:
+        unit = _factor_left_out(found["low"], high_unit, high)
+    low = _rupiah(found["low"], unit)
+    if low is None:
+        return high, None
+    return low, high if high is not None and high > low else None
+
+
+def _factor(unit: str | None) -> int:
+    return _UNITS[unit.casefold()] if unit else 1
+
+
+def _factor_left_out(written: str, largest: int, high: int | None) -> int:
+    """Times what the first number of a range is meant whose second number alone has a unit."""
+    number = read_number(written)
+    if number is None or number >= SMALLEST_IN_FULL:
+        return 1
+    if high is None:
+        return largest
+    factors = sorted({factor for factor in _UNITS.values() if factor <= largest}, reverse=True)
+    return next((one for one in factors if (_rupiah(written, one) or high) < high), 1)
+
+
+def _rupiah(written: str, factor: int) -> int | None:
+    """Whole rupiah, or ``None`` where nothing sensible is written; 0 means unknown."""
+    number = read_number(written, single_mark_is_decimal=factor >= 10**9)
+    if number is None:
+        return None
+    amount = number * factor
+    if factor == 1 and amount != amount.to_integral_value():
+        return None
+    return int(amount.to_integral_value()) if 0 < amount <= Decimal(HIGHEST_PRICE) else None

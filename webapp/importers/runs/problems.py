@@ -1,0 +1,110 @@
+"""What is wrong with a file, told in the language in force: file, place and remedy.
+
+A `Problem` carries a code and details; its sentence is made when it is shown, so that a
+stored problem can be told in any language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from webapp.i18n import gettext
+from webapp.importers.offline import messages
+from webapp.importers.runs import csv_ratings
+from webapp.importers.runs.messages import (
+    FILE_MESSAGES,
+    LINE_MESSAGES,
+    RUN_MESSAGES,
+    VALUE_MESSAGES,
+    WORDS,
+)
+from webapp.records import Problem, Severity
+
+MESSAGES = {
+    **csv_ratings.MESSAGES,
+    **messages.MESSAGES,
+    **FILE_MESSAGES,
+    **VALUE_MESSAGES,
+    **RUN_MESSAGES,
+    **LINE_MESSAGES,
+}
+"""Code to message, for every code a `Problem` may carry."""
+
+_TRANSLATED_DETAILS = frozenset({"expected", "found", "outcome"})
+
+
+class ImportRefused(Exception):
+    """Nothing of a file could be used; ``problem`` says why, ``problems`` all there is to say."""
+
+    def __init__(self, problem: Problem, *others: Problem) -> None:
+        super().__init__(problem.code, problem.file)
+        self.problem = problem
+        self.problems: Sequence[Problem] = (problem, *others)
+
+    def __str__(self) -> str:
+        return message(self.problem)
+
+
+class UnreadableFile(ImportRefused):
+    """The bytes are no JSON that can be read: another encoding, cut off, too large, too deep."""
+
+
+class UnknownRunFormat(ImportRefused):
+    """The JSON holds something other than the answers of a run."""
+
+
+class NoReadableQuery(ImportRefused):
+    """A run file in which not one question can be used."""
+
+
+class UnusableQuestions(ImportRefused):
+    """A question file that is no list of questions, or has one that is wrong."""
+
+
+def message(problem: Problem) -> str:
+    """What is wrong, where, and what to do about it, in the language in force."""
+    told = {name: _told(name, value) for name, value in problem.details.items()}
+    places = {"file": problem.file, "line": problem.line, "query": problem.query_id}
+    return gettext(MESSAGES[problem.code], **(places | told))
+
+
+def to_dict(problem: Problem) -> dict[str, str | int | None]:
+    """The problem as JSON prints it: severity, file, query_id, line, code and message."""
+    return {
+        "severity": problem.severity.value,
+        "file": problem.file,
+        "query_id": problem.query_id,
+        "line": problem.line,
+        "code": problem.code,
+        "message": message(problem),
+    }
+
+
+def error(
+    code: str,
+    file: str,
+    details: Mapping[str, str | int] = MappingProxyType({}),
+    *,
+    query_id: int | None = None,
+    line: int | None = None,
+) -> Problem:
+    """A problem that loses something of the file."""
+    return Problem(Severity.ERROR, code, file, query_id, line, dict(details))
+
+
+def warning(
+    code: str,
+    file: str,
+    details: Mapping[str, str | int] = MappingProxyType({}),
+    *,
+    query_id: int | None = None,
+) -> Problem:
+    """A problem that loses nothing, but that the file's owner should know."""
+    return Problem(Severity.WARNING, code, file, query_id, details=dict(details))
+
+
+def _told(name: str, value: str | int) -> str | int:
+    if name in _TRANSLATED_DETAILS and isinstance(value, str) and value in WORDS:
+        return gettext(WORDS[value])
+    return value

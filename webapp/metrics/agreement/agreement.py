@@ -1,0 +1,255 @@
+"""Agreement between raters: five coefficients, each with n, an interval and why it is undefined.
+
+A `Table` has a row per item and a column per rater: labels as whole numbers in the order of
+their scale, ``None`` where a rater has not decided. "Cannot tell" is missing too:
+`agreement_breakdown` makes such a table of verdicts and says how often that was said.
+
+Wherever it is defined a coefficient is at most 1, and 1 for perfect agreement; neither the
+order of the raters nor that of the items changes it or its interval. `n` is the number of
+items with two labels or more. The chance-corrected ones (all but raw agreement) are 0 for
+agreement no better than chance and below 0 for worse. References: Cohen (1960), Educational
+and Psychological Measurement 20; Fleiss (1971), Psychological Bulletin 76; Hayes & Krippendorff
+(2007), Communication Methods and Measures 1; Gwet (2008), British Journal of Mathematical and
+Statistical Psychology 61; Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from webapp.metrics.agreement import coefficients
+from webapp.metrics.agreement.coefficients import EXPLANATIONS, Items, NoAgreement, Pairs
+from webapp.metrics.comparisons.intervals import (
+    NO_INTERVAL,
+    Bootstrap,
+    Interval,
+    interval,
+    resample,
+)
+
+__all__ = [
+    "EXPLANATIONS",
+    "Agreement",
+    "Bootstrap",
+    "Coefficient",
+    "NoAgreement",
+    "Scale",
+    "Table",
+    "agreement",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "krippendorff_alpha",
+    "raw_agreement",
+]
+
+Table = Sequence[Sequence[int | None]]
+
+DEFAULT = Bootstrap()
+
+
+class Scale(StrEnum):
+    """What the numbers of the labels mean: names only (✓/✗), or an order (quality 0-5)."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+
+
+_DISTANCES = {Scale.NOMINAL: coefficients.nominal, Scale.ORDINAL: coefficients.ordinal}
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """One agreement figure over `n` items, with its interval as `bootstrap` describes it.
+
+    Without a value `why_undefined` says why. A value of a single item has no interval.
+    `left_out` counts the resamples in which the figure was undefined; they are not in it.
+    """
+
+    value: float | None
+    n: int
+    lower: float | None
+    upper: float | None
+    why_undefined: NoAgreement | None
+    bootstrap: Bootstrap
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Every coefficient of one table; Cohen's kappa is undefined unless raters are two."""
+
+    raw: Coefficient
+    cohen: Coefficient
+    fleiss: Coefficient
+    alpha: Coefficient
+    ac1: Coefficient
+
+
+def agreement(
+    table: Table,
+    *,
+    scale: Scale = Scale.NOMINAL,
+    labels: Collection[int] = (),
+    bootstrap: Bootstrap = DEFAULT,
+) -> Agreement:
+    """All five coefficients of `table`, alpha by its `scale`; `labels` as in `gwet_ac1`.
+
+    >>> found = agreement([[1, 1], [1, 0], [0, 0], [1, 1]])
+    >>> found.raw.value, found.cohen.value, found.raw.n
+    (0.75, 0.5, 4)
+    """
+    sample = _Sample.of_items(table, bootstrap)
+    n_labels = _scale_size(sample.units, labels)
+    return Agreement(
+        raw=sample.measured(coefficients.observed),
+        cohen=cohen_kappa(table, bootstrap=bootstrap),
+        fleiss=sample.measured(coefficients.fleiss),
+        alpha=sample.measured(lambda items: coefficients.alpha(items, _DISTANCES[scale])),
+        ac1=sample.measured(lambda items: coefficients.gwet(items, n_labels)),
+    )
+
+
+def raw_agreement(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
+    """Share of agreeing pairs of raters, averaged over the items that two or more decided.
+
+    ``Pa = mean over i of sum_k r_ik (r_ik - 1) / (r_i (r_i - 1))``: *r_i* labels on item *i*,
+    *r_ik* of them *k*; with two raters the share of items on which they agree. Each item
+    counts the same, however many raters it had. Defined when only one label was used.
+
+    >>> raw_agreement([[1, 1, 0], [1, 1, 1], [0, None, None]]).value  # (1/3 + 1) / 2
+    0.6666666666666666
+    """
+    return _Sample.of_items(table, bootstrap).measured(coefficients.observed)
+
+
+def cohen_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
+    """Agreement of two raters beyond what their own habits would give (Cohen 1960).
+
+    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k a_k b_k``: *a_k*, *b_k* the share of label
+    *k* among the first (second) rater's labels, over the items that both decided; other
+    items are left out, as scikit-learn must be given them. Unweighted on every scale.
+    Undefined unless the table has two columns, and when both used one and the same label.
+
+    >>> cohen_kappa([[1, 1], [1, 0], [0, 0], [1, 1]]).value  # (3/4 - 1/2) / (1 - 1/2)
+    0.5
+    """
+    reason = _unfit(table)
+    if reason is None and len(table[0]) != 2:
+        reason = NoAgreement.NOT_TWO_RATERS
+    both = (tuple(x for x in row if x is not None) for row in table)
+    pairs = Pairs((row[0], row[1]) for row in both if reason is None and len(row) == 2)
+    swapped = Pairs({(other, one): count for (one, other), count in pairs.items()})
+    # Kappa does not ask who is who; nor must the drawing.
+    first = min(pairs, swapped, key=lambda units: sorted(units.items()))
+    return _Sample.drawn(first, pairs.total(), reason, bootstrap).measured(coefficients.cohen)
+
+
+def fleiss_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
+    """Agreement of any number of raters beyond the labels' overall shares (Fleiss 1971).
+
+    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k^2``: *Pa* as in raw agreement, *p_k* the
+    mean over items of the share of label *k* among an item's labels. Where items have
+    unequal numbers of labels this is the generalised form of irrCAC: *Pa* over items with two
+    labels or more, *p_k* over all that have any, each item weighing the same. Undefined when
+    only one label was used.
+
+    >>> round(fleiss_kappa([[1, 1, 0], [0, 0, 0]]).value, 12)  # (2/3 - 5/9) / (1 - 5/9)
+    0.25
+    """
+    return _Sample.of_items(table, bootstrap).measured(coefficients.fleiss)
+
+
+def krippendorff_alpha(
+    table: Table, *, scale: Scale = Scale.NOMINAL, bootstrap: Bootstrap = DEFAULT
+) -> Coefficient:
+    """One minus observed over expected disagreement (Hayes & Krippendorff 2007).
+
+    ``alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck``: *o_ck* how often labels *c* and
+    *k* met on an item, an item's *m* labels giving ``1 / (m - 1)`` per ordered pair; *n_c* the
+    labels *c* and *n* all labels on items with two or more (an item with one says nothing);
+    *d_ck* the squared distance (Krippendorff 2011), nominal 0 or 1, ordinal
+    ``(sum of n_g for g from c to k - (n_c + n_k) / 2)^2``. Undefined when only one label
+    was used on those items.
+
+    >>> krippendorff_alpha([[1, 1], [1, 0], [0, 0], [1, 1]]).value  # 1 - 7 x 2 / (2 x 5 x 3)
+    0.5333333333333333
+    """
+    sample = _Sample.of_items(table, bootstrap)
+    return sample.measured(lambda items: coefficients.alpha(items, _DISTANCES[scale]))
+
+
+def gwet_ac1(
+    table: Table, *, labels: Collection[int] = (), bootstrap: Bootstrap = DEFAULT
+) -> Coefficient:
+    """Agreement beyond chance on hard items, steady where one label prevails (Gwet 2008).
+
+    ``AC1 = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k (1 - p_k) / (q - 1)``: *Pa* and *p_k* as in
+    Fleiss' kappa, unequal numbers of labels too (as irrCAC), *q* the number of labels of
+    the scale: of `labels`, else of those used, at least 2. Defined (as 1) when only one was.
+
+    >>> gwet_ac1([[1, 1], [1, 0], [1, 1], [1, 1]]).value  # (3/4 - 7/32) / (1 - 7/32)
+    0.68
+    """
+    sample = _Sample.of_items(table, bootstrap)
+    n_labels = _scale_size(sample.units, labels)
+    return sample.measured(lambda items: coefficients.gwet(items, n_labels))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What a table holds, drawn once for all the coefficients that are measured on it."""
+
+    units: Counter[Any]
+    n: int
+    unfit: NoAgreement | None
+    resamples: tuple[Counter[Any], ...]
+    bootstrap: Bootstrap
+
+    @classmethod
+    def of_items(cls, table: Table, bootstrap: Bootstrap) -> _Sample:
+        items = Items(tuple(sorted(x for x in row if x is not None)) for row in table)
+        del items[()]
+        return cls.drawn(items, coefficients.shared(items), _unfit(table), bootstrap)
+
+    @classmethod
+    def drawn(
+        cls, units: Counter[Any], n: int, unfit: NoAgreement | None, bootstrap: Bootstrap
+    ) -> _Sample:
+        return cls(units, n, unfit, () if unfit else resample(units, bootstrap), bootstrap)
+
+    def measured(self, formula: Callable[[Counter[Any]], float | NoAgreement]) -> Coefficient:
+        """The coefficient that `formula` makes of the units, with its interval."""
+        value = self.unfit or formula(self.units)
+        if isinstance(value, NoAgreement):
+            return Coefficient(None, self.n, None, None, value, self.bootstrap)
+        bounds = self._interval(formula) if self.n > 1 else NO_INTERVAL
+        return Coefficient(
+            value, self.n, bounds.lower, bounds.upper, None, self.bootstrap, bounds.left_out
+        )
+
+    def _interval(self, formula: Callable[[Counter[Any]], float | NoAgreement]) -> Interval:
+        def estimate(units: Counter[Any]) -> float | None:
+            value = formula(units)
+            return None if isinstance(value, NoAgreement) else value
+
+        return interval(self.resamples, estimate, confidence=self.bootstrap.confidence)
+
+
+def _unfit(table: Table) -> NoAgreement | None:
+    """Why the shape of `table` allows no agreement; rows of unequal length raise."""
+    widths = {len(row) for row in table}
+    if len(widths) > 1:
+        raise ValueError("the rows of a table have a cell for every rater")
+    if not widths:
+        return NoAgreement.NO_SHARED_ITEM
+    return NoAgreement.TOO_FEW_RATERS if max(widths) < 2 else None
+
+
+def _scale_size(items: Items, labels: Collection[int]) -> int:
+    used = {label for item in items for label in item}
+    return max(2, len(used | set(labels)))

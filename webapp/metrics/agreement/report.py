@@ -1,0 +1,234 @@
+"""Agreement in a study, taken apart: overall, per pair of raters, per category, over time.
+
+Three kinds of items: cards (a verdict per judged thing), empty lists (the same, counted
+apart), and the quality of whole answers. Every figure is one of ``metrics.agreement``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from itertools import combinations
+from math import ceil
+
+from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Scale, agreement
+from webapp.metrics.agreement.breakdown import CannotTell
+from webapp.records import EmptyOutcome, Relevance
+
+MOST_PARTS = 10
+LEAST_PART = 10
+"""Over time the items are cut into ten parts, or fewer so that each holds ten items."""
+
+_VERDICTS: Mapping[str, int] = {
+    Relevance.RELEVANT: 1,
+    Relevance.NOT_RELEVANT: 0,
+    EmptyOutcome.CORRECT_EMPTY: 1,
+    EmptyOutcome.FALSE_NEGATIVE: 0,
+}
+_QUALITIES = tuple(range(6))
+_BOTH_VERDICTS = (0, 1)
+
+
+class Kind(StrEnum):
+    """What raters agree or disagree on."""
+
+    CARDS = "cards"
+    EMPTY_LISTS = "empty_lists"
+    QUALITY = "quality"
+
+    @property
+    def scale(self) -> Scale:
+        """What the labels mean: verdicts are names, quality is an order."""
+        return Scale.ORDINAL if self is Kind.QUALITY else Scale.NOMINAL
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """Every label that could have been used."""
+        return _QUALITIES if self is Kind.QUALITY else _BOTH_VERDICTS
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to agree on: what each rater said of it (a verdict, or a quality 0-5).
+
+    ``first`` is when anybody first judged it, ``None`` if nobody knows.
+    """
+
+    category: str
+    said: Mapping[str, str | float]
+    first: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two raters over the items that both decided."""
+
+    raters: tuple[str, str]
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryAgreement:
+    """All raters over the items of one category."""
+
+    category: str
+    n_items: int
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class PartAgreement:
+    """All raters over one part (from 1) of the items, in the order of their first judgment."""
+
+    part: int
+    n_items: int
+    first: datetime
+    last: datetime
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class KindAgreement:
+    """Agreement on one kind of items, by the raters who judged any of them.
+
+    ``n_items`` have a judgment of any rater, "cannot tell" included. ``cannot_tell`` is over
+    all raters and ``cannot_tell_by`` for each; ``None`` and empty but for cards, as nobody
+    can say that of the others.
+    """
+
+    kind: Kind
+    raters: tuple[str, ...]
+    n_items: int
+    cannot_tell: CannotTell | None
+    cannot_tell_by: Mapping[str, CannotTell]
+    overall: Agreement
+    pairs: tuple[PairAgreement, ...]
+    categories: tuple[CategoryAgreement, ...]
+    over_time: tuple[PartAgreement, ...]
+
+    @property
+    def n_shared(self) -> int:
+        """How many items two raters or more decided."""
+        return self.overall.raw.n
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """What one rater said of one kind of hidden repeats against what stands.
+
+    ``asked`` were put before the rater again, ``answered`` of them got a second verdict or
+    grade; the coefficients are over those that were decided both times.
+    """
+
+    rater: str
+    kind: Kind
+    asked: int
+    answered: int
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """Agreement in a study, kind by kind, and how each rater agrees with themselves."""
+
+    raters: tuple[str, ...]
+    kinds: tuple[KindAgreement, ...]
+    repeats: tuple[Consistency, ...]
+    bootstrap: Bootstrap
+
+
+def of_kind(
+    kind: Kind, raters: Sequence[str], items: Sequence[Item], bootstrap: Bootstrap
+) -> KindAgreement:
+    """The agreement of `raters` on `items`, whose order is that of the categories.
+
+    Raters who said nothing are left out: they share no item with anybody.
+    """
+    judged = [item for item in items if item.said]
+    active = [name for name in raters if any(name in item.said for item in judged)]
+
+    def measured(members: Iterable[Item], names: Sequence[str]) -> Agreement:
+        table = tuple(tuple(_label(item.said.get(name)) for name in names) for item in members)
+        return _measured(table, kind, bootstrap)
+
+    everybody, by_rater = _cannot_tell(active, judged) if kind is Kind.CARDS else (None, {})
+    return KindAgreement(
+        kind=kind,
+        raters=tuple(active),
+        n_items=len(judged),
+        cannot_tell=everybody,
+        cannot_tell_by=by_rater,
+        overall=measured(judged, active),
+        pairs=tuple(
+            PairAgreement(pair, measured(judged, pair)) for pair in combinations(active, 2)
+        ),
+        categories=tuple(
+            CategoryAgreement(category, len(members), measured(members, active))
+            for category, members in _by_category(judged).items()
+        ),
+        over_time=tuple(
+            PartAgreement(number, len(part), since, until, measured(part, active))
+            for number, (since, until, part) in enumerate(_parts(judged), start=1)
+        ),
+    )
+
+
+def consistency(
+    rater: str,
+    kind: Kind,
+    repeats: Sequence[tuple[str | float | None, str | float | None]],
+    bootstrap: Bootstrap,
+) -> Consistency:
+    """How one rater agrees with themselves over (standing, second) verdicts or grades."""
+    table = tuple((_label(standing), _label(second)) for standing, second in repeats)
+    answered = sum(second is not None for _, second in repeats)
+    return Consistency(rater, kind, len(repeats), answered, _measured(table, kind, bootstrap))
+
+
+@lru_cache(maxsize=1024)
+def _measured(
+    table: tuple[tuple[int | None, ...], ...], kind: Kind, bootstrap: Bootstrap
+) -> Agreement:
+    """The agreement of `table`, kept: resampling takes long, and most tables stay the same."""
+    return agreement(table, scale=kind.scale, labels=kind.labels, bootstrap=bootstrap)
+
+
+def _label(said: str | float | None) -> int | None:
+    if isinstance(said, str):
+        return _VERDICTS.get(said)
+    return None if said is None else int(said)
+
+
+def _cannot_tell(
+    raters: Sequence[str], items: Sequence[Item]
+) -> tuple[CannotTell, dict[str, CannotTell]]:
+    by_rater = {}
+    for name in raters:
+        given = [item.said[name] for item in items if name in item.said]
+        by_rater[name] = CannotTell(given.count(Relevance.UNSURE), len(given))
+    everybody = CannotTell(
+        sum(own.n_cannot_tell for own in by_rater.values()),
+        sum(own.n_judged for own in by_rater.values()),
+    )
+    return everybody, by_rater
+
+
+def _by_category(items: Iterable[Item]) -> dict[str, list[Item]]:
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(item.category, []).append(item)
+    return found
+
+
+def _parts(items: Sequence[Item]) -> list[tuple[datetime, datetime, Sequence[Item]]]:
+    """The dated items in parts of equal size with when each begins and ends, earliest first."""
+    dated = [(item.first, number) for number, item in enumerate(items) if item.first is not None]
+    ordered = sorted(dated)
+    if not ordered:
+        return []
+    size = ceil(len(ordered) / max(1, min(MOST_PARTS, len(ordered) // LEAST_PART)))
+    cuts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
+    return [(cut[0][0], cut[-1][0], [items[number] for _, number in cut]) for cut in cuts]

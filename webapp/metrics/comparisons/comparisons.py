@@ -1,0 +1,232 @@
+"""Two or more runs on one question set, compared question by question.
+
+The records here are what the comparison page, every report of it and the proof pack print.
+A figure of a run is over the questions that have a value in that run; a difference is over
+the questions that have one in both, so the mean of the differences need not be the
+difference of the means: both are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from webapp.metrics.comparisons.compared_runs import (
+    ComparedQuery,
+    ComparedRun,
+    counted,
+    ranked,
+    value_of,
+)
+from webapp.metrics.comparisons.differences import Difference, differences
+from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
+from webapp.metrics.comparisons.significance import (
+    Resampling,
+    mean_intervals,
+    weighted_mean_interval,
+)
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, figures
+from webapp.metrics.judging.queries import QuerySummary
+from webapp.metrics.judging.totals import Totals
+from webapp.records import QueryState
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure of one run with its 95% interval over questions."""
+
+    figure: Figure
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What one run of a comparison lacks: positions of questions, in order.
+
+    ``not_run`` were never asked of it, ``incomplete`` wait for verdicts, ``unreadable``
+    cannot be judged; ``failed`` is no lack but counted: the call brought nothing.
+    """
+
+    not_run: tuple[int, ...]
+    incomplete: tuple[int, ...]
+    unreadable: tuple[int, ...]
+    failed: tuple[int, ...]
+    unrated_quality: tuple[int, ...]
+
+    @property
+    def partial(self) -> bool:
+        """Whether another question's verdict could still move this run's figures."""
+        return bool(self.not_run or self.incomplete or self.unreadable)
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One run in a comparison: its figures with intervals, per category too."""
+
+    run: ComparedRun
+    totals: Totals
+    estimates: Mapping[str, Estimate]
+    categories: Mapping[str, Mapping[str, Figure]]
+    missing: Missing
+
+    @property
+    def rated(self) -> bool:
+        """Whether any question is complete: a run that nobody judged loses to none."""
+        return self.totals.n_complete > self.totals.n_failed
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLine:
+    """One question in every run: ``None`` where a run was not asked it.
+
+    ``spread`` is the largest minus the smallest P@5 among the runs that have one, a false
+    negative at 0; ``None`` where fewer than two do.
+    """
+
+    position: int
+    question: str
+    category: str
+    answers: tuple[ComparedQuery | None, ...]
+    spread: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs compared under one rule; contenders in the order given, questions in set order.
+
+    ``settings`` say how often and from which seed was drawn. ``rule`` is "rater NAME",
+    "majority" or "adjudicated".
+    """
+
+    rule: str
+    settings: Resampling
+    contenders: tuple[Contender, ...]
+    differences: tuple[Difference, ...]
+    categories: tuple[str, ...]
+    questions: tuple[QuestionLine, ...]
+
+    def name(self, run: str) -> str:
+        """The name of a contender by its run's id; raises ``KeyError``."""
+        return {contender.run.run: contender.run.name for contender in self.contenders}[run]
+
+    def is_partial(self, run: str) -> bool:
+        """Whether another verdict could still move a run's figures; raises ``KeyError``."""
+        return {c.run.run: c.missing.partial for c in self.contenders}[run]
+
+    def differences_of(self, figure: str) -> tuple[Difference, ...]:
+        """The differences of one headline figure, with false negatives at 0 after those without."""
+        return tuple(difference for difference in self.differences if difference.figure == figure)
+
+    def order(self, figure: str) -> tuple[tuple[str, ...], ...]:
+        """Run ids from the highest to the lowest value of `figure`; equal ones together.
+
+        Runs without a value are in no place.
+        """
+        values = {c.run.run: c.estimates[figure].figure.value for c in self.contenders}
+        return ranked(values)
+
+
+def compare(
+    runs: Sequence[ComparedRun], *, rule: str, settings: Resampling | None = None
+) -> Comparison:
+    """The comparison of `runs`, which share a question set; fewer than two raise ValueError."""
+    if len(runs) < 2 or len({run.run for run in runs}) < len(runs):
+        raise ValueError("a comparison takes two runs or more, each once")
+    settings = settings or Resampling()
+    questions = _questions(runs)
+    contenders = tuple(
+        Contender(
+            run=run,
+            totals=Totals.of(query.summary for query in run.queries),
+            estimates=estimates,
+            categories=_by_category(run),
+            missing=_missing(run, [line.position for line in questions]),
+        )
+        for run, estimates in zip(runs, _estimates(runs, settings), strict=True)
+    )
+    headlines = {
+        contender.run.run: {name: e.figure.value for name, e in contender.estimates.items()}
+        for contender in contenders
+    }
+    return Comparison(
+        rule=rule,
+        settings=settings,
+        contenders=contenders,
+        differences=differences(runs, headlines, settings),
+        categories=tuple(dict.fromkeys(line.category for line in questions)),
+        questions=questions,
+    )
+
+
+def _questions(runs: Sequence[ComparedRun]) -> tuple[QuestionLine, ...]:
+    answers = [{query.position: query for query in run.queries} for run in runs]
+    asked = {query.position: query for run in reversed(runs) for query in run.queries}
+    return tuple(
+        QuestionLine(
+            position=position,
+            question=asked[position].question,
+            category=asked[position].category,
+            answers=tuple(of_run.get(position) for of_run in answers),
+            spread=_spread([of_run.get(position) for of_run in answers]),
+        )
+        for position in sorted(asked)
+    )
+
+
+def _spread(answers: Sequence[ComparedQuery | None]) -> float | None:
+    values = [
+        value
+        for query in answers
+        if query is not None
+        and (value := value_of(query, "mean_precision_at_5", false_negatives_at_zero=True))
+        is not None
+    ]
+    return max(values) - min(values) if len(values) > 1 else None
+
+
+def _missing(run: ComparedRun, positions: Sequence[int]) -> Missing:
+    def where(condition: Callable[[QuerySummary], bool]) -> tuple[int, ...]:
+        return tuple(query.position for query in run.queries if condition(query.summary))
+
+    asked = {query.position for query in run.queries}
+    return Missing(
+        not_run=tuple(position for position in positions if position not in asked),
+        incomplete=where(lambda s: not s.complete and s.state is not QueryState.UNREADABLE),
+        unreadable=where(lambda s: s.state is QueryState.UNREADABLE),
+        failed=where(lambda s: s.state is QueryState.FAILED),
+        unrated_quality=where(lambda s: s.is_unrated),
+    )
+
+
+def _by_category(run: ComparedRun) -> dict[str, Mapping[str, Figure]]:
+    members: dict[str, list[QuerySummary]] = {}
+    for query in run.queries:
+        members.setdefault(query.category, []).append(query.summary)
+    return {category: figures(Totals.of(found)) for category, found in members.items()}
+
+
+def _estimates(runs: Sequence[ComparedRun], settings: Resampling) -> list[dict[str, Estimate]]:
+    samples = [
+        [value for query in run.queries if (value := counted(query, name)) is not None]
+        for run in runs
+        for name in HEADLINES
+    ]
+    intervals = iter(mean_intervals(samples, settings))
+    found = []
+    for run in runs:
+        values = figures(Totals.of(query.summary for query in run.queries))
+        estimates = {name: Estimate(values[name], next(intervals)) for name in HEADLINES}
+        composite = values["composite"]
+        estimates["composite"] = Estimate(composite, _composite_interval(run, composite, settings))
+        found.append(estimates)
+    return found
+
+
+def _composite_interval(run: ComparedRun, composite: Figure, settings: Resampling) -> Interval:
+    if composite.value is None:
+        return NO_INTERVAL
+    columns = [
+        (weight, [counted(query, name) for query in run.queries])
+        for name, weight in COMPOSITE_WEIGHTS.items()
+    ]
+    return weighted_mean_interval(columns, settings)

@@ -1,0 +1,228 @@
+"""Whether a paired difference is more than chance: intervals, randomisation test, Holm.
+
+Every draw comes from the raw stream of a seeded PCG64 generator, which numpy keeps the same
+from version to version: the same values, seed and number of resamples give the same result,
+to the last digit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from webapp.metrics.comparisons.intervals import MIN_UNITS, NO_INTERVAL, Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+DRAWS_AT_ONCE = 1_000_000
+"""How many numbers are drawn in one go, so that memory stays small however many questions."""
+
+TIE = 1e-9
+"""Two sums of differences nearer than this are equal: floats add up in different orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How often and from which seed questions are drawn again, or signs turned.
+
+    ``resamples`` counts both the bootstrap's resamples and the test's permutations.
+    """
+
+    resamples: int = 10_000
+    seed: int = 20260301
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Randomisation:
+    """The two-sided p-value of a randomisation test; ``exact`` when every sign was tried."""
+
+    p: float
+    exact: bool
+
+
+def randomisation_tests(
+    samples: Sequence[Sequence[float]], resampling: Resampling
+) -> tuple[Randomisation, ...]:
+    """How often chance alone gives a mean as far from 0 as the observed one, for each sample.
+
+    A sample is one difference per question. Null hypothesis: the two runs could have changed
+    places, so the sign of each difference is a coin's. With *n* differences, all ``2^n``
+    signs are tried where that is no more than the resamples: ``p = hits / 2^n``, the observed
+    signs among them. Else signs are drawn, the same ones for all samples of one size:
+    ``p = (hits + 1) / (permutations + 1)``, which is never 0. No differences, or none but 0,
+    give 1.
+    Reference: Smucker, Allan & Carterette (2007), A comparison of statistical significance
+    tests for information retrieval evaluation. CIKM, 623-632.
+
+    >>> randomisation_tests([[0.2, 0.4, 0.6]], Resampling())  # 2 of the 8 signs: all +, all -
+    (Randomisation(p=0.25, exact=True),)
+    """
+    hits = [0] * len(samples)
+    for size, arrays in _by_size(samples).items():
+        observed = {place: abs(values.sum()) - TIE for place, values in arrays.items()}
+        for signs in _signs(size, resampling):
+            for place, values in arrays.items():
+                hits[place] += int((abs(weighed(signs, values)) >= observed[place]).sum())
+    return tuple(
+        _p_value(count, len(sample), resampling)
+        for count, sample in zip(hits, samples, strict=True)
+    )
+
+
+def mean_intervals(
+    samples: Sequence[Sequence[float]], resampling: Resampling
+) -> tuple[Interval, ...]:
+    """The percentile bootstrap interval of each sample's mean, one value per question.
+
+    Samples of one size are resampled with the same draws. Fewer than two values have no
+    interval. Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13.
+
+    >>> mean_intervals([[0.5, 0.5], [1.0]], Resampling(resamples=100))
+    (Interval(lower=0.5, upper=0.5, left_out=0), Interval(lower=None, upper=None, left_out=0))
+    """
+    import numpy as np
+
+    means: dict[int, list[Floats]] = defaultdict(list)
+    for size, arrays in _by_size(samples).items():
+        if size < MIN_UNITS:
+            continue
+        for times in times_drawn(size, resampling):
+            for place, values in arrays.items():
+                means[place].append(weighed(times, values) / size)
+    return tuple(
+        percentiles(np.concatenate(means[place]), resampling) if place in means else NO_INTERVAL
+        for place in range(len(samples))
+    )
+
+
+def weighted_mean_interval(
+    columns: Sequence[tuple[float, Sequence[float | None]]], resampling: Resampling
+) -> Interval:
+    """The bootstrap interval of a weighted sum of means over the same questions.
+
+    Each column is a weight and one value per question, ``None`` where the question has none
+    and is in no mean. A resample in which a column has no value at all is left out.
+    """
+    import numpy as np
+
+    size = len(columns[0][1]) if columns else 0
+    if size < MIN_UNITS:
+        return NO_INTERVAL
+    arrays = [(weight, np.array(values, dtype=np.float64)) for weight, values in columns]
+    sums: list[Floats] = []
+    for times in times_drawn(size, resampling):
+        total = np.zeros(len(times))
+        for weight, values in arrays:
+            present = ~np.isnan(values)
+            counts = weighed(times, present.astype(np.float64))
+            known = weighed(times, np.where(present, values, 0.0))
+            total += weight * np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
+        sums.append(total)
+    return percentiles(np.concatenate(sums), resampling)
+
+
+def percentiles(estimates: Floats, resampling: Resampling) -> Interval:
+    """The interval that holds the middle share of the estimates; NaN is no estimate."""
+    import numpy as np
+
+    present = estimates[~np.isnan(estimates)]
+    left_out = len(estimates) - len(present)
+    if not len(present):
+        return Interval(None, None, left_out)
+    tail = (1 - resampling.confidence) / 2
+    lower, upper = np.quantile(present, [tail, 1 - tail])
+    return Interval(float(lower), float(upper), left_out)
+
+
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """The p-values, each made larger so that all may be read together (Holm's step-down).
+
+    The i-th smallest of *m* becomes ``max over j <= i of min(1, (m - j + 1) x p_j)``. A
+    missing value stays missing and is not counted in *m*.
+    Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
+    Scandinavian Journal of Statistics 6, 65-70.
+
+    >>> holm([0.01, 0.04, 0.03])
+    (0.03, 0.06, 0.06)
+    """
+    ordered = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for step, (p, place) in enumerate(ordered):
+        highest = max(highest, min(1.0, (len(ordered) - step) * p))
+        adjusted[place] = highest
+    return tuple(adjusted)
+
+
+def _by_size(samples: Sequence[Sequence[float]]) -> dict[int, dict[int, Floats]]:
+    """The samples by their size, each under its place among them."""
+    import numpy as np
+
+    found: dict[int, dict[int, Floats]] = defaultdict(dict)
+    for place, sample in enumerate(samples):
+        found[len(sample)][place] = np.asarray(sample, dtype=np.float64)
+    return found
+
+
+def weighed(rows: Floats, values: Floats) -> Floats:
+    """The sum of `values` under the weights of each row, whatever else is computed beside it.
+
+    Not ``@``: its last digit depends on the shape of the matrix.
+    """
+    import numpy as np
+
+    found: Floats = np.einsum("rn,n->r", rows, values)
+    return found
+
+
+def _p_value(hits: int, size: int, resampling: Resampling) -> Randomisation:
+    if _is_exact(size, resampling):
+        return Randomisation(hits / 2**size, exact=True)
+    return Randomisation((hits + 1) / (resampling.resamples + 1), exact=False)
+
+
+def _is_exact(size: int, resampling: Resampling) -> bool:
+    ways: int = 2**size
+    return ways <= resampling.resamples
+
+
+def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
+    """Yield how often each of `size` places is drawn, a row for each resample."""
+    import numpy as np
+
+    stream = np.random.PCG64(resampling.seed)
+    for rows in _chunks(size, resampling.resamples):
+        words = stream.random_raw((rows * size + 1) // 2).astype("<u8").view("<u4")
+        places = (words[: rows * size].astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
+        flat = places.astype(np.intp).reshape(rows, size) + np.arange(rows)[:, None] * size
+        times = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
+        yield times.astype(np.float64)
+
+
+def _signs(size: int, resampling: Resampling) -> Iterator[Floats]:
+    """Yield rows of `size` signs, +1 or -1: every such row once, or as many drawn as asked."""
+    import numpy as np
+
+    if _is_exact(size, resampling):
+        codes = np.arange(2**size)[:, None]
+        yield (1 - 2 * (codes >> np.arange(size) & 1)).astype(np.float64)
+        return
+    stream = np.random.PCG64(resampling.seed)
+    for rows in _chunks(size, resampling.resamples):
+        words = stream.random_raw((rows * size + 63) // 64)
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8))[: rows * size]
+        yield (1 - 2 * bits.astype(np.float64)).reshape(rows, size)
+
+
+def _chunks(size: int, rows: int) -> Iterator[int]:
+    """Yield how many rows of `size` to draw at once, until all `rows` are."""
+    most = max(2, DRAWS_AT_ONCE // max(size, 1) // 64 * 64)
+    for start in range(0, rows, most):
+        yield min(most, rows - start)

@@ -1,0 +1,114 @@
+"""Retrieved chunks against an expected answer: which words they share.
+
+Words are split at blanks, case and punctuation kept, and each side is a set. A zero
+denominator gives 0: nothing expected or nothing retrieved shares nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from webapp.metrics.judging.running_means import Mean
+
+FIGURES = ("iou", "recall", "precision", "precision_omega", "f1")
+"""The figures of an item, and the means of the summary, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One question with the chunks that were retrieved for it, by a named strategy or none."""
+
+    row_id: str
+    question: str
+    expected_answer: str
+    retrieved_chunks: tuple[str, ...]
+    strategy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkScore:
+    """One row scored, with the words that are common, missed and retrieved for nothing.
+
+    ``chunk_words`` holds the common words of each chunk, in the order of the chunks.
+    """
+
+    row: ChunkRow
+    common: frozenset[str]
+    missed: frozenset[str]
+    surplus: frozenset[str]
+    chunk_words: tuple[frozenset[str], ...]
+    iou: float
+    recall: float
+    precision: float
+    precision_omega: float
+    f1: float
+
+
+def score(row: ChunkRow) -> ChunkScore:
+    """The words of the chunks against those of the expected answer.
+
+    iou = common / union; recall = common / expected; precision = common / retrieved;
+    precision_omega = precision x (iou + recall) / 2; f1 = 2 common / (expected + retrieved),
+    the harmonic mean of precision and recall.
+
+    >>> found = score(ChunkRow("1", "?", "rumah di cemara", ("rumah besar", "di Cemara")))
+    >>> found.iou, round(found.recall, 4), found.precision, round(found.precision_omega, 4)
+    (0.4, 0.6667, 0.5, 0.2667)
+    """
+    expected = frozenset(row.expected_answer.split())
+    chunk_words = [frozenset(chunk.split()) for chunk in row.retrieved_chunks]
+    retrieved = frozenset[str]().union(*chunk_words)
+    common = expected & retrieved
+    iou = _share(len(common), len(expected | retrieved))
+    recall = _share(len(common), len(expected))
+    precision = _share(len(common), len(retrieved))
+    return ChunkScore(
+        row=row,
+        common=common,
+        missed=expected - retrieved,
+        surplus=retrieved - expected,
+        chunk_words=tuple(words & expected for words in chunk_words),
+        iou=iou,
+        recall=recall,
+        precision=precision,
+        precision_omega=precision * (iou + recall) / 2,
+        f1=_share(2 * len(common), len(expected) + len(retrieved)),
+    )
+
+
+@dataclass(slots=True)
+class ChunkMeans:
+    """The means over the rows added; order does not matter."""
+
+    count: int = 0
+    _means: dict[str, Mean] = field(default_factory=lambda: {name: Mean() for name in FIGURES})
+
+    def add(self, score: ChunkScore) -> None:
+        """Take one row in."""
+        self.count += 1
+        for name, mean in self._means.items():
+            mean.add(getattr(score, name))
+
+    def figures(self) -> dict[str, float | None]:
+        """Every mean by name, ``None`` without rows."""
+        return {name: mean.value for name, mean in self._means.items()}
+
+
+@dataclass(slots=True)
+class ChunkSummary:
+    """The means over all rows and over those of each strategy, to stand side by side.
+
+    Rows that name no strategy stand under ``None``.
+    """
+
+    overall: ChunkMeans = field(default_factory=ChunkMeans)
+    strategies: dict[str | None, ChunkMeans] = field(default_factory=dict)
+
+    def add(self, score: ChunkScore) -> None:
+        """Take one row in."""
+        self.overall.add(score)
+        self.strategies.setdefault(score.row.strategy, ChunkMeans()).add(score)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

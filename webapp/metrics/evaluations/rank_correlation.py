@@ -1,0 +1,183 @@
+"""Whether an automatic figure puts items in the order in which people grade them.
+
+Spearman's rho is Pearson's correlation of the midranks; Kendall's tau-b is (concordant -
+discordant) / sqrt(pairs untied in x times pairs untied in y). Both are -1 to 1, 0 where the
+orders have nothing to do with each other, and undefined where one side has one value only.
+Intervals: percentile bootstrap over items. References: Spearman (1904), American Journal of
+Psychology 15; Kendall (1945), Biometrika 33.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from webapp.i18n import mark
+from webapp.metrics.comparisons.intervals import Bootstrap, quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float64]
+
+MOST_FOR_INTERVAL = 1500
+"""Items up to which intervals are made: their cost grows with the square of the items."""
+FEWEST_FOR_INTERVAL = 5
+"""Items from which intervals are made: fewer are nearly always drawn in their own order."""
+_BLOCK = 500
+
+
+class NoCorrelation(StrEnum):
+    """Why there is no correlation: never to be confused with a correlation of 0."""
+
+    TOO_FEW = "too_few_items"
+    ONE_MACHINE_VALUE = "one_machine_value"
+    ONE_GRADE = "one_grade"
+
+
+EXPLANATIONS = MappingProxyType(
+    {
+        NoCorrelation.TOO_FEW: mark("An order needs at least two graded items."),
+        NoCorrelation.ONE_MACHINE_VALUE: mark(
+            "The figure is the same for every graded item, so it puts them in no order."
+        ),
+        NoCorrelation.ONE_GRADE: mark(
+            "Every item has the same grade, so people put them in no order."
+        ),
+    }
+)
+"""Each reason in words for the reader, as a message id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """One correlation with its interval; without a value, why.
+
+    ``left_out`` counts the resamples that had no value.
+    """
+
+    value: float | None
+    lower: float | None = None
+    upper: float | None = None
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RankCorrelation:
+    """Both correlations over `n` items."""
+
+    n: int
+    spearman: Correlation
+    kendall: Correlation
+    why_undefined: NoCorrelation | None = None
+
+
+def rank_correlation(
+    pairs: Iterable[tuple[float, float]], *, bootstrap: Bootstrap | None = None
+) -> RankCorrelation:
+    """How the first values of `pairs` (the machine's) order the second ones (people's grades).
+
+    The order in which the pairs come changes nothing.
+
+    >>> found = rank_correlation([(0.1, 0), (0.4, 3), (0.5, 2), (0.9, 5)])
+    >>> round(found.spearman.value, 4), round(found.kendall.value, 4)  # 1 - 6 x 2/60; (5 - 1)/6
+    (0.8, 0.6667)
+    """
+    import numpy as np  # only who asks for a correlation pays for it
+
+    ordered = sorted((float(machine), float(grade)) for machine, grade in pairs)
+    why = _unfit(ordered)
+    if why is not None:
+        return RankCorrelation(len(ordered), Correlation(None), Correlation(None), why)
+    units, of = np.unique(np.array(ordered), axis=0, return_inverse=True)  # equal pairs count once
+    x, y = units.T
+    once = np.bincount(of.ravel(), minlength=len(units))[None, :].astype(np.float64)
+    draws = _draws(of.ravel(), len(units), bootstrap or Bootstrap())
+    rho, tau = (_correlated(formula, x, y, once, draws, bootstrap) for formula in (_rho, _tau))
+    return RankCorrelation(len(ordered), rho, tau)
+
+
+def _unfit(pairs: list[tuple[float, float]]) -> NoCorrelation | None:
+    if len(pairs) < 2:
+        return NoCorrelation.TOO_FEW
+    if len({machine for machine, _ in pairs}) == 1:
+        return NoCorrelation.ONE_MACHINE_VALUE
+    return NoCorrelation.ONE_GRADE if len({grade for _, grade in pairs}) == 1 else None
+
+
+def _draws(unit_of: Any, n_units: int, bootstrap: Bootstrap) -> Values | None:
+    """How often each unit is drawn in each resample of the items; none of very few or many."""
+    import numpy as np
+
+    n = len(unit_of)
+    if not FEWEST_FOR_INTERVAL <= n <= MOST_FOR_INTERVAL:
+        return None
+    drawn = np.random.default_rng(bootstrap.seed).integers(0, n, (bootstrap.resamples, n))
+    times = np.zeros((bootstrap.resamples, n_units))
+    np.add.at(times, (np.arange(bootstrap.resamples)[:, None], unit_of[drawn]), 1)
+    return times
+
+
+def _correlated(
+    formula: Any, x: Values, y: Values, once: Values, draws: Values | None, b: Bootstrap | None
+) -> Correlation:
+    value = float(formula(x, y, once)[0])
+    if draws is None:
+        return Correlation(value)
+    found = sorted(float(one) for one in formula(x, y, draws) if one == one)  # noqa: PLR0124 - no NaN
+    if not found:
+        return Correlation(value, left_out=len(draws))
+    tail = (1 - (b or Bootstrap()).confidence) / 2
+    low, high = quantile(found, tail), quantile(found, 1 - tail)
+    return Correlation(value, low, high, len(draws) - len(found))
+
+
+def _rho(x: Values, y: Values, times: Values) -> Values:
+    """Spearman's rho of every row of `times`, which says how often each item counts."""
+    import numpy as np
+
+    n = times.sum(axis=1, keepdims=True)
+    a, b = (_midranks(side, times) - (n + 1) / 2 for side in (x, y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        product = (times * a * b).sum(axis=1)
+        lengths = np.sqrt((times * a * a).sum(axis=1) * (times * b * b).sum(axis=1))
+        return np.asarray(np.clip(product / lengths, -1, 1), dtype=np.float64)
+
+
+def _midranks(values: Values, times: Values) -> Values:
+    """The rank of every item, equal values sharing the middle of theirs."""
+    import numpy as np
+
+    counts, of = _per_level(values, times)
+    below = np.cumsum(counts, axis=1) - counts
+    return np.asarray((below + (counts + 1) / 2)[:, of], dtype=np.float64)
+
+
+def _per_level(values: Values, times: Values) -> tuple[Values, Any]:
+    """How often each distinct value counts, from the lowest on, and which one an item has."""
+    import numpy as np
+
+    levels, of = np.unique(values, return_inverse=True)
+    counts = np.zeros((len(times), len(levels)))
+    for level in range(len(levels)):
+        counts[:, level] = times[:, of == level].sum(axis=1)
+    return counts, of
+
+
+def _tau(x: Values, y: Values, times: Values) -> Values:
+    """Kendall's tau-b of every row of `times`."""
+    import numpy as np
+
+    product = np.zeros(len(times))
+    for start in range(0, len(x), _BLOCK):  # never the table of all pairs at once
+        some = slice(start, start + _BLOCK)
+        signs = np.sign(x[:, None] - x[None, some]) * np.sign(y[:, None] - y[None, some])
+        product += ((times @ signs) * times[:, some]).sum(axis=1)
+    n = times.sum(axis=1)
+    apart = [n * n - (_per_level(side, times)[0] ** 2).sum(axis=1) for side in (x, y)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.clip(product / np.sqrt(apart[0] * apart[1]), -1, 1), dtype=np.float64)

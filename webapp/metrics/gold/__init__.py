@@ -1,0 +1,1 @@
+"""Gold questions and constraints: figures."""

@@ -1,0 +1,367 @@
+"""V2: how far the cards of a run meet what each question asks, and the confusion matrix.
+
+All shares are exact fractions, so that 3 of 5 meets a threshold of 0.6. ``None`` is
+undefined: no card, no question, nothing to divide by.
+
+The constraint pass rate (CPR) of a card is PASS over all constraints that are asked, those
+that the card does not show (MISSING) included: that is what the recorded evaluation did.
+Its published description leaves MISSING out, which ``Missing.LEFT_OUT`` offers; a card on
+which everything that is asked is missing then has no CPR and is in no mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from webapp.metrics.gold.constraint_rules import (
+    CONSTRAINTS,
+    NOTHING_ASKED,
+    CardFacts,
+    Check,
+    Constraints,
+    Outcome,
+    check_card,
+)
+
+DEFAULT_THRESHOLD = Fraction(3, 5)
+
+
+class Missing(StrEnum):
+    """What a constraint counts as that is asked for but not on the card."""
+
+    COUNTED = "counted"
+    LEFT_OUT = "left-out"
+
+
+class Expected(StrEnum):
+    """What a question should bring."""
+
+    HAS_DATA = "has_data"
+    NO_DATA = "no_data"
+
+
+class Confusion(StrEnum):
+    """What a question came to: expected against met."""
+
+    TP = "TP"
+    FP = "FP"
+    TN = "TN"
+    FN = "FN"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuestion:
+    """One question with what it asks of the cards; `manual` ones are judged by a person.
+
+    ``extra`` holds what the file says beside it (notes, the currency of a price), ``stated``
+    all of it as it stands there, to be written back where nothing was changed.
+    """
+
+    query_id: int
+    text: str
+    category: str
+    expected: Expected
+    constraints: Constraints = NOTHING_ASKED
+    manual: bool = False
+    extra: Mapping[str, object] = field(default_factory=dict)
+    stated: Stated | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A gold question as a file has it, and as it was read there."""
+
+    entry: Mapping[str, Any]
+    question: GoldQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What people decided, by (number of the question, index of the card from 0).
+
+    ``overrides`` replace outcomes of single constraints before anything is computed;
+    ``cards`` say whether a whole card passes, which settles its CPR as 1 or 0.
+    """
+
+    overrides: Mapping[tuple[int, int], Mapping[str, Outcome]] = field(default_factory=dict)
+    cards: Mapping[tuple[int, int], bool] = field(default_factory=dict)
+    comments: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+
+NO_DECISIONS = Decisions()
+
+
+@dataclass(frozen=True, slots=True)
+class CardEvaluation:
+    """One card: its checks, its CPR, and what a person said of it as a whole.
+
+    ``passed`` is the person's verdict; `pending` is a card of a manual question that waits
+    for it, whose CPR is 0.
+    """
+
+    card: CardFacts
+    checks: tuple[Check, ...]
+    cpr: Fraction | None
+    passed: bool | None = None
+    pending: bool = False
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEvaluation:
+    """One question of the gold file with every card that came back for it."""
+
+    question: GoldQuestion
+    cards: tuple[CardEvaluation, ...]
+    mean_cpr: Fraction | None
+    is_success: bool
+    confusion: Confusion
+
+    @property
+    def strict_success(self) -> int:
+        """The number of cards that meet everything (CPR 1)."""
+        return sum(card.cpr == 1 for card in self.cards)
+
+    @property
+    def n_pending(self) -> int:
+        """The number of cards that wait for a person."""
+        return sum(card.pending for card in self.cards)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionMatrix:
+    """Questions by expected and met, and what follows from the counts."""
+
+    tp: int = 0
+    fp: int = 0
+    tn: int = 0
+    fn: int = 0
+
+    @property
+    def precision(self) -> Fraction | None:
+        """TP / (TP + FP): of the questions met, the share that should be."""
+        return share(self.tp, self.tp + self.fp)
+
+    @property
+    def recall(self) -> Fraction | None:
+        """TP / (TP + FN): of the questions that have data, the share that was met."""
+        return share(self.tp, self.tp + self.fn)
+
+    @property
+    def f1_score(self) -> Fraction | None:
+        """2 TP / (2 TP + FP + FN): the harmonic mean of precision and recall.
+
+        0 where questions are wrong and none is right, though the precision may be undefined.
+
+        >>> ConfusionMatrix(tp=19, fp=0, tn=2, fn=9).f1_score
+        Fraction(38, 47)
+        """
+        return share(2 * self.tp, 2 * self.tp + self.fp + self.fn)
+
+    @property
+    def accuracy(self) -> Fraction | None:
+        """(TP + TN) / all questions."""
+        return share(self.tp + self.tn, self.tp + self.fp + self.tn + self.fn)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The figures over some questions: all of them, or one category."""
+
+    n_queries: int
+    n_successful: int
+    n_properties: int
+    mean_cpr: Fraction | None
+    strict_success_ratio: Fraction | None
+    pca: Mapping[str, Fraction | None]
+    matrix: ConfusionMatrix
+
+    @property
+    def success_rate(self) -> Fraction | None:
+        """Successful questions / questions."""
+        return share(self.n_successful, self.n_queries)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintReport:
+    """The evaluation of a run: every question in gold order, all figures, each category."""
+
+    threshold: Fraction
+    missing: Missing
+    queries: tuple[QueryEvaluation, ...]
+    totals: Totals
+    categories: Mapping[str, Totals]
+
+
+def evaluate(
+    gold: Iterable[GoldQuestion],
+    results: Mapping[int, Sequence[CardFacts]],
+    *,
+    threshold: Fraction = DEFAULT_THRESHOLD,
+    decisions: Decisions = NO_DECISIONS,
+    missing: Missing = Missing.COUNTED,
+) -> ConstraintReport:
+    """The evaluation of `results` (cards by number of the question) against `gold`.
+
+    A gold question that has no entry in `results` is empty; an entry without a gold
+    question is not looked at.
+    """
+    queries = tuple(
+        evaluate_query(
+            question,
+            results.get(question.query_id, ()),
+            threshold=threshold,
+            decisions=decisions,
+            missing=missing,
+        )
+        for question in gold
+    )
+    by_category: dict[str, list[QueryEvaluation]] = {}
+    for query in queries:
+        by_category.setdefault(query.question.category, []).append(query)
+    categories = {name: totals(part, missing) for name, part in by_category.items()}
+    return ConstraintReport(threshold, missing, queries, totals(queries, missing), categories)
+
+
+def evaluate_query(
+    question: GoldQuestion,
+    cards: Sequence[CardFacts],
+    *,
+    threshold: Fraction = DEFAULT_THRESHOLD,
+    decisions: Decisions = NO_DECISIONS,
+    missing: Missing = Missing.COUNTED,
+) -> QueryEvaluation:
+    """One question with its cards: mean CPR over the cards, success and confusion.
+
+    Positive means results with a mean CPR of at least `threshold`. Success is positive
+    where data is expected and no results where none is, and never while a card is pending.
+    """
+    evaluated = tuple(
+        _card(question, index, card, decisions, missing) for index, card in enumerate(cards)
+    )
+    mean_cpr = mean(card.cpr for card in evaluated)
+    positive = mean_cpr is not None and mean_cpr >= threshold
+    has_data = question.expected is Expected.HAS_DATA
+    pending = any(card.pending for card in evaluated)
+    return QueryEvaluation(
+        question=question,
+        cards=evaluated,
+        mean_cpr=mean_cpr,
+        is_success=(positive if has_data else not evaluated) and not pending,
+        confusion=_confusion(has_data=has_data, positive=positive),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintFigure:
+    """One figure of a run and over how many cards or questions it is."""
+
+    value: Fraction | None
+    n: int
+
+
+def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
+    """The figures of a run by name, each with its n, in the order in which they are read."""
+    whole, matrix = report.totals, report.totals.matrix
+    cards, questions = whole.n_properties, whole.n_queries
+    found = {
+        "mean_cpr": (whole.mean_cpr, cards),
+        "strict_success_ratio": (whole.strict_success_ratio, cards),
+        "query_success_rate": (whole.success_rate, questions),
+        "precision": (matrix.precision, matrix.tp + matrix.fp),
+        "recall": (matrix.recall, matrix.tp + matrix.fn),
+        "f1_score": (matrix.f1_score, matrix.tp + matrix.fp + matrix.fn),
+        "accuracy": (matrix.accuracy, questions),
+    }
+    return {name: ConstraintFigure(*figure) for name, figure in found.items()}
+
+
+def figures_per_constraint(report: ConstraintReport) -> dict[str, ConstraintFigure]:
+    """The accuracy per constraint (PCA) with the number of cards it counts on."""
+    skipped = _skipped(report.missing)
+    checks = [c for query in report.queries for card in query.cards for c in card.checks]
+    return {
+        name: ConstraintFigure(
+            value, sum(c.constraint == name and c.outcome not in skipped for c in checks)
+        )
+        for name, value in report.totals.pca.items()
+    }
+
+
+def pass_rate(checks: Iterable[Check], missing: Missing = Missing.COUNTED) -> Fraction | None:
+    """PASS / all that is asked, 1 where nothing is: the CPR of a card.
+
+    ``None`` where MISSING is left out and everything that is asked is missing.
+    """
+    outcomes = [check.outcome for check in checks]
+    if all(outcome is Outcome.NA for outcome in outcomes):
+        return Fraction(1)
+    return _passes(outcomes, missing)
+
+
+def totals(queries: Sequence[QueryEvaluation], missing: Missing = Missing.COUNTED) -> Totals:
+    """The figures over `queries`; shares of cards are over all their cards together."""
+    cards = [card for query in queries for card in query.cards]
+    found = [query.confusion for query in queries]
+    return Totals(
+        n_queries=len(queries),
+        n_successful=sum(query.is_success for query in queries),
+        n_properties=len(cards),
+        mean_cpr=mean(card.cpr for card in cards),
+        strict_success_ratio=share(sum(card.cpr == 1 for card in cards), len(cards)),
+        pca=MappingProxyType(
+            {
+                name: _passes([card.checks[position].outcome for card in cards], missing)
+                for position, name in enumerate(CONSTRAINTS)
+            }
+        ),
+        matrix=ConfusionMatrix(**{str(kind).lower(): found.count(kind) for kind in Confusion}),
+    )
+
+
+def mean(values: Iterable[Fraction | None]) -> Fraction | None:
+    """The exact mean of the values that are defined, ``None`` when none is."""
+    known = [value for value in values if value is not None]
+    return sum(known, Fraction(0)) / len(known) if known else None
+
+
+def share(part: int, whole: int) -> Fraction | None:
+    """`part` / `whole`, ``None`` when there is nothing to divide by."""
+    return Fraction(part, whole) if whole else None
+
+
+def _card(
+    question: GoldQuestion, index: int, card: CardFacts, decisions: Decisions, missing: Missing
+) -> CardEvaluation:
+    place = (question.query_id, index)
+    checks = check_card(question.constraints, card, decisions.overrides.get(place, {}))
+    passed = decisions.cards.get(place)
+    pending = question.manual and passed is None
+    if passed is not None:
+        cpr: Fraction | None = Fraction(passed)
+    else:
+        cpr = Fraction(0) if pending else pass_rate(checks, missing)
+    return CardEvaluation(card, checks, cpr, passed, pending, decisions.comments.get(place, ""))
+
+
+def _passes(outcomes: Iterable[Outcome], missing: Missing) -> Fraction | None:
+    """PASS / the outcomes that count, ``None`` when none does."""
+    skipped = _skipped(missing)
+    counted = [outcome for outcome in outcomes if outcome not in skipped]
+    return share(counted.count(Outcome.PASS), len(counted))
+
+
+def _skipped(missing: Missing) -> set[Outcome]:
+    """The outcomes that count nowhere."""
+    return {Outcome.NA} | ({Outcome.MISSING} if missing is Missing.LEFT_OUT else set())
+
+
+def _confusion(*, has_data: bool, positive: bool) -> Confusion:
+    if has_data:
+        return Confusion.TP if positive else Confusion.FN
+    return Confusion.FP if positive else Confusion.TN

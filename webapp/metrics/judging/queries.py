@@ -1,0 +1,250 @@
+"""What one rater's judgments make of one query: its counts, its figures, their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from webapp.metrics.judging import ranking
+from webapp.metrics.judging.ranking import Undefined
+from webapp.records import EmptyOutcome, QueryState, Relevance
+
+QUERY_FIGURES = (
+    "precision_at_5",
+    "overall_precision",
+    "reciprocal_rank",
+    "answerable_reciprocal_rank",
+    "success",
+    "response_quality",
+)
+"""The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
+_FROM_VERDICTS = QUERY_FIGURES[:-1]
+# A figure that is not here has no results to be made of, whatever the outcome.
+_EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
+    "answerable_reciprocal_rank": {
+        EmptyOutcome.CORRECT_EMPTY: Undefined.CORRECT_EMPTY,
+        EmptyOutcome.FALSE_NEGATIVE: 0.0,
+        None: Undefined.UNCLASSIFIED,
+    },
+    "success": {
+        EmptyOutcome.CORRECT_EMPTY: 1.0,
+        EmptyOutcome.FALSE_NEGATIVE: 0.0,
+        None: Undefined.UNCLASSIFIED,
+    },
+}
+_WORST = (Relevance.NOT_RELEVANT, EmptyOutcome.FALSE_NEGATIVE)
+_BEST = (Relevance.RELEVANT, EmptyOutcome.CORRECT_EMPTY)
+BEST_QUALITY = 5
+"""The top of the response quality's scale; its foot is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryJudgments:
+    """All that was said about one query under one rule, and what came back for it.
+
+    ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged, and is
+    empty in every other state than results. ``empty_outcome`` counts for an empty list only
+    and is ignored elsewhere, since it belongs to the question. ``quality`` is 0 to 5; the
+    median of several raters may lie between two grades.
+
+    Raises ``ValueError`` for verdicts without results, results without verdicts and a
+    quality outside 0 to 5.
+    """
+
+    state: QueryState
+    verdicts: tuple[Relevance | None, ...] = ()
+    empty_outcome: EmptyOutcome | None = None
+    quality: float | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.verdicts) != (self.state is QueryState.RESULTS):
+            raise ValueError(f"{len(self.verdicts)} verdicts for a query in state {self.state}")
+        if self.quality is not None and not 0 <= self.quality <= BEST_QUALITY:
+            raise ValueError(f"response quality {self.quality} is not within 0 to 5")
+
+
+class Span(NamedTuple):
+    """A figure of one query: its value, and what the finished rating can still make it.
+
+    ``value`` is there once the query is complete and the figure defined. ``lower`` has every
+    open judgment not relevant, an unclassified empty list a false negative and an open
+    quality at 0; ``upper`` has them relevant, a correct empty and 5. Each is ``None`` where
+    that reading leaves the figure undefined, so either may stand without the other. Once
+    nothing is open the three are equal; a response quality settles when it is rated,
+    whether the query is complete or not. Of a list that is known by its counts only
+    (``metrics.counted_lists``) the bounds are the lowest and the highest value that the
+    counts allow, and there is no value where these differ.
+    """
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+
+    @classmethod
+    def settled(cls, value: float | None) -> Span:
+        """The span of a figure that nothing open can change: `value` three times."""
+        return cls(value, value, value)
+
+    @classmethod
+    def rated(cls, quality: float | None) -> Span:
+        """The span of a response quality: settled once it is rated, until then 0 to 5."""
+        return cls(None, 0.0, float(BEST_QUALITY)) if quality is None else cls.settled(quality)
+
+
+class QuerySummary(NamedTuple):
+    """One query's counts and figures under one rule.
+
+    Counts are of results: ``judged_count`` includes "cannot tell" (``unsure_count``).
+    ``first_relevant_rank`` is 1-based, among what is judged so far. ``complete`` when every
+    result is judged or the emptiness classified; a failed call always is, an unreadable
+    answer never; quality is no part of it. ``empty_outcome`` is ``None`` unless the list is
+    empty.
+
+    ``reciprocal_rank`` is the one the headline MRR averages (queries with results only);
+    ``answerable_reciprocal_rank`` equals it there and is 0 for a false negative, which
+    makes it the query's own reciprocal rank. ``success`` is 0 for a failed call, which has
+    no other figure but its quality; an unreadable answer has none at all.
+    """
+
+    state: QueryState
+    results_count: int
+    judged_count: int
+    relevant_count: int
+    not_relevant_count: int
+    unsure_count: int
+    first_relevant_rank: int | None
+    complete: bool
+    empty_outcome: EmptyOutcome | None
+    quality: float | None
+    precision_at_5: Span
+    overall_precision: Span
+    reciprocal_rank: Span
+    answerable_reciprocal_rank: Span
+    success: Span
+    response_quality: Span
+
+    @property
+    def decided_count(self) -> int:
+        """Number of results judged relevant or not relevant: "cannot tell" decides nothing."""
+        return self.relevant_count + self.not_relevant_count
+
+    @property
+    def is_unrated(self) -> bool:
+        """Whether the answer asks for a quality, as every readable one does, and has none."""
+        return self.quality is None and self.state is not QueryState.UNREADABLE
+
+    def span(self, figure: str) -> Span:
+        """The span of `figure`, one of ``QUERY_FIGURES``."""
+        span: Span = getattr(self, figure)
+        return span
+
+
+def summarise(judgments: QueryJudgments) -> QuerySummary:
+    """The counts and figures of one query from what was said about it."""
+    verdicts = judgments.verdicts
+    empty = judgments.state is QueryState.EMPTY
+    complete = _complete(judgments)
+    if complete:
+        found = _figures(judgments.state, verdicts, judgments.empty_outcome)
+        spans = [Span.settled(figure) for figure in found]
+    else:
+        worst, best = _with_all_open(judgments, *_WORST), _with_all_open(judgments, *_BEST)
+        spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]
+    return QuerySummary(
+        state=judgments.state,
+        results_count=len(verdicts),
+        judged_count=len(verdicts) - verdicts.count(None),
+        relevant_count=verdicts.count(Relevance.RELEVANT),
+        not_relevant_count=verdicts.count(Relevance.NOT_RELEVANT),
+        unsure_count=verdicts.count(Relevance.UNSURE),
+        first_relevant_rank=ranking.first_relevant_rank(verdicts),
+        complete=complete,
+        empty_outcome=judgments.empty_outcome if empty else None,
+        quality=judgments.quality,
+        **dict(zip(_FROM_VERDICTS, spans, strict=True)),
+        response_quality=_quality_span(judgments),
+    )
+
+
+def why_undefined(summary: QuerySummary, figure: str) -> Undefined | None:
+    """The reason `figure` (one of ``QUERY_FIGURES``) has no value, ``None`` when it has one."""
+    if summary.span(figure).value is not None:
+        return None
+    if summary.state is QueryState.UNREADABLE:
+        return Undefined.UNREADABLE
+    if figure == "response_quality":
+        return Undefined.UNRATED
+    if summary.state is QueryState.RESULTS:
+        return _why_of_results(summary, figure)
+    reason = _without_results(figure, summary.state, summary.empty_outcome)
+    return reason if isinstance(reason, Undefined) else None
+
+
+def _why_of_results(summary: QuerySummary, figure: str) -> Undefined:
+    if not summary.complete:
+        return Undefined.INCOMPLETE
+    if summary.span(figure) != Span.settled(None):
+        return Undefined.LEFT_OPEN
+    return Undefined.CANNOT_TELL if figure == "success" else Undefined.NOTHING_DECIDED
+
+
+def _complete(judgments: QueryJudgments) -> bool:
+    match judgments.state:
+        case QueryState.RESULTS:
+            return None not in judgments.verdicts
+        case QueryState.EMPTY:
+            return judgments.empty_outcome is not None
+        case QueryState.FAILED:
+            return True
+        case QueryState.UNREADABLE:
+            return False
+
+
+def _quality_span(judgments: QueryJudgments) -> Span:
+    if judgments.state is QueryState.UNREADABLE:
+        return Span.settled(None)
+    return Span.rated(None if judgments.quality is None else float(judgments.quality))
+
+
+def _with_all_open(
+    judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome
+) -> list[float | None]:
+    """What ``_figures`` become with everything open answered `verdict` or `outcome`."""
+    filled = [verdict if said is None else said for said in judgments.verdicts]
+    return _figures(judgments.state, filled, judgments.empty_outcome or outcome)
+
+
+def _figures(
+    state: QueryState, verdicts: Sequence[Relevance | None], outcome: EmptyOutcome | None
+) -> list[float | None]:
+    """Every figure that verdicts make, as ``_FROM_VERDICTS`` names them; ``None`` if undefined."""
+    found: Sequence[float | Undefined]
+    if state is QueryState.RESULTS:
+        found = _of_results(verdicts)
+    else:
+        found = [_without_results(name, state, outcome) for name in _FROM_VERDICTS]
+    return [None if isinstance(one, Undefined) else one for one in found]
+
+
+def _of_results(verdicts: Sequence[Relevance | None]) -> Sequence[float | Undefined]:
+    """The figures of a listed answer, in the order of ``_FROM_VERDICTS``."""
+    rank = ranking.reciprocal_rank(verdicts)
+    return (
+        ranking.precision_at(verdicts),
+        ranking.precision(verdicts),
+        rank,
+        rank,  # of a question that has an answer in any case
+        ranking.success(verdicts),
+    )
+
+
+def _without_results(
+    figure: str, state: QueryState, outcome: EmptyOutcome | None
+) -> float | Undefined:
+    """`figure` of a query that brought no readable result."""
+    if state is QueryState.UNREADABLE:
+        return Undefined.UNREADABLE
+    if state is QueryState.FAILED:
+        return 0.0 if figure == "success" else Undefined.FAILED
+    return _EMPTY_FIGURES.get(figure, {}).get(outcome, Undefined.NO_RESULTS)

@@ -1,0 +1,165 @@
+"""What the numbers about people mean: users of phase 3, and people beside machines.
+
+All texts but the citations are English message ids, as in ``metrics.registry``.
+"""
+
+from __future__ import annotations
+
+from webapp.i18n import mark
+from webapp.metrics.evaluations.automatic_registry import HYNDMAN
+from webapp.metrics.judging.registry import ReadTogether, by_name, explained
+
+BROOKE = (
+    'Brooke, J. (1996). SUS: A "quick and dirty" usability scale. In: Usability Evaluation in '
+    "Industry, 189-194."
+)
+BANGOR = (
+    "Bangor, A., Kortum, P., & Miller, J. (2009). Determining What Individual SUS Scores Mean. "
+    "Journal of Usability Studies 4(3), 114-123."
+)
+FIELD = "Field, C. A., & Welsh, A. H. (2007). Bootstrapping clustered data. JRSS B 69(3), 369-390."
+COHEN = (
+    "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and "
+    "Psychological Measurement 20, 37-46."
+)
+SPEARMAN = (
+    "Spearman, C. (1904). The proof and measurement of association between two things. American "
+    "Journal of Psychology 15, 72-101."
+)
+KENDALL = (
+    "Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239-251."
+)
+ANSWERS_TIMED = mark("answers whose duration is known")
+JUDGED_BY_BOTH = mark("verdicts that both the machine and a person gave")
+GRADED_ITEMS = mark("items that have the figure and a person's grade")
+ONE_VALUE = mark("No value where one side says the same of everything.")
+AN_ORDER = mark("1 is the same order, −1 the opposite one, 0 none in common.")
+
+
+USER_MEASURES = by_name(
+    explained(
+        "sus",
+        mark("Usability (SUS)"),
+        mark("How usable the chatbot was to those who used it, by ten statements."),
+        mark("2.5 × (sum of (answer − 1) over odd items + sum of (5 − answer) over even items)"),
+        mark("participants who answered all ten items"),
+        mark("A questionnaire with an item left out has no score."),
+        mark("Its interval is Student's t interval over participants, cut at 0 and 100."),
+        source=f"{BROOKE} {BANGOR}",
+        unit="score 0-100",
+        reading=mark(
+            "It is no percentage. As a rule of thumb 68 is the middle of many systems, from about "
+            "71 people call it good, from about 85 excellent."
+        ),
+    ),
+    explained(
+        "participant_interval",
+        mark("Interval over participants"),
+        mark("How far a figure of phase 3 would move had other people taken part."),
+        mark(
+            "the 2.5% and 97.5% quantiles of the mean over questions, participants drawn again "
+            "with all their questions"
+        ),
+        mark("the resamples"),
+        mark("None for fewer than two participants."),
+        mark("Ten people with ten questions each are ten people, not a hundred questions."),
+        source=FIELD,
+        unit="difference",
+    ),
+    explained(
+        "latency_p50",
+        mark("Median response time"),
+        mark("The time within which half of the answers came."),
+        mark("the 50th percentile, by straight line between two durations"),
+        ANSWERS_TIMED,
+        source=HYNDMAN,
+        unit="ms",
+    ),
+    explained(
+        "latency_p95",
+        mark("Slow response time"),
+        mark("The time within which 95 of 100 answers came."),
+        mark("the 95th percentile, by straight line between two durations"),
+        ANSWERS_TIMED,
+        source=HYNDMAN,
+        unit="ms",
+        reading=mark("What the most patient users wait for: read it with the median."),
+    ),
+    explained(
+        "latency_mean",
+        mark("Mean response time"),
+        mark("The time an answer took on average."),
+        mark("sum of the durations / answers"),
+        ANSWERS_TIMED,
+        unit="ms",
+        reading=mark("A few slow answers lift it: far above the median, they are few and slow."),
+    ),
+)
+"""The numbers about users and their waiting."""
+
+MACHINE_MEASURES = by_name(
+    explained(
+        "machine_kappa",
+        mark("Kappa of machine and people"),
+        mark("How far a machine's verdicts agree with people's, beyond chance."),
+        mark("(Pa − Pe) / (1 − Pe)"),
+        JUDGED_BY_BOTH,
+        ONE_VALUE,
+        source=COHEN,
+    ),
+    explained(
+        "machine_precision",
+        mark("Precision of the machine"),
+        mark("How much of what the machine passes people pass too."),
+        mark("passed by both / passed by the machine"),
+        mark("what the machine passed and a person judged"),
+        mark("No value where the machine passed nothing."),
+        source="Manning, C. D., Raghavan, P., & Schütze, H. (2008), chapter 8.",
+    ),
+    explained(
+        "machine_recall",
+        mark("Recall of the machine"),
+        mark("How much of what people pass the machine passes too."),
+        mark("passed by both / passed by people"),
+        mark("what people passed and the machine judged"),
+        mark("No value where people passed nothing."),
+        source="Manning, C. D., Raghavan, P., & Schütze, H. (2008), chapter 8.",
+    ),
+    explained(
+        "spearman",
+        mark("Spearman's rho"),
+        mark("Whether a figure puts items in the order in which people grade them."),
+        mark("Pearson's correlation of the ranks, ties at their middle"),
+        GRADED_ITEMS,
+        ONE_VALUE,
+        source=SPEARMAN,
+        unit="difference",
+        reading=AN_ORDER,
+    ),
+    explained(
+        "kendall",
+        mark("Kendall's tau-b"),
+        mark("Whether a figure puts pairs of items the way round people do."),
+        mark("(pairs alike − pairs opposite) / √(pairs untied in one × pairs untied in the other)"),
+        GRADED_ITEMS,
+        ONE_VALUE,
+        source=KENDALL,
+        unit="difference",
+        reading=AN_ORDER,
+    ),
+)
+"""How well an automatic figure stands for people."""
+
+MACHINE_ADVICE = (
+    ReadTogether(
+        ("machine_precision", "machine_recall"),
+        mark("high and low"),
+        mark("the machine is strict: what it passes is good, but it fails much that is."),
+    ),
+    ReadTogether(
+        ("machine_precision", "machine_recall"),
+        mark("low and high"),
+        mark("the machine is lenient: it passes nearly everything."),
+    ),
+)
+"""How to read a machine's two rates."""

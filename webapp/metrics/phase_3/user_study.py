@@ -1,0 +1,270 @@
+"""Phase 3 summed up: what each participant asked and judged, and what all of it comes to.
+
+It is a summary and no comparison: everybody asks questions of their own, so nothing is
+paired. A figure over all is the mean over all questions, as everywhere; its interval is over
+the participants who asked them (see ``clustered``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, figures
+from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.summaries import QueryRow
+from webapp.metrics.judging.totals import Sum, Totals
+from webapp.metrics.phase_3.clustered import ClusteredMean, clustered_mean
+from webapp.metrics.phase_3.usability_summary import UsabilitySummary, usability_summary
+from webapp.records import Card, QueryState, Relevance
+
+FIGURES = tuple(name for name in HEADLINES if name != "composite")
+"""The figures of phase 3: all but the composite, which is for comparing with older reports."""
+
+
+_NOTHING_TO_RATE = {QueryState.FAILED, QueryState.UNREADABLE}
+
+
+class Stage(StrEnum):
+    """How far a participant has come."""
+
+    INVITED = "invited"
+    AGREED = "agreed"
+    ASKING = "asking"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCard:
+    """One property that was shown, and what the participant said of it; ``None`` is unjudged."""
+
+    rank: int
+    card: Card
+    verdict: Relevance | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    """A question as it was asked; ``row`` is the answer judged, ``None`` while there is none.
+
+    ``number`` counts the participant's questions from 1. ``state`` is the question's: waiting,
+    asking, interrupted, failed, answered, given up.
+    """
+
+    number: int
+    question: str
+    category: str
+    conversation: int
+    state: str
+    asked_at: datetime
+    answered_at: datetime | None
+    response: str
+    row: QueryRow | None
+    cards: tuple[JudgedCard, ...]
+
+    @property
+    def asks_for_a_rating(self) -> bool:
+        """Whether there is an answer to rate: not after a failed call, nor if unreadable."""
+        return self.row is not None and self.row.summary.state not in _NOTHING_TO_RATE
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether there is an answer to rate, with every verdict and its quality given."""
+        if self.row is None or not self.asks_for_a_rating:
+            return False
+        return self.row.summary.complete and not self.row.summary.is_unrated
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """Something a participant wrote: "note 3" on a question, or "helped" and "missing"."""
+
+    name: str
+    text: str
+    themes: tuple[str, ...]
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A participant by pseudonym, with all they gave; ``consent`` is the version agreed to."""
+
+    id: int
+    number: int
+    pseudonym: str
+    consent: int | None
+    agreed_at: datetime | None
+    finished_at: datetime | None
+    questions_left: int
+    answers: tuple[OwnAnswer, ...]
+    usability: tuple[int | None, ...]
+    usability_score: float | Undefined
+    comments: tuple[Comment, ...]
+
+    @property
+    def stage(self) -> Stage:
+        """How far the participant has come."""
+        if self.finished_at is not None:
+            return Stage.FINISHED
+        if self.answers:
+            return Stage.ASKING
+        return Stage.INVITED if self.agreed_at is None else Stage.AGREED
+
+    @property
+    def rows(self) -> tuple[QueryRow, ...]:
+        """The questions that got an answer or were given up."""
+        return tuple(answer.row for answer in self.answers if answer.row is not None)
+
+    @property
+    def n_rated(self) -> int:
+        """How many answers are rated in full."""
+        return sum(answer.is_rated for answer in self.answers)
+
+    @property
+    def n_to_rate(self) -> int:
+        """How many answers ask for a rating, rated ones among them."""
+        return sum(answer.asks_for_a_rating for answer in self.answers)
+
+    @property
+    def n_failed(self) -> int:
+        """How many questions were left after their call failed."""
+        return sum(row.summary.state is QueryState.FAILED for row in self.rows)
+
+    @property
+    def n_unreadable(self) -> int:
+        """How many answers could not be read."""
+        return sum(row.summary.state is QueryState.UNREADABLE for row in self.rows)
+
+    @property
+    def totals(self) -> Totals:
+        """What the figures of this participant are made of."""
+        return Totals.of(row.summary for row in self.rows)
+
+    @property
+    def figures(self) -> Mapping[str, Figure]:
+        """The headline figures over this participant's own questions."""
+        return figures(self.totals)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryLine:
+    """The questions of one category ("" is none yet), whoever asked them."""
+
+    category: str
+    n_questions: int
+    n_people: int
+    figures: Mapping[str, ClusteredMean]
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeLine:
+    """What is said under one theme ("" is none yet), with who said it."""
+
+    theme: str
+    n_people: int
+    comments: tuple[tuple[Person, Comment], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UserStudyReport:
+    """What every page and file of phase 3 prints.
+
+    ``people`` are in the order they came, those invited and yet to agree among them.
+    ``declined`` and ``withdrawn`` are counts, all that is left of those. ``judged_until`` is
+    when the last judgment was given, ``None`` before the first.
+    """
+
+    study: str
+    search_method: str
+    llm: str
+    most_questions: int
+    people: tuple[Person, ...]
+    declined: int
+    withdrawn: int
+    judged_until: datetime | None
+    settings: Resampling
+    version: str
+    figures: Mapping[str, ClusteredMean]
+    categories: tuple[CategoryLine, ...]
+    themes: tuple[ThemeLine, ...]
+    usability: UsabilitySummary
+
+    @property
+    def taking_part(self) -> tuple[Person, ...]:
+        """Those who agreed."""
+        return tuple(person for person in self.people if person.agreed_at is not None)
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions were asked, those without an answer among them."""
+        return sum(len(person.answers) for person in self.people)
+
+    @property
+    def n_failed(self) -> int:
+        """How many questions were left after their call failed."""
+        return sum(person.n_failed for person in self.people)
+
+    @property
+    def n_unreadable(self) -> int:
+        """How many answers could not be read."""
+        return sum(person.n_unreadable for person in self.people)
+
+
+def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[str, ClusteredMean]:
+    """The figures over all questions of `people`, one ``Totals`` each, intervals over people.
+
+    A question whose rating is open is in no figure it is open for, as in a figure so far.
+    """
+    return {name: clustered_mean([_sum(own, name) for own in people], settings) for name in FIGURES}
+
+
+def by_category(people: Sequence[Person], settings: Resampling) -> tuple[CategoryLine, ...]:
+    """The questions by category, most questions first, those without one last."""
+    names = {answer.category for person in people for answer in person.answers}
+    lines = [_category(people, name, settings) for name in names]
+    return tuple(
+        sorted(lines, key=lambda line: (not line.category, -line.n_questions, line.category))
+    )
+
+
+def by_theme(people: Iterable[Person]) -> tuple[ThemeLine, ...]:
+    """The comments by theme, most said first; a comment stands under each theme it has.
+
+    Comments without a theme come last, under "".
+    """
+    found: dict[str, list[tuple[Person, Comment]]] = {}
+    for person in people:
+        for comment in person.comments:
+            for theme in comment.themes or ("",):
+                found.setdefault(theme, []).append((person, comment))
+    lines = (
+        ThemeLine(theme, len({person.number for person, _ in said}), tuple(said))
+        for theme, said in found.items()
+    )
+    return tuple(sorted(lines, key=lambda line: (not line.theme, -len(line.comments), line.theme)))
+
+
+def usability_of(people: Iterable[Person]) -> UsabilitySummary:
+    """The usability scores of those who answered all ten items, summed up."""
+    scores = (person.usability_score for person in people)
+    return usability_summary([score for score in scores if not isinstance(score, Undefined)])
+
+
+def _sum(totals: Totals, figure: str) -> Sum:
+    if figure == "coverage":
+        return Sum(totals.n_with_results, totals.n_counted)
+    return totals.sums[MEANS[figure]]
+
+
+def _category(people: Sequence[Person], name: str, settings: Resampling) -> CategoryLine:
+    own = [[a for a in person.answers if a.category == name] for person in people]
+    totals = [Totals.of(a.row.summary for a in answers if a.row) for answers in own]
+    return CategoryLine(
+        category=name,
+        n_questions=sum(map(len, own)),
+        n_people=sum(1 for answers in own if answers),
+        figures=clustered_figures(totals, settings),
+    )

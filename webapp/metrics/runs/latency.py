@@ -1,0 +1,46 @@
+"""How long a chatbot took to answer: the median, the slow end and the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite
+from typing import TypeGuard
+
+from webapp.metrics.judging.running_means import Mean, Percentiles
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds over the `n` answers whose duration is known."""
+
+    p50: float
+    p95: float
+    mean: float
+    n: int
+
+
+def latency(stated: Iterable[object]) -> Latency | None:
+    """Median, 95th percentile (linear interpolation) and mean of the durations in `stated`.
+
+    What is no number from 0 up is no duration: it is left out, and ``None`` is returned where
+    nothing is left. One duration is every percentile.
+
+    >>> latency([1000, None, 3000, "slow"])
+    Latency(p50=2000.0, p95=2900.0, mean=2000.0, n=2)
+    """
+    percentiles, mean = Percentiles(), Mean()
+    for value in stated:
+        if _is_duration(value):
+            percentiles.add(value)
+            mean.add(value)
+    p50, p95 = percentiles.at(0.5, 0.95)
+    if p50 is None or p95 is None or mean.value is None:
+        return None
+    return Latency(p50, p95, mean.value, mean.n)
+
+
+def _is_duration(value: object) -> TypeGuard[float]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isfinite(value) and value >= 0

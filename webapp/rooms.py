@@ -1,0 +1,36 @@
+"""The rooms of the house: a capability has the same word in every layer.
+
+Each layer has a folder per room. The core rates, counts and compares; a wing adds to it, and goes
+when its name here and its folders are deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+CORE = ("runs", "rating", "judging", "study", "people", "agreement", "comparisons", "exports")
+WINGS = (
+    "gold",
+    "evaluations",
+    "machine_judges",
+    "phase_3",
+    "proof_packs",
+    "offline",
+    "collecting",
+    "backups",
+)
+ROOMS = (*CORE, *WINGS)
+
+
+def contributions(layer: str, name: str) -> Iterator[ModuleType]:
+    """Yield the module `name` of every room of `layer` that has one, the core's first.
+
+    ``contributions("web", "pages")`` begins with ``webapp.web.rating.pages``.
+    """
+    for room in ROOMS:
+        folder = f"webapp.{layer}.{room}"
+        if find_spec(folder) and find_spec(f"{folder}.{name}"):
+            yield import_module(f"{folder}.{name}")

@@ -1,0 +1,318 @@
+"""Disputed judged things and the verdict that settles each, by whom and why.
+
+The most disputed come first: the closest vote (the smallest margin, as a share of the
+decided votes), then the one with more votes, then the order of the questions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from fractions import Fraction
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import (
+    Adjudication,
+    JudgedThing,
+    LogEntry,
+    Property,
+    Query,
+    QueryRating,
+    Question,
+    Rater,
+    Study,
+)
+from webapp.records import Card, EmptyOutcome, Relevance
+from webapp.services.judging.judged_things import from_row
+from webapp.services.rating import orders, pages
+from webapp.services.rating.orders import Purpose
+from webapp.services.rating.pages import Turn
+from webapp.services.runs import provenance
+from webapp.services.runs.provenance import LabelCounts, Votes, in_study
+from webapp.services.study import studies
+
+MOST_REASON = 2_000
+NAMES_SHOWN = "show rater names"
+
+
+class UnknownThing(LookupError):
+    """No run of the study shows such a judged thing."""
+
+
+class NotDisputed(Exception):
+    """The raters' decided verdicts do not differ, and nothing was settled before."""
+
+
+class UnfitVerdict(ValueError):
+    """The verdict is not one that this kind of judged thing can have."""
+
+
+class ReasonMissing(ValueError):
+    """A verdict that settles a dispute needs its reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One rater's verdict, and their notes on the question's answers.
+
+    ``number`` (from 1) is drawn anew for every judged thing, so that nobody's habits can
+    be followed; ``name`` is ``None`` while names are hidden.
+    """
+
+    number: int
+    name: str | None
+    verdict: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The adjudicator's word on a judged thing."""
+
+    verdict: str
+    reason: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """One judged thing to settle; ``card`` is its fullest version, ``None`` for emptiness.
+
+    ``earlier`` is the conversation that a context-dependent question rests on. ``tally``
+    counts each verdict, the most frequent first. ``disputed`` is false where raters have
+    come to agree since it was settled.
+    """
+
+    thing_id: int
+    position: int
+    question: str
+    category: str
+    earlier: tuple[Turn, ...]
+    card: Card | None
+    votes: tuple[Vote, ...]
+    tally: Mapping[str, int]
+    disputed: bool
+    settlement: Settlement | None
+
+
+@dataclass(frozen=True, slots=True)
+class Docket:
+    """What is disputed, what is settled, and where the final labels come from."""
+
+    open: tuple[Dispute, ...]
+    settled: tuple[Dispute, ...]
+    counts: LabelCounts
+    names_shown: bool
+
+
+def docket(session: Session, study: Study) -> Docket:
+    """Return every dispute of the study, the most disputed first, and the settled ones."""
+    cast = provenance.votes(session, study, in_study(study))
+    settled = _settled(session)
+    wanted = {
+        thing: by_rater
+        for thing, by_rater in cast.items()
+        if thing in settled or provenance.is_disputed(by_rater.values())
+    }
+    found = _disputes(session, study, wanted, settled)
+    return Docket(
+        open=tuple(one for one in found if one.settlement is None),
+        settled=tuple(one for one in found if one.settlement is not None),
+        counts=provenance.label_counts(cast, settled),
+        names_shown=names_shown(session, study),
+    )
+
+
+def adjudicate(
+    session: Session, rater: Rater, thing_id: int, verdict: str, reason: str, now: datetime
+) -> None:
+    """Settle a dispute, or settle it anew; who, when and what stood before is logged.
+
+    Raises ``UnknownThing``, ``NotDisputed``, ``UnfitVerdict`` and ``ReasonMissing``.
+    """
+    thing, before = _locked(session, rater.study, thing_id)
+    fit: type[StrEnum] = EmptyOutcome if thing.property_id is None else Relevance
+    if verdict not in list(fit):
+        raise UnfitVerdict(verdict)
+    if not reason.strip():
+        raise ReasonMissing
+    old = None if before is None else _told(session, before)
+    settled = before or Adjudication(judged_thing_id=thing_id)
+    settled.verdict, settled.reason = verdict, reason.strip()[:MOST_REASON]
+    settled.rater_id, settled.at = rater.id, now
+    session.add(settled)
+    subject = _subject(session, thing)
+    studies.log(session, rater.study, "adjudicate", subject, old, _told(session, settled), now)
+
+
+def withdraw(session: Session, rater: Rater, thing_id: int, now: datetime) -> None:
+    """Take a settlement back, logged with who did; where there is none nothing happens.
+
+    Raises ``UnknownThing`` and ``NotDisputed``.
+    """
+    thing, before = _locked(session, rater.study, thing_id)
+    if before is not None:
+        old, subject = _told(session, before), _subject(session, thing)
+        by = f"({rater.name})"
+        studies.log(session, rater.study, "withdraw adjudication", subject, old, by, now)
+        session.delete(before)
+
+
+def names_shown(session: Session, study: Study) -> bool:
+    """Whether the adjudicator sees the raters' names: the log's last word on it."""
+    last = session.scalar(
+        select(LogEntry.new)
+        .where(LogEntry.study_id == study.id, LogEntry.action == NAMES_SHOWN)
+        .order_by(LogEntry.id.desc())
+        .limit(1)
+    )
+    return last == str(True)
+
+
+def show_names(session: Session, rater: Rater, *, shown: bool, now: datetime) -> None:
+    """Show or hide the raters' names while adjudicating; a change is logged with who made it."""
+    before = names_shown(session, rater.study)
+    if shown != before:
+        old, new = str(before), str(shown)
+        studies.log(session, rater.study, NAMES_SHOWN, rater.name, old, new, now)
+
+
+def _settled(session: Session) -> dict[int, Settlement]:
+    rows = session.execute(
+        select(Adjudication, Rater.name).join(Rater, Rater.id == Adjudication.rater_id)
+    )
+    return {
+        row.judged_thing_id: Settlement(row.verdict, row.reason, name, row.at) for row, name in rows
+    }
+
+
+def _disputes(
+    session: Session,
+    study: Study,
+    cast: Mapping[int, Votes],
+    settled: Mapping[int, Settlement],
+) -> list[Dispute]:
+    """Return the judged things on which the votes `cast` were given, in the docket's order."""
+    rows = session.execute(
+        select(JudgedThing, Question)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(JudgedThing.id.in_(list(cast)))
+    )
+    witnesses = _Witnesses.of(session, study)
+    found = [
+        Dispute(
+            thing_id=thing.id,
+            position=question.position,
+            question=question.text,
+            category=question.category,
+            earlier=_earlier(session, thing),
+            card=None if thing.card is None else from_row(thing.card),
+            votes=witnesses.votes(thing, cast[thing.id]),
+            tally=dict(Counter(sorted(cast[thing.id].values())).most_common()),
+            disputed=provenance.is_disputed(cast[thing.id].values()),
+            settlement=settled.get(thing.id),
+        )
+        for thing, question in rows
+    ]
+    return sorted(found, key=_urgency)
+
+
+def _earlier(session: Session, thing: JudgedThing) -> tuple[Turn, ...]:
+    """Return the conversation a judged thing belongs to, if it depends on one."""
+    if thing.run_id is None:
+        return ()
+    query = session.scalar(
+        select(Query).where(Query.run_id == thing.run_id, Query.question_id == thing.question_id)
+    )
+    return pages.earlier_turns(session, query) if query else ()
+
+
+def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
+    """Return what the docket is sorted by: the closest vote, then the most votes."""
+    given = [vote.verdict for vote in dispute.votes]
+    decided = provenance.decided(given).total()
+    return provenance.margin(given), -decided, dispute.position, dispute.thing_id
+
+
+@dataclass(frozen=True, slots=True)
+class _Witnesses:
+    """The study's raters as the adjudicator may know them, with their notes."""
+
+    secret: str
+    names: Mapping[int, str]
+    shown: bool
+    notes: Mapping[tuple[int, int], Collection[tuple[str, str]]]
+
+    @classmethod
+    def of(cls, session: Session, study: Study) -> _Witnesses:
+        names = {rater.id: rater.name for rater in studies.raters(session, study)}
+        return cls(study.order_secret, names, names_shown(session, study), _notes(session, study))
+
+    def votes(self, thing: JudgedThing, cast: Votes) -> tuple[Vote, ...]:
+        """Return the votes in an order that says nothing, unless names are shown."""
+        ordered = sorted(cast, key=None if self.shown else lambda rater: self._key(thing, rater))
+        return tuple(
+            Vote(
+                number=number,
+                name=self.names[rater_id] if self.shown else None,
+                verdict=cast[rater_id],
+                notes=self._notes(thing, rater_id),
+            )
+            for number, rater_id in enumerate(ordered, start=1)
+        )
+
+    def _key(self, thing: JudgedThing, rater_id: int) -> bytes:
+        return orders.draw(self.secret, Purpose.VOTES, thing.id, rater_id)
+
+    def _notes(self, thing: JudgedThing, rater_id: int) -> tuple[str, ...]:
+        """Return the rater's notes on the answers in which the thing may have stood."""
+        given = self.notes.get((thing.question_id, rater_id), ())
+        texts = (text for run_id, text in given if thing.run_id in {None, run_id})
+        return tuple(dict.fromkeys(texts))
+
+
+def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tuple[str, str]]]:
+    """Return run and text of all notes, by question and rater."""
+    rows = session.execute(
+        select(Query.question_id, QueryRating.rater_id, Query.run_id, QueryRating.notes)
+        .join(Query, Query.id == QueryRating.query_key)
+        .where(in_study(study), QueryRating.notes != "")
+        .order_by(Query.id)
+    )
+    found: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
+    for question_id, rater_id, run_id, text in rows:
+        found[question_id, rater_id].append((run_id, text))
+    return found
+
+
+def _locked(
+    session: Session, study: Study, thing_id: int
+) -> tuple[JudgedThing, Adjudication | None]:
+    """Return a judged thing that may be settled, once nobody else is settling it."""
+    thing = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
+    cast = provenance.votes(session, study, in_study(study))
+    if thing is None or thing_id not in cast:
+        raise UnknownThing(thing_id)
+    before = session.get(Adjudication, thing_id)
+    if before is None and not provenance.is_disputed(cast[thing_id].values()):
+        raise NotDisputed(thing_id)
+    return thing, before
+
+
+def _subject(session: Session, thing: JudgedThing) -> str:
+    """Return a judged thing as the log names it."""
+    position = session.get_one(Question, thing.question_id).position
+    found = session.get(Property, thing.property_id) if thing.property_id is not None else None
+    return f"{position} {found.identity}/{thing.content}" if found else f"{position} emptiness"
+
+
+def _told(session: Session, settled: Adjudication) -> str:
+    """Return a settlement as the log keeps it."""
+    by = session.get_one(Rater, settled.rater_id).name
+    return f"{settled.verdict} ({by}): {settled.reason}"

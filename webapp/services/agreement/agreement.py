@@ -1,0 +1,172 @@
+"""How far the raters of a study agree: with one another, and each with themselves.
+
+What is compared is what a run of the study shows or left empty; a removed rater's judgments
+count as long as they are kept.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeAlias
+
+from sqlalchemy import Select, and_, case, func, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from webapp.db.models import (
+    Event,
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    Question,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Run,
+    Study,
+    Task,
+)
+from webapp.metrics.agreement.agreement import Bootstrap
+from webapp.metrics.agreement.report import (
+    AgreementReport,
+    Consistency,
+    Item,
+    Kind,
+    consistency,
+    of_kind,
+)
+from webapp.services.judging import verdicts
+from webapp.services.judging.verdicts import Scope
+from webapp.services.rating.pool import REPEAT
+from webapp.services.study import studies
+
+INTERVALS = Bootstrap(resamples=1000)
+
+_Said: TypeAlias = "tuple[str | float | None, str | float | None]"
+
+
+def report(
+    session: Session,
+    study: Study,
+    *,
+    kinds: Iterable[Kind] = Kind,
+    bootstrap: Bootstrap = INTERVALS,
+) -> AgreementReport:
+    """Return how far the study's raters agree on each of `kinds`, and with themselves."""
+    raters, wanted = studies.raters(session, study), tuple(kinds)
+    names = [rater.name for rater in raters]
+    return AgreementReport(
+        raters=tuple(names),
+        kinds=tuple(
+            of_kind(kind, names, items(session, study, kind, raters), bootstrap) for kind in wanted
+        ),
+        repeats=_repeats(session, raters, wanted, bootstrap),
+        bootstrap=bootstrap,
+    )
+
+
+def items(session: Session, study: Study, kind: Kind, raters: Sequence[Rater]) -> list[Item]:
+    """Return what can be agreed on, in question order, with what each of `raters` said."""
+    scope: Scope = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
+    said: dict[int, dict[str, str | float]] = defaultdict(dict)
+    for rater in raters:
+        own = by_rater[rater.id]
+        given: Mapping[int, str | float] = own.quality if kind is Kind.QUALITY else own.by_thing
+        for key, value in given.items():
+            said[key][rater.name] = value
+    subject = Event.query_key if kind is Kind.QUALITY else Event.judged_thing_id
+    since = _first_judged(session, subject, "quality" if kind is Kind.QUALITY else "verdict")
+    return [
+        Item(category, said.get(key, {}), since.get(key))
+        for key, category in _asked(session, scope, kind)
+    ]
+
+
+def _asked(session: Session, scope: Scope, kind: Kind) -> list[tuple[int, str]]:
+    """Return the key and category of every judged thing or answer in `scope`."""
+    if kind is Kind.QUALITY:
+        wanted = select(Query.id, Question.category).join(Question).where(scope)
+        key = Query.id
+    else:
+        is_card = JudgedThing.property_id.is_not(None)
+        wanted = (
+            select(JudgedThing.id, Question.category)
+            .join(Question, Question.id == JudgedThing.question_id)
+            .where(
+                JudgedThing.id.in_(verdicts.judged_things(scope)),
+                is_card if kind is Kind.CARDS else ~is_card,
+            )
+        )
+        key = JudgedThing.id
+    in_order = wanted.order_by(Question.question_set_id, Question.position, key)
+    return [(key, category) for key, category in session.execute(in_order)]
+
+
+def _first_judged(
+    session: Session, subject: InstrumentedAttribute[int | None], changed: str
+) -> dict[int | None, datetime]:
+    """Return when a person first judged each thing, or first graded each answer."""
+    made_at = case(
+        (Event.client_time < Event.received_at, Event.client_time), else_=Event.received_at
+    )
+    rows = session.execute(
+        select(subject, func.min(made_at))
+        .join(Rater, Rater.id == Event.rater_id)
+        .where(
+            Rater.is_machine.is_(False),
+            Event.field == changed,
+            Event.new.is_not(None),
+            subject.is_not(None),
+        )
+        .group_by(subject)
+    )
+    return {key: first for key, first in rows}  # noqa: C416 - a result with keys is no pairs
+
+
+def _repeats(
+    session: Session, raters: Sequence[Rater], kinds: Sequence[Kind], bootstrap: Bootstrap
+) -> tuple[Consistency, ...]:
+    found: dict[tuple[int, Kind], list[_Said]] = defaultdict(list)
+    for rater_id, is_card, *said in session.execute(_verdicts_again()):
+        found[rater_id, Kind.CARDS if is_card else Kind.EMPTY_LISTS].append((said[0], said[1]))
+    for rater_id, standing, second in session.execute(_grades_again()):
+        found[rater_id, Kind.QUALITY].append((standing, second))
+    return tuple(
+        consistency(rater.name, kind, found[rater.id, kind], bootstrap)
+        for kind in kinds
+        for rater in raters
+        if (rater.id, kind) in found
+    )
+
+
+def _verdicts_again() -> Select[int, bool, str | None, str | None]:
+    """Return the statement over the repeats: rater, whether of a card, standing and second."""
+    is_card = JudgedThing.property_id.is_not(None)
+    same = and_(
+        Judgment.rater_id == Task.rater_id, Judgment.judged_thing_id == Repeat.judged_thing_id
+    )
+    return (
+        select(Task.rater_id, is_card, Judgment.verdict, Repeat.verdict)
+        .join_from(Repeat, Task, Task.id == Repeat.task_id)
+        .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
+        .outerjoin(Judgment, same)
+        .where(Task.kind == REPEAT)
+        .order_by(Repeat.task_id, Repeat.judged_thing_id)
+    )
+
+
+def _grades_again() -> Select[int, int | None, int | None]:
+    """Return the statement over the grades given again: rater, standing and second."""
+    same = and_(
+        QueryRating.rater_id == Task.rater_id, QueryRating.query_key == RepeatRating.query_key
+    )
+    return (
+        select(Task.rater_id, QueryRating.quality, RepeatRating.quality)
+        .join_from(RepeatRating, Task, Task.id == RepeatRating.task_id)
+        .outerjoin(QueryRating, same)
+        .where(Task.kind == REPEAT)
+        .order_by(RepeatRating.task_id, RepeatRating.query_key)
+    )

@@ -1,0 +1,135 @@
+"""Runs judged by hand apart from one another, side by side: what the command and the page share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from webapp.importers.gold import manual_input
+from webapp.importers.runs import json_runs
+from webapp.importers.runs.property_identity import identity
+from webapp.metrics.agreement.contradictions import ConflictReport, Verdict, conflicts
+from webapp.records import Problem, ReadRun
+
+RUN_FILE = "results.json"
+MANUAL_FILE = "manual_input.json"
+
+
+class SameFolderTwice(ValueError):
+    """Two runs cannot be told apart: they come from one and the same folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two files of a run judged by hand: its answers and the verdicts on them."""
+
+    name: str
+    run_file: bytes
+    manual_file: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """A run with the verdicts by hand on its cards, and what is wrong with its two files."""
+
+    name: str
+    read: ReadRun
+    verdicts: tuple[Verdict, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The conflict report of some runs, and what makes it readable.
+
+    ``questions`` has each question's text by query id, ``titles`` each property's by
+    identity, both as the first run that has one puts it.
+    """
+
+    report: ConflictReport
+    questions: Mapping[int, str]
+    titles: Mapping[str, str]
+    problems: tuple[Problem, ...]
+
+
+def judged_runs(pairs: Sequence[Pair]) -> list[JudgedRun]:
+    """Return the runs that pairs of a results.json (V2) and a manual_input.json make.
+
+    Runs of one name are told apart by a number. Raises ``ImportRefused`` for a file of which
+    nothing can be used.
+    """
+    names = _distinct([pair.name for pair in pairs])
+    return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
+
+
+def in_folders(files: Mapping[str, bytes]) -> tuple[list[Pair], list[str]]:
+    """Return the pairs among `files` (by path, slashes between), and the incomplete folders.
+
+    Other files are not looked at.
+
+    >>> found, incomplete = in_folders({f"s/a/{RUN_FILE}": b"1", f"s/a/{MANUAL_FILE}": b"2"})
+    >>> found, incomplete
+    ([Pair(name='a', run_file=b'1', manual_file=b'2')], [])
+    """
+    folders: dict[tuple[str, ...], dict[str, bytes]] = {}
+    for path, data in files.items():
+        *folder, name = path.split("/")
+        if name in {RUN_FILE, MANUAL_FILE}:
+            folders.setdefault(tuple(folder), {})[name] = data
+    names = dict(zip(folders, run_names(list(folders)), strict=True))
+    complete = [folder for folder, held in folders.items() if len(held) == 2]
+    pairs = [Pair(names[at], folders[at][RUN_FILE], folders[at][MANUAL_FILE]) for at in complete]
+    return pairs, [names[folder] for folder in folders if folder not in complete]
+
+
+def compare(judged: Sequence[JudgedRun]) -> Comparison:
+    """Return where the verdicts on the same property of the same question contradict."""
+    verdicts = [verdict for run in judged for verdict in run.verdicts]
+    queries = [query for run in reversed(judged) for query in run.read.queries]
+    cards = [card for query in queries for card in query.cards]
+    return Comparison(
+        report=conflicts(verdicts, [run.name for run in judged]),
+        questions={query.query_id: query.question for query in queries},
+        titles={identity(card): card.title for card in cards},
+        problems=tuple(problem for run in judged for problem in run.problems),
+    )
+
+
+def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return each folder's own name, with as many of its parents' as tell it from the others.
+
+    A folder is the parts of its path. Raises ``SameFolderTwice``.
+
+    >>> run_names([("a", "hybrid"), ("b", "hybrid"), ("b", "api_only")])
+    ['a/hybrid', 'b/hybrid', 'api_only']
+    """
+    if len(set(folders)) < len(folders):
+        raise SameFolderTwice
+    return [_shortest_tail(own, [other for other in folders if other != own]) for own in folders]
+
+
+def _judged_run(name: str, pair: Pair) -> JudgedRun:
+    read = json_runs.read(f"{name}/{RUN_FILE}", pair.run_file)
+    manual = manual_input.read(f"{name}/{MANUAL_FILE}", pair.manual_file)
+    return JudgedRun(
+        name=name,
+        read=read,
+        verdicts=manual_input.verdicts(manual, read, name),
+        problems=(*manual.problems, *manual_input.check_places(manual, read)),
+    )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return `names`, each repetition with a number that no other name has."""
+    found: list[str] = []
+    for name in names:
+        candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
+        found.append(next(free for free in candidates if free not in found))
+    return found
+
+
+def _shortest_tail(own: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> str:
+    depth = 1
+    while any(other[-depth:] == own[-depth:] for other in others):
+        depth += 1
+    return "/".join(own[-depth:])

@@ -1,0 +1,1 @@
+"""Backups and moves: use cases."""

@@ -1,0 +1,416 @@
+"""The whole database as one file, taken while it is in use, and put back.
+
+A backup is a zip of two members: a description (``backup.json``), and all rows as a SQLite
+database, from whichever engine they came. It goes to a file beside the wanted one, is synced to
+disk, and then takes its name, so that a backup is there whole or not at all.
+
+A restore takes rows and nothing else out of the file: they are read from the tables that a
+version of ours has, and written into new tables made here.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
+from sqlalchemy import inspect, select
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from webapp.config import sqlite_url
+from webapp.db import postgres_schemas, sqlite_files
+from webapp.db.engine import Database, known_versions
+from webapp.db.models import Adjudication, Judgment, Query, QueryRating, QuerySummary
+from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.services.backups import moving
+
+KIND = "relevansi backup"
+ABOUT = "backup.json"
+CONTENT = "database.sqlite"
+EMPTY_SCHEMA = "before-restore"
+"""Where PostgreSQL's tables without rows wait until they can go."""
+MOST_ABOUT = 2**20
+PIECE = 2**20
+MOST_TIMES_PACKED = 100
+SMALL = 64 * 2**20
+"""Bytes a backup may always unpack to; a larger one to so many times what it is packed."""
+_VERDICTS = {None, *map(str, Relevance), *map(str, EmptyOutcome)}
+_STATES = set(map(str, QueryState))
+VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
+    Judgment.verdict: _VERDICTS,
+    Adjudication.verdict: _VERDICTS,
+    Query.state: _STATES,
+    QuerySummary.state: _STATES,
+    QueryRating.quality: {None, *range(6)},
+}
+"""The values that figures are computed from, where a column's type allows others too."""
+UNREADABLE = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError)
+"""How ``zipfile`` says that a file is not a zip, or is cut off or changed."""
+
+
+class NothingToBackUp(Exception):
+    """There is no database yet, or one without tables; the message says where."""
+
+
+class BackupExists(Exception):
+    """A file of this name is there already; the message is its name."""
+
+
+class NotABackup(Exception):
+    """The file is not a backup of ours; the message is its name."""
+
+
+class DamagedBackup(Exception):
+    """The file is a backup, but not whole or not as it was written; the message says why."""
+
+
+class ForeignBackup(Exception):
+    """The backup defines something that no version of ours has; the message names it."""
+
+
+class NewerBackup(Exception):
+    """The backup is of a newer version of the tables; the message is the product's version."""
+
+
+class RestoresAsSuperuser(Exception):
+    """The role of PostgreSQL may do anything on its server; the message is the database."""
+
+
+class DatabaseNotEmpty(Exception):
+    """The database to restore into holds rows; the message says where it is."""
+
+
+class About(BaseModel):
+    """The description inside a backup."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    kind: str
+    product: str
+    engine: str
+    schema_version: str
+    created_at: AwareDatetime
+    sha256: str
+    size: NonNegativeInt
+    counts: Mapping[str, NonNegativeInt]
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The backup that was put back; ``kept`` is where the earlier database is, if there was one."""
+
+    about: About
+    kept: str | None
+
+
+def back_up(database: Database, file: Path, now: datetime, *, replace: bool = False) -> About:
+    """Write everything in the database, as it is at one moment, to `file`.
+
+    Raises ``BackupExists`` unless `replace`, ``NothingToBackUp`` and
+    ``sqlite_files.DamagedDatabase``.
+    """
+    if file.exists() and not replace:
+        raise BackupExists(str(file))
+    if database.is_missing():
+        raise NothingToBackUp(database.description)
+    with _folder_beside(file) as folder:
+        content = folder / CONTENT
+        schema_version, counts = _taken(database, content)
+        about = About(
+            kind=KIND,
+            product=version("relevansi"),
+            engine=database.url.get_backend_name(),
+            schema_version=schema_version,
+            created_at=now,
+            sha256=_hash(content),
+            size=content.stat().st_size,
+            counts=counts,
+        )
+        _name(_packed(folder, about, content), file, replace=replace)
+    return about
+
+
+def read(file: Path) -> About:
+    """Return the description in a backup; raises ``NotABackup`` and ``NewerBackup``."""
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(ABOUT) as member:
+            about = About.model_validate_json(member.read(MOST_ABOUT))
+            has_content = CONTENT in archive.namelist()
+    except (*UNREADABLE, ValidationError) as wrong:
+        raise NotABackup(str(file)) from wrong
+    if about.kind != KIND or not has_content:
+        raise NotABackup(str(file))
+    if about.schema_version not in known_versions():
+        raise NewerBackup(about.product)
+    return about
+
+
+def restore(
+    database: Database,
+    file: Path,
+    now: datetime,
+    *,
+    replace: bool = False,
+    as_superuser: bool = False,
+) -> Restored:
+    """Put a backup in the place of the database, which is empty or, with `replace`, kept beside.
+
+    The tables are of this version afterwards, whatever version the backup is of. Everything is
+    checked before anything is touched. Raises ``NotABackup``, ``NewerBackup``,
+    ``DamagedBackup``, ``ForeignBackup``, ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse``
+    and, unless `as_superuser`, ``RestoresAsSuperuser``.
+    """
+    about = read(file)
+    if not database.is_sqlite and not as_superuser:
+        with database.engine.connect() as connection:
+            if postgres_schemas.acts_as_superuser(connection):
+                raise RestoresAsSuperuser(database.description)
+    is_kept = _has_rows(database)
+    if is_kept and not replace:
+        raise DatabaseNotEmpty(database.description)
+    name = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    beside = Path(database.description) if database.is_sqlite else file
+    with _folder_beside(beside) as folder:
+        content = folder / CONTENT
+        _unpack(file, about, content)
+        _accept(content, about)
+        put = _put_sqlite if database.is_sqlite else _put_postgres
+        return Restored(about, put(database, content, about, name if is_kept else None))
+
+
+def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
+    """Write the database to `content`; return its version and how many rows each table has."""
+    if database.is_sqlite:
+        sqlite_files.take(Path(database.description), content)
+        with _opened(content) as copy:
+            return _version(database, copy), _counts(copy)
+    schema_version = _version(database, database)
+    content.touch(mode=0o600)
+    with _opened(content) as copy:
+        copy.prepare()
+        with database.reading() as source, copy.writing() as target:
+            moving.move(source, target, _untold)
+            target.commit()
+        counts = _counts(copy)
+    sqlite_files.close(content)
+    return schema_version, counts
+
+
+def _version(database: Database, taken: Database) -> str:
+    found = taken.version()
+    if found is None:
+        raise NothingToBackUp(database.description)
+    return found
+
+
+@contextmanager
+def _opened(content: Path) -> Iterator[Database]:
+    copy = Database(sqlite_url(content))
+    try:
+        yield copy
+    finally:
+        copy.close()
+
+
+def _counts(database: Database) -> dict[str, int]:
+    """Return how many rows each of our tables has, whichever of them are there."""
+    there = set(inspect(database.engine).get_table_names())
+    with database.reading() as session:
+        return moving.counts(session, there)
+
+
+def _has_rows(database: Database) -> bool:
+    """Whether anything would be lost; a file that cannot be read counts as something."""
+    if database.is_missing():
+        return False
+    try:
+        return any(_counts(database).values())
+    except DatabaseError:
+        if not database.is_sqlite:
+            raise
+        return Path(database.description).stat().st_size > 0
+    finally:
+        database.close()
+
+
+def _accept(content: Path, about: About) -> None:
+    """Return if `content` is sound, has the tables of its version and nothing else.
+
+    Its tables are brought to this version. Raises ``DamagedBackup`` and ``ForeignBackup``.
+    """
+    try:
+        sqlite_files.check(content)
+        found = sqlite_files.schema(content)
+    except sqlite_files.DamagedDatabase as damaged:
+        raise DamagedBackup(str(damaged)) from damaged
+    differing = found ^ _schema_of(about.schema_version, content.with_name("model.sqlite"))
+    if differing:
+        first = min(differing, key=lambda one: (one.name, one.kind))
+        raise ForeignBackup(f"{first.kind} {first.name}")
+    with _opened(content) as copy:
+        if copy.version() != about.schema_version:
+            raise DamagedBackup(f"alembic_version: {copy.version()}")
+        _agree(about, _counts(copy))
+        copy.upgrade()
+        _check_values(copy)
+
+
+def _check_values(copy: Database) -> None:
+    with copy.reading() as session:
+        for column, allowed in VALUES.items():
+            for value in session.scalars(select(column).distinct()):
+                if value not in allowed:
+                    raise DamagedBackup(f"{column}: {value!r:.80}")
+
+
+def _schema_of(schema_version: str, file: Path) -> set[sqlite_files.SchemaObject]:
+    """Return the schema of a version of ours, made in the new `file`."""
+    with _opened(file) as model:
+        model.upgrade(schema_version)
+    return sqlite_files.schema(file)
+
+
+def _put_sqlite(database: Database, content: Path, about: About, name: str | None) -> str | None:
+    fresh = content.with_name("fresh.sqlite")
+    fresh.touch(mode=0o600)
+    with _opened(fresh) as made:
+        made.prepare()
+        with made.writing() as session:
+            _copy_rows(content, session, about)
+            session.commit()
+    sqlite_files.close(fresh)
+    target = Path(database.description)
+    kept = None if name is None else target.with_name(f"{target.stem}.{name}{target.suffix}")
+    database.close()
+    sqlite_files.put(fresh, target, kept)
+    _sync(target)
+    return None if kept is None else str(kept)
+
+
+def _put_postgres(database: Database, content: Path, about: About, name: str | None) -> str | None:
+    """Set our tables aside, make them anew and fill them, all in one transaction."""
+    schema = name or EMPTY_SCHEMA
+    with database.engine.begin() as connection:
+        postgres_schemas.set_aside(connection, schema)
+        database.make_tables(connection)
+        with Session(connection, join_transaction_mode="create_savepoint") as session:
+            _copy_rows(content, session, about)
+            session.commit()
+        if name is None:
+            postgres_schemas.drop(connection, schema)
+    return name
+
+
+def _copy_rows(content: Path, target: Session, about: About) -> None:
+    """Copy every row of `content` into empty tables; raises ``DamagedBackup``."""
+    try:
+        with _opened(content) as copy, copy.reading() as source:
+            moving.move(source, target, _untold)
+    except (moving.UnfitRow, moving.RowsDiffer, ValueError, TypeError) as wrong:
+        raise DamagedBackup(str(wrong)) from wrong
+    _agree(about, moving.counts(target))
+
+
+def _untold(_table: str, _rows: int) -> None:
+    """Report nothing of a row that was copied."""
+
+
+def _agree(about: About, counts: Mapping[str, int]) -> None:
+    for name, stated in about.counts.items():
+        if counts.get(name, 0) != stated:
+            raise DamagedBackup(f"{name}: {counts.get(name)} of {stated} rows")
+
+
+def _packed(folder: Path, about: About, content: Path) -> Path:
+    packed = folder / "backup.zip"
+    packed.touch(mode=0o600)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(ABOUT, about.model_dump_json(indent=2))
+        archive.write(content, content.name)
+    return packed
+
+
+def _unpack(file: Path, about: About, content: Path) -> None:
+    """Write the database in a backup to `content`; raises ``DamagedBackup``."""
+    most = min(about.size, max(SMALL, MOST_TIMES_PACKED * file.stat().st_size))
+    content.touch(mode=0o600)
+    digest, size = sha256(), 0
+    try:
+        with (
+            zipfile.ZipFile(file) as archive,
+            archive.open(CONTENT) as member,
+            content.open("wb") as output,
+        ):
+            for piece in _pieces(member):
+                size += len(piece)
+                if size > most:
+                    break
+                digest.update(piece)
+                output.write(piece)
+    except UNREADABLE as damaged:
+        raise DamagedBackup(str(file)) from damaged
+    if (digest.hexdigest(), size) != (about.sha256, about.size):
+        raise DamagedBackup(str(file))
+
+
+def _hash(content: Path) -> str:
+    digest = sha256()
+    with content.open("rb") as opened:
+        for piece in _pieces(opened):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(opened: Any) -> Iterator[bytes]:
+    while piece := opened.read(PIECE):
+        yield piece
+
+
+def _name(packed: Path, file: Path, *, replace: bool) -> None:
+    """Give a finished backup its name, for good."""
+    _sync(packed)
+    if replace:
+        packed.replace(file)
+    else:
+        try:
+            os.link(packed, file)  # unlike a rename it never overwrites
+        except FileExistsError as exists:
+            raise BackupExists(str(file)) from exists
+        except OSError:  # a file system without links
+            packed.replace(file)
+    _sync(file)
+
+
+def _sync(file: Path) -> None:
+    """Bring a file and its name to the disk."""
+    with file.open("rb+") as opened:
+        os.fsync(opened.fileno())
+    with suppress(OSError):  # Windows cannot open a folder, and need not
+        folder = os.open(file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _folder_beside(file: Path) -> Iterator[Path]:
+    """Yield a new private folder on the disk of `file`, which is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{file.name}.", dir=file.absolute().parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

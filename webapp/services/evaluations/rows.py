@@ -1,0 +1,154 @@
+"""A scored row as it is kept: what was scored, the item, its parts, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from webapp.exporters.evaluations import score_documents as documents
+from webapp.metrics.evaluations import answers, chunks, json_answers
+from webapp.metrics.evaluations.answers import (
+    AnswerRow,
+    AnswerScore,
+    Call,
+    SentenceVerdict,
+    Support,
+)
+from webapp.metrics.evaluations.chunks import ChunkRow, ChunkScore
+from webapp.metrics.evaluations.json_answers import WEIGHTS, Context, JsonQuestion, JsonScore
+from webapp.metrics.evaluations.sentences import sentences
+
+Score: TypeAlias = AnswerScore | ChunkScore | JsonScore
+
+GRADE = "grade"
+"""The part that is the whole item: graded 0 to 5."""
+
+MOST_PARTS = 200
+"""Sentences or chunks of one item that people are shown; the page says how many more there are."""
+
+LEAST_PASSED = 0.5
+"""A field that earned at least this share counts as passed by the machine."""
+
+
+class Kind(StrEnum):
+    """Which automatic evaluation."""
+
+    ANSWERS = "answers"
+    CHUNKS = "chunks"
+    JSON = "json-v2"
+
+
+HEADLINES = {Kind.ANSWERS: ("overlap", "f1"), Kind.CHUNKS: ("f1",), Kind.JSON: ("score",)}
+"""The figure of an item that stands for it, else the next one; 0 to 1, a score to 100."""
+
+FIGURES = {
+    Kind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
+    Kind.CHUNKS: chunks.FIGURES,
+    Kind.JSON: ("score", *WEIGHTS),
+}
+"""The figures of an item that may predict a grade."""
+
+COLUMNS = {
+    Kind.ANSWERS: documents.ANSWER_ITEM,
+    Kind.CHUNKS: documents.CHUNK_ITEM,
+    Kind.JSON: documents.JSON_ITEM,
+}
+"""The columns of the table of items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One scored row, ready to be kept.
+
+    Each of ``parts`` has a ``key`` and what the machine says, ``passed`` (null: nothing).
+    """
+
+    item_id: str
+    row: Mapping[str, Any]
+    result: Mapping[str, Any]
+    parts: tuple[Mapping[str, Any], ...]
+    failed: bool
+
+
+def of_answer(score: AnswerScore) -> Row:
+    """A cited answer; it failed where a claim is not supported or a contract is broken."""
+    parts = tuple(
+        {
+            "key": str(number),
+            "passed": _supported(verdict.support),
+            "support": str(verdict.support),
+            "cosine": verdict.cosine,
+        }
+        for number, verdict in enumerate(score.verdicts)
+    )
+    failed = score.idk_with_citation > 0 or any(part["passed"] is False for part in parts)
+    kept = asdict(score.row)
+    return Row(score.row.row_id, kept, documents.answer_item(score), parts, failed)
+
+
+def of_chunks(score: ChunkScore) -> Row:
+    """A row of chunks; a chunk passes with a word in common, the row fails with none."""
+    parts = tuple(
+        {"key": str(number), "passed": bool(words)}
+        for number, words in enumerate(score.chunk_words)
+    )
+    kept = asdict(score.row)
+    return Row(score.row.row_id, kept, documents.chunk_item(score), parts, not score.common)
+
+
+def of_json(score: JsonScore) -> Row:
+    """A JSON answer; a field passes with half of its points, a wrong form fails the answer."""
+    parts = tuple(
+        {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
+        for name, part in score.parts.items()
+    )
+    kept = asdict(score.question)
+    item = documents.json_item(score)
+    return Row(score.question.row_id, kept, item, parts, not score.schema_ok)
+
+
+def score_again(
+    kind: Kind, row: Mapping[str, Any], parts: tuple[Mapping[str, Any], ...]
+) -> tuple[Score, tuple[SentenceVerdict, ...]]:
+    """The score of a kept row with all that explains it, and an answer's sentences.
+
+    No embedder is asked again: the sentences' cosines are kept in the parts.
+    """
+    if kind is Kind.ANSWERS:
+        answer = _answer(row)
+        verdicts = tuple(
+            SentenceVerdict(sentence, Support(part["support"]), part["cosine"])
+            for sentence, part in zip(sentences(answer.answer), parts, strict=True)
+        )
+        return answers.score(answer), verdicts
+    if kind is Kind.CHUNKS:
+        chunk_row = ChunkRow(**{**row, "retrieved_chunks": tuple(row["retrieved_chunks"])})
+        return chunks.score(chunk_row), ()
+    contexts = tuple(Context(**one) for one in row["contexts"])
+    return json_answers.score(JsonQuestion(**{**row, "contexts": contexts})), ()
+
+
+def headline(kind: Kind, result: Mapping[str, Any]) -> float | None:
+    """The figure of an item that stands for it, from 0 to 1; ``None`` where it has none."""
+    found = next((result[name] for name in HEADLINES[kind] if result[name] is not None), None)
+    return found / 100 if found is not None and kind is Kind.JSON else found
+
+
+def _supported(support: Support) -> bool | None:
+    if support in (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED, Support.NOT_MEASURED):
+        return None
+    return support is Support.SUPPORTED
+
+
+def _answer(row: Mapping[str, Any]) -> AnswerRow:
+    calls = row["calls"]
+    given = row["claim_similarities"]
+    return AnswerRow(
+        **{
+            **row,
+            "calls": None if calls is None else tuple(Call(**call) for call in calls),
+            "claim_similarities": None if given is None else tuple(given),
+        }
+    )

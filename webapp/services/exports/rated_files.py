@@ -1,0 +1,89 @@
+"""Rated CSVs that lie beside imported runs: what they say against what stands here.
+
+Such a file has counts and no verdicts on single cards, so nothing can be taken from it. It
+can be compared, which tells its owner whether it is needed any more.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Study
+from webapp.exporters.exports.csv_ratings import rated_csv
+from webapp.importers.runs import csv_ratings
+from webapp.metrics.judging.summaries import RunReport
+from webapp.records import Problem
+from webapp.services.exports.trees import is_rated
+from webapp.services.runs import reports
+
+FIGURES = slice(3, 11)  # results_count to response_quality: what notes say is for people
+
+
+@dataclass(frozen=True, slots=True)
+class RatedFileReport:
+    """What one rated CSV is to the run it belongs to.
+
+    ``run_id`` is ``None`` where no imported run has its questions. ``rated`` counts its rated
+    questions; ``differing`` are those whose figures are others here. ``rated_here`` says
+    whether the run has any rating at all.
+    """
+
+    name: str
+    run_id: str | None = None
+    rated: int = 0
+    rated_here: bool = False
+    differing: tuple[int, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def compare(
+    session: Session, study: Study, name: str, data: bytes, run_ids: Sequence[str]
+) -> RatedFileReport:
+    """Return what the rated CSV is to the one of `run_ids` that it has the questions of."""
+    read = csv_ratings.read(name, data)
+    lines = _lines(read.report)
+    rated = sum(bool(cells[1]) for cells in lines.values())
+    rule = reports.rule_of(session, study)
+    for run_id in run_ids:
+        here = reports.report(session, study, run_id, rule)
+        if _lists(here) == _lists(read.report):
+            own = _lines(here)
+            differing = tuple(number for number in lines if lines[number] != own[number])
+            return RatedFileReport(name, run_id, rated, is_rated(here), differing, read.problems)
+    return RatedFileReport(name, rated=rated, problems=read.problems)
+
+
+def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence[str]) -> list[str]:
+    """Return those of `run_ids` with the questions and numbers of results of `report`.
+
+    Where no run has just these, those that have more: a line of the file may be missing.
+    """
+    wanted = set(_lists(report))
+    rule = reports.rule_of(session, study)
+    lists = {
+        run_id: set(_lists(reports.report(session, study, run_id, rule))) for run_id in run_ids
+    }
+    if not wanted:
+        return []
+    whole = [run_id for run_id, found in lists.items() if found == wanted]
+    return whole or [run_id for run_id, found in lists.items() if found > wanted]
+
+
+def _lists(report: RunReport) -> list[tuple[int, str, int]]:
+    """Return what tells the lists of one run from those of another."""
+    return [
+        (row.query_id, " ".join(row.question.split()), row.summary.results_count)
+        for row in report.rows
+    ]
+
+
+def _lines(report: RunReport) -> Mapping[int, list[str]]:
+    """Return the figures of each question as the file has them, by query id."""
+    rows = csv.reader(io.StringIO(rated_csv(report).decode()))
+    next(rows)
+    return {int(row[0]): row[FIGURES] for row in rows}

@@ -1,0 +1,182 @@
+"""Quality, notes and empty outcomes of a rated CSV, stored as its rater's own.
+
+Verdicts on cards are not in such a file, so none are stored. What the rater has said here
+already is never changed silently: it is reported, and replaced only where that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import uuid4
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Query, Rater, Run, Study
+from webapp.exporters.exports.rated_rows import OUTCOME_WORDS
+from webapp.importers.runs import csv_ratings
+from webapp.importers.runs.blanks import said
+from webapp.metrics.judging.summaries import QueryRow
+from webapp.records import Click, Problem
+from webapp.services.exports import rated_files
+from webapp.services.judging import events
+from webapp.services.judging.events import Target
+from webapp.services.offline.ratings import Counts
+from webapp.services.people import raters
+from webapp.services.runs import reports
+
+NOTHING = Counts()
+
+
+@dataclass(frozen=True, slots=True)
+class RatedValue:
+    """A value of the file that is not the rater's here; ``here`` is ``None`` where none is."""
+
+    query_id: int
+    field: str
+    here: str | None
+    in_file: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatedImport:
+    """What importing a rated CSV stores, or stored: ``new`` values, and ``others`` that differ.
+
+    ``lines`` are those that can be used. ``fits`` are the runs with the file's questions and
+    numbers of results; ``run_id`` is the only one of them, else ``None``. ``refused`` where the
+    rater is a machine or removed. ``counts`` says how much the file holds. ``replaced`` says
+    whether the others were replaced.
+    """
+
+    name: str
+    rater: str = ""
+    rater_is_new: bool = False
+    refused: bool = False
+    lines: int = 0
+    fits: tuple[str, ...] = ()
+    run_id: str | None = None
+    search_method: str | None = None
+    llm: str | None = None
+    counts: Counts = NOTHING
+    new: tuple[RatedValue, ...] = ()
+    others: tuple[RatedValue, ...] = ()
+    replaced: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def storable(self) -> bool:
+        """Whether the run and the rater are known, so that values can be stored."""
+        return self.run_id is not None and bool(self.rater) and not self.refused
+
+    def stored(self, *, overwrite: bool) -> tuple[RatedValue, ...]:
+        """Return the values that are stored: the new ones, with `overwrite` the others too."""
+        return (*self.new, *self.others) if overwrite else self.new
+
+
+def examine(
+    session: Session, study: Study, name: str, data: bytes, rater: str | None
+) -> RatedImport:
+    """Return what importing the rated CSV as `rater`'s would store; nothing is stored.
+
+    Without a rater only the run and the counts are told.
+    """
+    read = csv_ratings.read(name, data)
+    listed = select(Run).where(Run.study_id == study.id).order_by(Run.id)
+    runs = {run.id: run for run in session.scalars(listed)}
+    fits = rated_files.runs_of(session, study, read.report, [*runs])
+    called = (rater or "").strip()
+    who = raters.named(session, study, called) if called else None
+    found = RatedImport(
+        name=name,
+        rater=who.name if who else called,
+        rater_is_new=bool(called) and who is None,
+        refused=who is not None and (who.is_machine or who.removed_at is not None),
+        lines=len(read.report.rows),
+        fits=tuple(fits),
+        counts=Counts.of(field for row in read.report.rows for field, _ in _values(row)),
+        problems=read.problems,
+    )
+    if len(fits) != 1:
+        return found
+    run = runs[fits[0]]
+    found = replace(found, run_id=run.id, search_method=run.search_method, llm=run.llm)
+    if not found.storable:
+        return found
+    own: dict[int, dict[str, str]] = {}
+    if who is not None:
+        here = reports.report(session, study, run.id, reports.of_rater(who))
+        own = {row.query_id: dict(_values(row)) for row in here.rows}
+    values = [
+        RatedValue(row.query_id, field, own.get(row.query_id, {}).get(field), value)
+        for row in read.report.rows
+        for field, value in _values(row)
+        if own.get(row.query_id, {}).get(field) != value
+    ]
+    return replace(
+        found,
+        new=tuple(value for value in values if value.here is None),
+        others=tuple(value for value in values if value.here is not None),
+    )
+
+
+def store(
+    session: Session,
+    study: Study,
+    name: str,
+    data: bytes,
+    rater: str,
+    now: datetime,
+    *,
+    overwrite: bool = False,
+) -> RatedImport:
+    """Store what the file says and `rater` has not; replace other values with `overwrite`.
+
+    The rater is made if nobody is called so. Nothing is stored where the report is not
+    ``storable``.
+    """
+    known = raters.named(session, study, rater)
+    if known is not None:
+        events.lock(session, known)
+    found = examine(session, study, name, data, rater)
+    if found.run_id is None or not found.storable:
+        return found
+    who = known or raters.add(session, study, found.rater, now)
+    if known is None:
+        events.lock(session, who)
+    _record(session, who, found.run_id, found.stored(overwrite=overwrite), now)
+    return replace(found, replaced=overwrite)
+
+
+def _values(row: QueryRow) -> Iterator[tuple[str, str]]:
+    """The values of a question that a rater can give, as events hold them.
+
+    A quality between two grades is the median of several raters and nobody's own. The notes
+    with which a file says only the outcome of an empty list are no note.
+    """
+    quality, outcome = row.summary.quality, row.summary.empty_outcome
+    if quality is not None and quality == int(quality):
+        yield "quality", str(int(quality))
+    only_outcome = outcome is not None and row.notes.strip() == OUTCOME_WORDS[outcome]
+    if said(row.notes) and not only_outcome:
+        yield "notes", row.notes.strip()
+    if outcome is not None:
+        yield "empty_outcome", outcome.value
+
+
+def _record(
+    session: Session, who: Rater, run_id: str, values: tuple[RatedValue, ...], now: datetime
+) -> None:
+    found = session.scalars(select(Query).where(Query.run_id == run_id))
+    queries = {query.query_id: query for query in found}
+    targets = []
+    for value in values:
+        query = queries[value.query_id]
+        if value.field == "empty_outcome":
+            target = Target.verdict(query.emptiness_id, query.id)
+        else:
+            target = Target.rating(query, value.field)
+        events.record(session, who, target, value.in_file, Click(uuid4().hex, now))
+        targets.append(target)
+    events.refresh(session, who, targets)

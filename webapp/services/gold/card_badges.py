@@ -1,0 +1,232 @@
+"""What the constraints came to on the cards that a rater sees, and what is decided on them there.
+
+A judged thing is the same card wherever a run lists it for its question, so a decision made
+while rating is written for all of them. A blind rater is shown one card for all: the one that
+most is known of, with the latest decisions on any of them, whoever made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session, contains_eager, selectinload
+
+from webapp.db.models import JudgedThing, Query, Rater, Run, Study, Task
+from webapp.metrics.gold.constraint_rules import CardFacts, Outcome
+from webapp.metrics.gold.constraints import (
+    DEFAULT_THRESHOLD,
+    GoldQuestion,
+    QueryEvaluation,
+    evaluate_query,
+)
+from webapp.services.gold import card_decisions, gold, listed_cards
+from webapp.services.gold.card_decisions import CLICK, POOLED, Decision, Step
+from webapp.services.gold.constraints import UnknownListedCard
+from webapp.services.gold.listed_cards import CheckedCard
+from webapp.services.judging.judgments import UnknownQuery
+from webapp.services.rating import tasks
+from webapp.services.rating.pool import REPEAT
+from webapp.services.rating.tasks import UnknownTask
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """One answer of a run against its gold question, with a card for each that is listed."""
+
+    evaluation: QueryEvaluation
+    threshold: Fraction
+    cards: tuple[CheckedCard, ...]
+
+    @property
+    def by_rank(self) -> dict[int, CheckedCard]:
+        """The cards that the answer's text shows, by their ranks."""
+        return {card.shown.rank: card for card in self.cards if card.shown.rank is not None}
+
+
+def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> CheckedAnswer | None:
+    """Return one answer of a run, checked; ``None`` where no gold question asks about it.
+
+    Raises ``UnknownQuery``.
+    """
+    here = (Query.run_id == run_id) & (Query.query_id == query_id)
+    found = _queries(session, study, here)
+    if not found:
+        raise UnknownQuery(run_id, query_id)
+    checked = _checked(session, found)
+    return checked[0] if checked else None
+
+
+def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCard]:
+    """Return the cards of a blind rater's task, by the names they have in it.
+
+    There are none while the study shows no badges, nor without a gold question. In a repeat
+    the rater's own decisions of the first time are left out. Raises ``UnknownTask``.
+    """
+    if not rater.study.badges_while_blind:
+        return {}
+    task = tasks.find(session, rater, task_id)
+    answers = _checked(session, _queries(session, rater.study, _in_unit(task)))
+    same: dict[int, list[tuple[GoldQuestion, CheckedCard]]] = {}
+    for answer in answers:
+        for card in answer.cards:
+            if card.shown.judged_thing is not None:
+                of_thing = same.setdefault(card.shown.judged_thing, [])
+                of_thing.append((answer.evaluation.question, card))
+    return {tasks.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
+
+
+def decide_on_answer(
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    rank: int,
+    wanted: Decision,
+    now: datetime,
+) -> None:
+    """Decide on the card at `rank` of an answer, and wherever a run lists the same one.
+
+    Raises ``UnknownQuery``, ``UnknownListedCard`` for a card without badges, and what
+    ``card_decisions.decide`` does.
+    """
+    answer = of_answer(session, rater.study, run_id, query_id)
+    card = answer.by_rank.get(rank) if answer else None
+    if card is None or card.shown.judged_thing is None:
+        raise UnknownListedCard(query_id, rank)
+    _decide(session, rater, card.shown.judged_thing, wanted, now, CLICK)
+
+
+def decide_in_task(
+    session: Session, rater: Rater, task_id: str, card: str, wanted: Decision, now: datetime
+) -> None:
+    """Decide on the card named `card` of a blind rater's task, in every run that lists it.
+
+    Raises ``UnknownTask``, ``UnknownListedCard`` for a card without badges, and what
+    ``card_decisions.decide`` does.
+    """
+    task = tasks.find(session, rater, task_id)
+    things = {tasks.key(task, thing.id): thing.id for thing in tasks.things(session, task)}
+    if card not in things:
+        raise UnknownTask(task_id, card)
+    if card not in of_task(session, rater, task_id):
+        raise UnknownListedCard(task_id, card)
+    _decide(session, rater, things[card], wanted, now, POOLED, again=task.kind == REPEAT)
+
+
+def _decide(
+    session: Session,
+    rater: Rater,
+    thing_id: int,
+    wanted: Decision,
+    now: datetime,
+    cause: str,
+    *,
+    again: bool = False,
+) -> None:
+    """Write a decision for every listed card that is the judged thing."""
+    thing = session.get_one(JudgedThing, thing_id)
+    for query in _queries(session, rater.study, _in_unit(thing), locked=True):
+        facts = listed_cards.facts_of_one(session, query)
+        for index, shown in enumerate(listed_cards.shown(facts, query)):
+            if shown.judged_thing == thing_id:
+                here = replace(wanted, card=index)
+                card_decisions.decide(session, rater, query, here, now, cause, again=again)
+
+
+def _in_unit(of: Task | JudgedThing) -> ColumnElement[bool]:
+    """Return the condition on ``Query`` that its answer belongs to a question of the pool."""
+    is_asked = Query.question_id == of.question_id
+    return is_asked & (Query.run_id == func.coalesce(of.run_id, Query.run_id))
+
+
+def _queries(
+    session: Session, study: Study, where: ColumnElement[bool], *, locked: bool = False
+) -> Sequence[Query]:
+    """Return the queries of the study's runs that `where` holds for, with their results.
+
+    They come in the order of their keys, so that two who lock some never wait for each other.
+    """
+    wanted = select(Query).join(Run).where(Run.study_id == study.id, where).order_by(Query.id)
+    if locked:
+        wanted = wanted.with_for_update(of=Query)
+    return session.scalars(
+        wanted.options(selectinload(Query.results), contains_eager(Query.run))
+    ).all()
+
+
+def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
+    """Return answers to one question against their gold questions; those without are left out."""
+    asked = gold.asked_in(session, queries)
+    if asked is None:
+        return []
+    questions = {question.query_id: question for question in asked.questions}
+    threshold = DEFAULT_THRESHOLD if asked.threshold is None else asked.threshold
+    steps = card_decisions.steps_on(session, queries)
+    return [
+        _answer(session, query, questions[query.query_id], threshold, steps[query.id])
+        for query in queries
+        if query.query_id in questions
+    ]
+
+
+def _answer(
+    session: Session,
+    query: Query,
+    question: GoldQuestion,
+    threshold: Fraction,
+    steps: Sequence[Step],
+) -> CheckedAnswer:
+    facts = listed_cards.facts_of_one(session, query)
+    evaluation = _evaluated(question, facts, steps, threshold)
+    shown = listed_cards.shown(facts, query)
+    return CheckedAnswer(
+        evaluation, threshold, listed_cards.checked(evaluation.cards, shown, steps)
+    )
+
+
+def _evaluated(
+    question: GoldQuestion,
+    facts: Sequence[CardFacts],
+    steps: Iterable[Step],
+    threshold: Fraction = DEFAULT_THRESHOLD,
+) -> QueryEvaluation:
+    said = card_decisions.decisions(card_decisions.standing(steps))
+    return evaluate_query(question, facts, threshold=threshold, decisions=said)
+
+
+def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> CheckedCard:
+    """Return one card for all that are the same judged thing.
+
+    It hangs on what the cards say and never on whose they are: the order of the runs is in it
+    nowhere.
+    """
+    question, card = min(same, key=lambda one: _ignorance(one[1]))
+    every = sorted((step for _, one in same for step in one.steps), key=lambda step: step.id)
+    once = {(step.at, step.rater_id, step.subject, step.outcome): step for step in every}
+    steps = tuple(
+        replace(step, card=0, query_id=question.query_id, reason=_told(step))
+        for step in sorted(once.values(), key=lambda step: step.id)
+        if not _is_of_first_time(task, step)
+    )
+    evaluation = _evaluated(question, [card.evaluation.card], steps)
+    return CheckedCard(evaluation.cards[0], card.shown, steps)
+
+
+def _told(step: Step) -> str:
+    """Return the reason of a step to a blind rater: one not given blind may name a run or file."""
+    return step.reason if step.cause == POOLED else ""
+
+
+def _ignorance(card: CheckedCard) -> tuple[int, tuple[str, ...]]:
+    """Return how little is known of a card: the number of its checks without a value."""
+    outcomes = [check.automatic for check in card.evaluation.checks]
+    return outcomes.count(Outcome.MISSING), tuple(map(str, outcomes))
+
+
+def _is_of_first_time(task: Task, step: Step) -> bool:
+    is_own = step.rater_id == task.rater_id
+    return task.kind == REPEAT and is_own and step.at < task.claimed_at

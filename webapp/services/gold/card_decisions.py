@@ -1,0 +1,272 @@
+"""What people decide by hand on cards: constraints overridden, whole cards passed or failed.
+
+Every step is a row of its own, whoever made it; the last one on a subject of a card stands.
+Undoing a step writes a new one, which can be undone in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import CardDecision, Query, Rater
+from webapp.exporters.gold.manual_input import CARD, DecidedCard
+from webapp.importers.gold.manual_input import ConstraintResult, ManualInput, ManualResult
+from webapp.metrics.gold.constraint_rules import CONSTRAINTS, Outcome
+from webapp.metrics.gold.constraints import Decisions
+
+MOST_REASON = 2_000
+CLICK, POOLED, IMPORT, UNDO = "click", "pooled", "import", "undo"
+"""How a decision is made: on a run's page, while rating blind, by a file, by taking one back."""
+
+Place = tuple[int, int, str]
+"""Number of the question, index of the card from 0, and the subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to stand on one subject of a card (counted from 0); null takes back what did."""
+
+    card: int
+    subject: str
+    outcome: str | None
+    reason: str = ""
+
+
+class UnfitDecision(ValueError):
+    """No such outcome on that subject."""
+
+
+class DecisionReasonMissing(ValueError):
+    """A constraint is overridden for a reason, which has to be said."""
+
+
+class DecisionReplaced(Exception):
+    """Only the last decision on a subject of a card can be undone, and this one is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision as it was made: by whom, when and how ("click", "pooled", "import", "undo")."""
+
+    id: int
+    query_key: int
+    query_id: int
+    card: int
+    subject: str
+    outcome: str | None
+    reason: str
+    cause: str
+    rater_id: int
+    by: str
+    at: datetime
+
+    @property
+    def place(self) -> Place:
+        """What the step is about."""
+        return self.query_id, self.card, self.subject
+
+
+def steps(session: Session, run_id: str, query_id: int | None = None) -> list[Step]:
+    """Return every step on the cards of a run, or of one query of it, the oldest first."""
+    of_run = Query.run_id == run_id
+    return _steps(session, of_run if query_id is None else of_run & (Query.query_id == query_id))
+
+
+def steps_on(session: Session, queries: Iterable[Query]) -> dict[int, list[Step]]:
+    """Return every step on the cards of each of these queries, by its key, the oldest first."""
+    found: dict[int, list[Step]] = {query.id: [] for query in queries}
+    for step in _steps(session, Query.id.in_(found)):
+        found[step.query_key].append(step)
+    return found
+
+
+def standing(taken: Iterable[Step]) -> dict[Place, Step]:
+    """Return the step that stands on each subject: the last, unless it took all back."""
+    last = {step.place: step for step in taken}
+    return {
+        place: step
+        for place, step in last.items()
+        if step.outcome is not None or (step.subject == CARD and step.reason)
+    }
+
+
+def decisions(stands: Mapping[Place, Step]) -> Decisions:
+    """Return what stands as the evaluation of constraints takes it."""
+    overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
+    cards: dict[tuple[int, int], bool] = {}
+    comments: dict[tuple[int, int], str] = {}
+    for (query_id, card, subject), step in stands.items():
+        if subject != CARD and step.outcome is not None:
+            overrides.setdefault((query_id, card), {})[subject] = Outcome(step.outcome)
+            continue
+        if step.outcome is not None:
+            cards[query_id, card] = step.outcome == ManualResult.PASS
+        if step.reason:
+            comments[query_id, card] = step.reason
+    return Decisions(overrides, cards, comments)
+
+
+def decided(stands: Mapping[Place, Step]) -> list[DecidedCard]:
+    """Return what stands as the file of decisions takes it."""
+    return [
+        DecidedCard(step.query_id, step.card, step.subject, step.outcome, step.reason)
+        for step in stands.values()
+    ]
+
+
+def decide(
+    session: Session,
+    rater: Rater,
+    query: Query,
+    wanted: Decision,
+    now: datetime,
+    cause: str = CLICK,
+    *,
+    again: bool = False,
+) -> None:
+    """Decide one subject of a card, logged.
+
+    What stands already is not written again, unless it is said `again` on purpose. Raises
+    ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
+    """
+    wanted = replace(wanted, reason=wanted.reason.strip()[:MOST_REASON])
+    _check(wanted)
+    if again or _stands(session, query, wanted) != (wanted.outcome, wanted.reason):
+        _write(session, rater, query, wanted, cause, now)
+
+
+def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
+    """Return the step that was undone: what stood before it stands again.
+
+    Raises ``DecisionReplaced`` for a step that is not the last on its subject, or not there.
+    """
+    taken = steps(session, run_id)
+    wanted = next((step for step in taken if step.id == step_id), None)
+    same = [step for step in taken if wanted is not None and step.place == wanted.place]
+    if wanted is None or same[-1].id != step_id:
+        raise DecisionReplaced(step_id)
+    before = same[-2] if len(same) > 1 else None
+    outcome, reason = (before.outcome, before.reason) if before else (None, "")
+    query = session.get_one(Query, session.get_one(CardDecision, step_id).query_key)
+    back = Decision(wanted.card, wanted.subject, outcome, reason)
+    _write(session, rater, query, back, UNDO, now)
+    return wanted
+
+
+def take_in(
+    session: Session,
+    rater: Rater,
+    queries: Mapping[int, Query],
+    n_cards: Mapping[int, int],
+    manual: ManualInput,
+    reason: str,
+    now: datetime,
+) -> int:
+    """Return how many decisions of a file were new; what it does not name stays.
+
+    Overrides without a reason of their own get `reason`, or keep the one they have.
+    Questions and cards that are not there are left out.
+    """
+    found = [
+        (o.query_id, Decision(o.card, o.constraint, str(o.result), o.reason[:MOST_REASON]))
+        for o in manual.overrides
+    ]
+    found += [
+        (e.query_id, Decision(e.card, CARD, _outcome(e.result), e.comment[:MOST_REASON]))
+        for e in manual.evaluations
+    ]
+    stands = {place: (step.outcome, step.reason) for place, step in _all_standing(session, queries)}
+    new = 0
+    for query_id, said in found:
+        if said.card >= n_cards.get(query_id, 0) or query_id not in queries:
+            continue
+        before = stands.get((query_id, said.card, said.subject), (None, ""))
+        is_silent = said.subject != CARD and not said.reason
+        if before[0] == said.outcome and (is_silent or before[1] == said.reason):
+            continue
+        stated = replace(said, reason=reason) if is_silent else said
+        _write(session, rater, queries[query_id], stated, IMPORT, now)
+        new += 1
+    return new
+
+
+def _steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
+    wanted = (
+        select(CardDecision, Query.query_id, Rater.name)
+        .join(Query, Query.id == CardDecision.query_key)
+        .join(Rater, Rater.id == CardDecision.rater_id)
+        .where(where)
+        .order_by(CardDecision.id)
+    )
+    return [
+        Step(
+            id=row.id,
+            query_key=row.query_key,
+            query_id=number,
+            card=row.card,
+            subject=row.subject,
+            outcome=row.outcome,
+            reason=row.reason,
+            cause=row.cause,
+            rater_id=row.rater_id,
+            by=by,
+            at=row.at,
+        )
+        for row, number, by in session.execute(wanted)
+    ]
+
+
+def _all_standing(session: Session, queries: Mapping[int, Query]) -> list[tuple[Place, Step]]:
+    runs = {query.run_id for query in queries.values()}
+    return [item for run in runs for item in standing(steps(session, run)).items()]
+
+
+def _outcome(result: ManualResult) -> str | None:
+    return None if result is ManualResult.PENDING else str(result)
+
+
+def _check(wanted: Decision) -> None:
+    on_card = wanted.subject == CARD
+    fit = {"pass", "fail"} if on_card else {str(one) for one in ConstraintResult}
+    known = on_card or wanted.subject in CONSTRAINTS
+    if not known or (wanted.outcome is not None and wanted.outcome not in fit):
+        raise UnfitDecision(wanted.subject, wanted.outcome)
+    if not on_card and wanted.outcome is not None and not wanted.reason:
+        raise DecisionReasonMissing(wanted.subject)
+
+
+def _write(
+    session: Session, rater: Rater, query: Query, wanted: Decision, cause: str, now: datetime
+) -> None:
+    session.add(
+        CardDecision(
+            query_key=query.id,
+            card=wanted.card,
+            subject=wanted.subject,
+            outcome=wanted.outcome,
+            reason=wanted.reason,
+            cause=cause,
+            rater_id=rater.id,
+            at=now,
+        )
+    )
+    session.flush()
+
+
+def _stands(session: Session, query: Query, wanted: Decision) -> tuple[str | None, str]:
+    last = session.scalars(
+        select(CardDecision)
+        .where(
+            CardDecision.query_key == query.id,
+            CardDecision.card == wanted.card,
+            CardDecision.subject == wanted.subject,
+        )
+        .order_by(CardDecision.id.desc())
+        .limit(1)
+    ).first()
+    return (None, "") if last is None else (last.outcome, last.reason)

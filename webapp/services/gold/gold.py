@@ -1,0 +1,237 @@
+"""Gold questions in versions: what the questions of a set should bring, saved whole each time.
+
+The newest version is in force; an older one is put in force again by saving it anew, so that
+nothing is ever altered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import GoldVersion, Query, Question, QuestionSet, Rater, Run, Study
+from webapp.exporters.gold.gold_questions import gold_json
+from webapp.importers.gold import gold_questions
+from webapp.importers.gold.gold_questions import GoldFile
+from webapp.importers.runs.json_runs import question_key
+from webapp.importers.runs.problems import warning
+from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, GoldQuestion
+from webapp.records import Problem
+
+
+class UnknownQuestionSet(LookupError):
+    """The study has no such question set."""
+
+
+class UnknownGoldVersion(LookupError):
+    """The question set has no such version of its gold questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One saved version, numbered from 1: where it came from, who saved it and when."""
+
+    id: int
+    number: int
+    name: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The gold questions of one version."""
+
+    version: Version
+    file: GoldFile
+
+    @property
+    def questions(self) -> tuple[GoldQuestion, ...]:
+        """The gold questions in their order."""
+        return self.file.questions
+
+    @property
+    def threshold(self) -> Fraction:
+        """The threshold T in force: the stated one, else 0.6."""
+        return DEFAULT_THRESHOLD if self.file.threshold is None else self.file.threshold
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The gold file of this version."""
+        return gold_json(self.questions, self.file.threshold, self.file.extra)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSet:
+    """A question set with the state of its gold questions; ``versions`` the newest first."""
+
+    id: int
+    questions: tuple[str, ...]
+    runs: tuple[tuple[str, str | None, str | None], ...]
+    versions: tuple[Version, ...]
+
+
+def sets(session: Session, study: Study) -> list[GoldSet]:
+    """Return the study's question sets, the newest first."""
+    found = session.scalars(
+        select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id.desc())
+    )
+    return [_set(session, one) for one in found]
+
+
+def find_set(session: Session, study: Study, question_set_id: int) -> GoldSet:
+    """Return a question set of the study; raises ``UnknownQuestionSet``."""
+    found = session.get(QuestionSet, question_set_id)
+    if found is None or found.study_id != study.id:
+        raise UnknownQuestionSet(question_set_id)
+    return _set(session, found)
+
+
+def in_force(session: Session, question_set_id: int) -> Gold | None:
+    """Return the gold questions that count for a question set; ``None`` where it has none."""
+    known = versions(session, question_set_id)
+    return _gold(session, known[0]) if known else None
+
+
+def asked_in(session: Session, queries: Sequence[Query]) -> GoldFile | None:
+    """Return the gold file in force with the questions of these queries alone.
+
+    The queries are of one question set. To read a whole file for one question would take the
+    longer the more questions there are.
+    """
+    newest = session.scalar(
+        select(GoldVersion)
+        .where(GoldVersion.question_set_id.in_({query.run.question_set_id for query in queries}))
+        .order_by(GoldVersion.id.desc())
+        .limit(1)
+    )
+    numbers = {query.query_id for query in queries}
+    document = newest.document if newest else {"questions": []}
+    few = [question for question in document["questions"] if question["id"] in numbers]
+    if newest is None or not few:
+        return None
+    return gold_questions.read(newest.name, json.dumps({**document, "questions": few}).encode())
+
+
+def read(session: Session, question_set_id: int, number: int) -> Gold:
+    """Return one version by its number; raises ``UnknownGoldVersion``."""
+    for version in versions(session, question_set_id):
+        if version.number == number:
+            return _gold(session, version)
+    raise UnknownGoldVersion(number)
+
+
+def versions(session: Session, question_set_id: int) -> tuple[Version, ...]:
+    """Return every version of a question set, the newest first."""
+    rows = session.execute(
+        select(GoldVersion.id, GoldVersion.name, Rater.name, GoldVersion.at)
+        .join(Rater, Rater.id == GoldVersion.rater_id)
+        .where(GoldVersion.question_set_id == question_set_id)
+        .order_by(GoldVersion.id)
+    )
+    numbered = [Version(row[0], n, row[1], row[2], row[3]) for n, row in enumerate(rows, start=1)]
+    return tuple(reversed(numbered))
+
+
+def import_file(
+    session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
+) -> None:
+    """Save the gold file `name` as the newest version.
+
+    Raises ``UnknownQuestionSet``, and an ``ImportRefused`` that names all that is wrong with
+    the file.
+    """
+    find_set(session, rater.study, question_set_id)
+    save(session, rater, question_set_id, gold_questions.read(name, data), now)
+
+
+def save(
+    session: Session, rater: Rater, question_set_id: int, wanted: GoldFile, now: datetime
+) -> None:
+    """Save gold questions as the newest version; one that changes nothing is not saved."""
+    document = gold_json(wanted.questions, wanted.threshold, wanted.extra)
+    newest = session.scalars(
+        select(GoldVersion)
+        .where(GoldVersion.question_set_id == question_set_id)
+        .order_by(GoldVersion.id.desc())
+        .limit(1)
+    ).first()
+    if newest is not None and newest.document == document:
+        return
+    session.add(
+        GoldVersion(
+            question_set_id=question_set_id,
+            name=wanted.name,
+            document=document,
+            rater_id=rater.id,
+            at=now,
+        )
+    )
+    session.flush()
+
+
+def restore(
+    session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
+) -> None:
+    """Put an older version in force again, as the newest one."""
+    find_set(session, rater.study, question_set_id)
+    save(session, rater, question_set_id, read(session, question_set_id, number).file, now)
+
+
+def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
+    """Return what does not fit between gold questions and a run, one warning each."""
+    asked = select(Query.query_id, Question.text).join_from(Query, Question)
+    texts = dict(session.execute(asked.where(Query.run_id == run.id)).all())
+    name = gold.version.name
+    known = {question.query_id: question for question in gold.questions}
+    found = [
+        warning("gold_text_differs", name, query_id=query_id)
+        for query_id, question in known.items()
+        if query_id in texts and question_key(question.text) != question_key(texts[query_id])
+    ]
+    found += [
+        warning("gold_not_asked", name, query_id=query_id) for query_id in known.keys() - texts
+    ]
+    found += [
+        warning("asked_without_gold", name, query_id=query_id)
+        for query_id in texts
+        if query_id not in known
+    ]
+    return tuple(sorted(found, key=lambda problem: problem.query_id or 0))
+
+
+def remarks_on_runs(
+    session: Session, question_set: GoldSet, gold: Gold
+) -> tuple[tuple[str, Problem], ...]:
+    """Return what does not fit between gold questions and each run of their set, by run id."""
+    return tuple(
+        (run_id, problem)
+        for run_id, _, _ in question_set.runs
+        for problem in remarks(session, session.get_one(Run, run_id), gold)
+    )
+
+
+def _set(session: Session, found: QuestionSet) -> GoldSet:
+    rows = session.execute(
+        select(Run.id, Run.search_method, Run.llm)
+        .where(Run.question_set_id == found.id)
+        .order_by(Run.imported_at.desc(), Run.id)
+    )
+    return GoldSet(
+        id=found.id,
+        questions=tuple(question.text for question in found.questions),
+        runs=tuple((row[0], row[1], row[2]) for row in rows),
+        versions=versions(session, found.id),
+    )
+
+
+def _gold(session: Session, version: Version) -> Gold:
+    document = session.get_one(GoldVersion, version.id).document
+    return Gold(version, gold_questions.read(version.name, json.dumps(document).encode()))

@@ -1,0 +1,1 @@
+"""Verdicts and what they are about: use cases."""

@@ -1,0 +1,251 @@
+"""A rater's events: stored once, put in order, the standing one deciding the rater's row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol, Self
+
+from sqlalchemy import ColumnElement, Row, Select, bindparam, select
+from sqlalchemy.orm import Session
+
+from webapp.db import drivers
+from webapp.db.drivers import Asking, Driver
+from webapp.db.models import (
+    Base,
+    Event,
+    Judgment,
+    Query,
+    QueryRating,
+    QuestionnaireAnswer,
+    Rater,
+    Repeat,
+    RepeatRating,
+)
+from webapp.db.prepared import Prepared, prepared
+from webapp.db.upserts import added, upsert
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
+from webapp.services.judging import live_metrics
+from webapp.services.judging.event_order import Placed, standing
+
+AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
+"""How an event calls what is said once more in a hidden repeat; it is never the verdict."""
+_REPEATS = frozenset(AGAIN.values())
+_QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
+
+
+class EventIdTaken(Exception):
+    """An event id was used before for something else."""
+
+
+class Made(Placed, Protocol):
+    """An event as far as it settles something: what it says, and its place in the order."""
+
+    @property
+    def new(self) -> str | None: ...  # noqa: D102
+
+
+class _New(NamedTuple):
+    """The event that is being recorded."""
+
+    new: str | None
+    device: str
+    sequence: int
+    client_time: datetime | None
+    received_at: datetime
+
+
+class Target(NamedTuple):
+    """What one event changes.
+
+    ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
+    ``AGAIN`` (the same in a task that asks once more), or an item of the closing questionnaire
+    (of nothing else). For a verdict, ``query_key`` or
+    ``task_id`` tell where it was clicked.
+    """
+
+    field: str
+    thing_id: int | None = None
+    query_key: int | None = None
+    task_id: str | None = None
+
+    @classmethod
+    def verdict(cls, thing_id: int | None, query_key: int) -> Self:
+        """Return the verdict on a judged thing, given on the page of a query."""
+        return cls("verdict", thing_id=thing_id, query_key=query_key)
+
+    @classmethod
+    def rating(cls, query: Query, field: str, task_id: str | None = None) -> Self:
+        """Return the quality or the notes of an answer."""
+        return cls(field, query_key=query.id, task_id=task_id)
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        """Return what `event` changed."""
+        return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether this was said once more, in a task of its own."""
+        return self.field in _REPEATS
+
+
+def lock(asking: Asking, rater: Rater | Who) -> None:
+    """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
+    driver = drivers.driver(asking)
+    if driver.dialect.name != "sqlite":
+        _LOCK.first(driver, {"rater_id": rater.id})
+
+
+def record(
+    asking: Asking,
+    rater: Rater | Who,
+    target: Target,
+    new: str | None,
+    click: Click,
+    *,
+    cause: str = "click",
+    undoes: Event | None = None,
+) -> str | None:
+    """Store one event and let the event that stands decide the rater's row; return what it says.
+
+    The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
+    something else already.
+    """
+    driver = drivers.driver(asking)
+    wanted = None if new is None else str(new)
+    history = _history(driver, rater, target)
+    before = standing(history)
+    for known in history:
+        if known.event_id == click.event_id:
+            if known.new != wanted:
+                raise EventIdTaken(click.event_id)
+            return before.new if before else None
+    event = _New(wanted, *_place(click, history), click.client_time, click.received_at)
+    values = {
+        "rater_id": rater.id,
+        "event_id": click.event_id,
+        "field": target.field,
+        "judged_thing_id": target.thing_id,
+        "query_key": target.query_key,
+        "task_id": target.task_id,
+        "old": before.new if before else None,
+        "new": event.new,
+        "cause": cause,
+        "undoes_id": undoes.id if undoes else None,
+        "device": event.device,
+        "sequence": event.sequence,
+        "client_time": event.client_time,
+        "received_at": event.received_at,
+    }
+    if not added(Event, driver, _UNIQUE).run(driver, values):
+        raise EventIdTaken(click.event_id)
+    made: list[Made] = [*history, event]
+    last = standing(made)
+    assert last is not None
+    _settle(driver, rater, target, last)
+    return last.new
+
+
+def refresh(asking: Asking, rater: Rater | Who, targets: Sequence[Target]) -> None:
+    """Rewrite the rater's summaries of every query that shows or is one of the targets.
+
+    What was said once more changes none.
+    """
+    driver = drivers.driver(asking)
+    for target in targets:
+        if not target.is_repeat:
+            live_metrics.refresh_touched(driver, rater.id, target.thing_id, target.query_key)
+
+
+def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]) -> Event | None:
+    """Return the rater's latest event that changed something and was not undone.
+
+    `where` is a condition on ``Event`` and, where it was clicked on a run, its ``Query``.
+    """
+    undone = select(Event.undoes_id).where(Event.rater_id == rater.id, Event.undoes_id.is_not(None))
+    return session.scalar(
+        select(Event)
+        .outerjoin(Query, Query.id == Event.query_key)
+        .where(
+            Event.rater_id == rater.id,
+            Event.cause != "undo",
+            Event.old.is_distinct_from(Event.new),
+            Event.id.not_in(undone),
+            where,
+        )
+        .order_by(Event.id.desc())
+        .limit(1)
+    )
+
+
+_LOCK = Prepared(
+    lambda: select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
+)
+_UNIQUE = ("rater_id", "event_id", "field")
+_SETTLED = (
+    *(Event.event_id, Event.new, Event.device, Event.sequence),
+    *(Event.client_time, Event.received_at),
+)
+
+
+def _history(driver: Driver, rater: Rater | Who, target: Target) -> Sequence[Row[Any]]:
+    """Return every event that changed the target."""
+    on_thing = target.thing_id is not None
+    on_query = not on_thing and target.query_key is not None
+    values = {"rater_id": rater.id, "field": target.field, "task_id": target.task_id}
+    if on_thing or on_query:
+        values["of"] = target.thing_id if on_thing else target.query_key
+    return _history_of(on_thing, on_query, target.is_repeat).all(driver, values)
+
+
+@prepared
+def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
+    own = select(*_SETTLED).where(
+        Event.rater_id == bindparam("rater_id"), Event.field == bindparam("field")
+    )
+    if in_task:
+        own = own.where(Event.task_id == bindparam("task_id"))
+    if on_thing:
+        return own.where(Event.judged_thing_id == bindparam("of"))
+    own = own.where(Event.judged_thing_id.is_(None))
+    return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
+
+
+def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
+    """Return the event's device and sequence; without a script the server counts."""
+    if click.device and click.sequence is not None:
+        return click.device, click.sequence
+    counted = (event.sequence for event in history if event.device == "")
+    return "", max(counted, default=0) + 1
+
+
+def _settle(driver: Driver, rater: Rater | Who, target: Target, last: Made) -> None:
+    """Make the rater's row say what the standing event says."""
+    model, key = _row(rater, target)
+    said = _said(target.field, last.new) | {"changed_at": last.received_at}
+    upsert(model, driver, tuple(said)).run(driver, key | said)
+
+
+def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:
+    """Return the table and the key of the row that an event's target stands in."""
+    again = target.is_repeat
+    key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
+    if target.field in _QUESTIONNAIRE:
+        return QuestionnaireAnswer, key | {"item": target.field}
+    if target.thing_id is not None:
+        return Repeat if again else Judgment, key | {"judged_thing_id": target.thing_id}
+    return RepeatRating if again else QueryRating, key | {"query_key": target.query_key}
+
+
+def _said(field: str, new: str | None) -> dict[str, object]:
+    """Return what a row of a rater is to say, by column."""
+    if field in USABILITY_ITEMS:
+        return {"score": int(new) if new else None, "text": ""}
+    if field in COMMENTS:
+        return {"score": None, "text": new or ""}
+    if field in {"quality", AGAIN["quality"]}:
+        return {"quality": None if new is None else int(new)}
+    if field in {"notes", AGAIN["notes"]}:
+        return {"notes": new or ""}
+    return {"verdict": new}

@@ -1,0 +1,123 @@
+"""Which judged thing a shown card belongs to: the pooling that makes one verdict serve all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import JudgedThing, Property, Query, Question, QuestionSet, Result
+from webapp.importers.runs.property_identity import fullest, identity, same_content
+from webapp.records import Card
+
+PORTION = 5_000
+_FIELDS = tuple(field.name for field in fields(Card))
+
+_Place = tuple[int, str | None, str | None]  # question, run where it matters, identity
+
+
+def to_row(card: Card) -> dict[str, Any]:
+    """Return what `card` states, as it is stored."""
+    stated = ((name, getattr(card, name)) for name in _FIELDS)
+    return {name: value for name, value in stated if value is not None}
+
+
+def from_row(stored: dict[str, Any]) -> Card:
+    """Return the card that was stored by ``to_row``."""
+    return Card(**stored)
+
+
+class Pool:
+    """The judged things of some questions, growing as runs are read.
+
+    Built once per import, so that placing a card costs no statement of its own.
+    """
+
+    def __init__(self, session: Session, question_set: QuestionSet, cards: Iterable[Card]):
+        self._session = session
+        self._properties = _properties(session, sorted({identity(card) for card in cards}))
+        self._things: dict[_Place, list[JudgedThing]] = defaultdict(list)
+        for thing, name in _known(session, question_set):
+            self._things[thing.question_id, thing.run_id, name].append(thing)
+
+    def place(self, query: Query, question: Question, card: Card) -> JudgedThing:
+        """Return the judged thing of a card shown in `query`, made if it is a new one."""
+        scope = _scope(query, question)
+        name = identity(card)
+        versions = self._things[question.id, scope, name]
+        for thing in versions:
+            if _joins(thing, card):
+                return thing
+        thing = JudgedThing(
+            question_id=question.id,
+            property=self._property(name),
+            content=len(versions) + 1,
+            run_id=scope,
+            card=to_row(card),
+        )
+        self._session.add(thing)
+        versions.append(thing)
+        return thing
+
+    def place_again(self, result: Result, query: Query, card: Card) -> JudgedThing:
+        """Return the judged thing of a result of which more is known now.
+
+        It stays where it was judged unless what is new contradicts that.
+        """
+        if _joins(result.judged_thing, card):
+            return result.judged_thing
+        return self.place(query, query.question, card)
+
+    def place_emptiness(self, query: Query, question: Question) -> JudgedThing:
+        """Return the judged thing that stands for "there is nothing" of the question."""
+        scope = _scope(query, question)
+        versions = self._things[question.id, scope, None]
+        if not versions:
+            thing = JudgedThing(question_id=question.id, content=1, run_id=scope)
+            self._session.add(thing)
+            versions.append(thing)
+        return versions[0]
+
+    def _property(self, name: str) -> Property:
+        if name not in self._properties:
+            self._properties[name] = Property(identity=name)
+        return self._properties[name]
+
+
+def _joins(thing: JudgedThing, card: Card) -> bool:
+    """Whether `card` shows the content of `thing`, which then keeps the fuller version."""
+    stored = from_row(thing.card or {"title": card.title})
+    if not same_content(stored, card):
+        return False
+    thing.card = to_row(fullest(stored, card))
+    return True
+
+
+def _scope(query: Query, question: Question) -> str | None:
+    """Return the run, for an answer that depends on its own conversation."""
+    return query.run_id if question.context_dependent else None
+
+
+def _known(session: Session, question_set: QuestionSet) -> Iterable[tuple[JudgedThing, str | None]]:
+    rows = session.execute(
+        select(JudgedThing, Property.identity)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .outerjoin(Property)
+        .where(Question.question_set_id == question_set.id)
+        .order_by(JudgedThing.content)
+    )
+    return ((thing, name) for thing, name in rows)
+
+
+def _properties(session: Session, names: list[str]) -> dict[str, Property]:
+    """Return the known properties by identity, asked for in portions a database accepts."""
+    found: dict[str, Property] = {}
+    for start in range(0, len(names), PORTION):
+        portion = names[start : start + PORTION]
+        rows = session.scalars(select(Property).where(Property.identity.in_(portion)))
+        found.update({row.identity: row for row in rows})
+    return found

@@ -1,0 +1,194 @@
+"""What was judged in some queries: by one rater, or merged from several by a named rule."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from sqlalchemy import ColumnElement, Select, select, union
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Adjudication, Judgment, Query, QueryRating, Rater, Result
+from webapp.metrics.judging.summaries import QueryJudgments
+from webapp.records import EmptyOutcome, QueryState, Relevance
+
+Scope = ColumnElement[bool]
+"""Which queries are meant, as a condition on ``Query``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """One query and the judged things it rests on, those of its results in rank order."""
+
+    key: int
+    run_id: str
+    query_id: int
+    state: QueryState
+    things: tuple[int, ...]
+    emptiness: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What was said under one rule: verdicts by judged thing, quality and notes by query."""
+
+    by_thing: Mapping[int, str] = field(default_factory=dict)
+    quality: Mapping[int, float] = field(default_factory=dict)
+    notes: Mapping[int, str] = field(default_factory=dict)
+
+    def relevance(self, thing: int) -> Relevance | None:
+        """Return the verdict on a shown property; ``None`` while it is unjudged."""
+        verdict = self.by_thing.get(thing)
+        return Relevance(verdict) if verdict is not None else None
+
+    def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
+        """Return the verdict on an empty list; ``None`` while it is unclassified."""
+        verdict = self.by_thing.get(emptiness) if emptiness is not None else None
+        return EmptyOutcome(verdict) if verdict is not None else None
+
+    def judgments(self, asked: AskedQuery) -> QueryJudgments:
+        """Return what was said about one query, as the metrics take it."""
+        return QueryJudgments(
+            state=asked.state,
+            verdicts=tuple(self.relevance(thing) for thing in asked.things),
+            empty_outcome=self.outcome(asked.emptiness),
+            quality=self.quality.get(asked.key),
+        )
+
+    def unsaid(self, asked: AskedQuery) -> int:
+        """Return how many verdicts one query still waits for; a thing listed twice needs one."""
+        wanted = {*asked.things, asked.emptiness} - {None}
+        return sum(thing not in self.by_thing for thing in wanted)
+
+
+def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
+    """Return the queries in `scope` in the order of their runs."""
+    things: dict[int, list[int]] = defaultdict(list)
+    results = select(Result.query_key, Result.judged_thing_id).join(Query).where(scope)
+    for key, thing in session.execute(results.order_by(Result.query_key, Result.rank)):
+        things[key].append(thing)
+    columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
+    return [
+        AskedQuery(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness)
+        for key, run_id, query_id, state, emptiness in session.execute(
+            select(*columns).where(scope).order_by(Query.id)
+        )
+    ]
+
+
+def of_rater(session: Session, scope: Scope, rater_id: int) -> Verdicts:
+    """Return what one rater said about the queries in `scope`."""
+    said = by_rater(session, scope, [rater_id])
+    return said.get(rater_id, Verdicts())
+
+
+def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
+    """Return what most of `raters` said about the queries in `scope`; see ``most``."""
+    said = by_rater(session, scope, [rater.id for rater in raters])
+    return most([(rater.name, said[rater.id]) for rater in raters])
+
+
+def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
+    """Return what most of some named raters said: "cannot tell" does not vote, a tie is open.
+
+    Quality is the median of the grades; the notes are everybody's, with names once there
+    are several.
+    """
+    votes: dict[int, list[str]] = defaultdict(list)
+    grades: dict[int, list[float]] = defaultdict(list)
+    notes: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for name, own in said:
+        for thing, verdict in own.by_thing.items():
+            votes[thing].append(verdict)
+        for key, grade in own.quality.items():
+            grades[key].append(grade)
+        for key, text in own.notes.items():
+            notes[key].append((name, text))
+    merged = {thing: merge(cast) for thing, cast in votes.items()}
+    return Verdicts(
+        by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
+        quality={key: float(median(given)) for key, given in grades.items()},
+        notes={key: _signed(texts) for key, texts in notes.items()},
+    )
+
+
+def adjudicated(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
+    """Return what adjudication settled, and the majority of `raters` where it is silent."""
+    return overruled(majority(session, scope, raters), settled(session, scope))
+
+
+def settled(session: Session, scope: Scope) -> dict[int, str]:
+    """Return the verdicts of adjudication on what the queries in `scope` show, by thing."""
+    found = session.scalars(
+        select(Adjudication).where(Adjudication.judged_thing_id.in_(judged_things(scope)))
+    )
+    return {row.judged_thing_id: row.verdict for row in found}
+
+
+def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
+    """Return `merged` with the verdicts of adjudication in the place of its own."""
+    return replace(merged, by_thing={**merged.by_thing, **by_adjudication})
+
+
+def judged_things(scope: Scope) -> Select[int | None]:
+    """Return the statement over what the queries in `scope` show or left empty."""
+    shown = select(Result.judged_thing_id).join(Query).where(scope)
+    empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
+    both = union(shown, empty).subquery()
+    return select(both.c[0])
+
+
+def merge(votes: Sequence[str]) -> str | None:
+    """Return the verdict that most decided votes gave; ``None`` on a tie.
+
+    Where nobody decided, the thing was judged "cannot tell".
+
+    >>> merge(["1", "0", "1"]), merge(["1", "0"]), merge(["unsure", "0"])
+    ('1', None, '0')
+    """
+    decided = Counter(vote for vote in votes if vote != Relevance.UNSURE)
+    if not decided:
+        return Relevance.UNSURE if votes else None
+    (first, count), *rest = decided.most_common(2)
+    return None if rest and rest[0][1] == count else first
+
+
+def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
+    """Return what each rater said about the queries in `scope`, by the rater's id."""
+    verdicts: dict[int, dict[int, str]] = defaultdict(dict)
+    qualities: dict[int, dict[int, float]] = defaultdict(dict)
+    notes: dict[int, dict[int, str]] = defaultdict(dict)
+    for rater_id, thing, verdict in session.execute(_judgments(scope, rater_ids)):
+        if verdict is not None:
+            verdicts[rater_id][thing] = verdict
+    ratings = (
+        select(QueryRating)
+        .join(Query, Query.id == QueryRating.query_key)
+        .where(scope, QueryRating.rater_id.in_(rater_ids))
+    )
+    for rating in session.scalars(ratings):
+        if rating.quality is not None:
+            qualities[rating.rater_id][rating.query_key] = rating.quality
+        if rating.notes:
+            notes[rating.rater_id][rating.query_key] = rating.notes
+    return {
+        rater_id: Verdicts(verdicts[rater_id], qualities[rater_id], notes[rater_id])
+        for rater_id in rater_ids
+    }
+
+
+def _judgments(scope: Scope, rater_ids: Sequence[int]) -> Select[int, int, str | None]:
+    return select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
+        Judgment.rater_id.in_(rater_ids),
+        Judgment.verdict.is_not(None),
+        Judgment.judged_thing_id.in_(judged_things(scope)),
+    )
+
+
+def _signed(texts: Iterable[tuple[str, str]]) -> str:
+    given = list(texts)
+    if len(given) == 1:
+        return given[0][1]
+    return " | ".join(f"{name}: {text}" for name, text in given)

@@ -1,0 +1,1 @@
+"""Machine judges: use cases."""

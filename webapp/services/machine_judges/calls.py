@@ -1,0 +1,309 @@
+"""A machine judge at work: one judged thing at a time is taken, asked about and kept.
+
+Whoever does the asking (the server's threads, the command line) takes a thing with ``claim``,
+asks with ``ask`` and ends with ``keep``; no transaction is open while the model thinks. A call
+whose caller died is known by its time and is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.orm import Session
+
+from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.client import Chatbot, Patience
+from webapp.chatbot.failures import CallFailed, NotTheContract
+from webapp.chatbot.mappings import MissingKey
+from webapp.config import JudgeEndpoint
+from webapp.db.models import JudgedThing, MachineCall, MachineJudge, MachineSession
+from webapp.i18n import SOURCE_LANGUAGE, gettext, speaking
+from webapp.importers.runs.json_documents import storable_text
+from webapp.records import Click
+from webapp.services.judging import events
+from webapp.services.judging.events import Target
+from webapp.services.machine_judges import estimates, judges, prompts, sessions
+from webapp.services.machine_judges.prompts import Said, UnreadableVerdict
+from webapp.services.machine_judges.sessions import (
+    ALIVE,
+    MISSING_KEY,
+    OTHER_CONFIGURATION,
+    CallState,
+    SessionState,
+    mapping,
+)
+
+PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest_wait=30)
+MOST_FAILURES = 5
+"""So many failed calls in a row end a session: something is wrong that money does not mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One judged thing to ask about: the whole text, and how many tries the budget allows."""
+
+    rater_id: int
+    thing_id: int
+    session_id: int
+    attempt: int
+    model: str
+    temperature: float
+    prompt: str
+    tries: int
+
+
+class Nothing(StrEnum):
+    """Why there is nothing to ask: later there may be, or it is over."""
+
+    YET = "yet"
+    MORE = "more"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens that an answer states; ``None`` where it states none."""
+
+    prompt: int | None = None
+    completion: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: what was said, or a failure's code, detail and excerpt.
+
+    ``answered`` says whether the model answered at all, readable or not.
+    """
+
+    said: Said | None
+    tries: int = 1
+    usage: Usage = Usage()
+    answered: bool = True
+    code: str = ""
+    detail: str = ""
+    excerpt: str = ""
+
+
+def claim(
+    session: Session, rater_id: int, endpoint: JudgeEndpoint | None, now: datetime
+) -> Call | Nothing:
+    """Return what is to be asked next, its part of the budget held; else why there is nothing.
+
+    A session ends here when everything is judged, when the next call could exceed its budget,
+    when the judge was removed, or when another model is configured than its own.
+    """
+    found = sessions.running(session, rater_id)
+    if found is None:
+        return Nothing.MORE
+    judge = session.get_one(MachineJudge, rater_id)
+    if not _may_go_on(judge, found, endpoint, now):
+        return Nothing.MORE
+    asking = sessions.asking(session, found, now)
+    if len(asking) >= found.at_once:
+        return Nothing.YET
+    call = _prepared(session, judge, found, asking, now)
+    if isinstance(call, Call):
+        return call
+    if asking:
+        return Nothing.YET
+    sessions.end(found, call, now)
+    return Nothing.MORE
+
+
+def ask(call: Call, endpoint: JudgeEndpoint, patience: Patience = PATIENCE) -> Outcome:
+    """Return what the model says of one judged thing, or why there is no verdict."""
+    try:
+        client = Chatbot(
+            judges.address(endpoint),
+            mapping(endpoint, call.model, call.temperature),
+            replace(patience, tries=min(call.tries, patience.tries)),
+        )
+        answer = client.ask(Asked(message=call.prompt, session_id="", user_id="", method=""))
+    except CallFailed as failure:
+        return Outcome(
+            None, failure.tries, answered=False, code=failure.code,
+            detail=_detail(failure), excerpt=failure.excerpt,
+        )  # fmt: skip
+    except MissingKey as missing:
+        return Outcome(None, 0, answered=False, code=MISSING_KEY, detail=str(missing.args[0]))
+    usage = _usage(answer)
+    try:
+        said = prompts.read(answer.text)
+    except UnreadableVerdict as wrong:
+        return Outcome(None, answer.tries, usage, code=wrong.code, excerpt=answer.text[:2000])
+    return Outcome(said, answer.tries, usage)
+
+
+def keep(session: Session, call: Call, outcome: Outcome, now: datetime) -> None:
+    """Store what came of a call: the verdict through the judge's event, or the failure.
+
+    Nothing is stored of a call that nobody waits for any more; what it cost counts.
+    """
+    found = session.scalar(
+        select(MachineSession)
+        .where(MachineSession.id == call.session_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if found is None:
+        return  # the judge was deleted meanwhile
+    _count(found, call, outcome, estimates.Rates())
+    row = session.get(MachineCall, (call.rater_id, call.thing_id), populate_existing=True)
+    if row is None or row.state != CallState.ASKING or row.attempt != call.attempt:
+        return
+    row.prompt_tokens, row.completion_tokens = outcome.usage.prompt, outcome.usage.completion
+    row.alive_until, row.at, row.reserved_calls, row.reserved_tokens = None, now, 0, 0
+    if outcome.said is None:
+        _fail(found, row, outcome, now)
+    else:
+        _judge(session, row, outcome.said, now)
+        found.failed_in_a_row = 0
+
+
+def _may_go_on(
+    judge: MachineJudge, found: MachineSession, endpoint: JudgeEndpoint | None, now: datetime
+) -> bool:
+    """Whether the judge is still there and configured; if not, its session ends here."""
+    if judge.rater.removed_at is not None:
+        sessions.end(found, SessionState.STOPPED, now)
+    elif endpoint is None or not judges.fits(judge, endpoint):
+        sessions.end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
+    return found.ended_at is None
+
+
+def _prepared(
+    session: Session,
+    judge: MachineJudge,
+    found: MachineSession,
+    asking: Sequence[MachineCall],
+    now: datetime,
+) -> Call | SessionState:
+    """Return the next call, stored as being asked; else how the session ends without one."""
+    thing_id = _next(session, judge, found, now)
+    if thing_id is None:
+        return SessionState.FINISHED
+    ((_, prompt),) = estimates.prompts_of(session, judge, [thing_id])
+    row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
+        rater_id=judge.rater_id, judged_thing_id=thing_id, attempt=0
+    )
+    if row.state == CallState.ASKING:
+        _bury(session, row)
+    tries, tokens = _left(session, judge, found, asking, prompt)
+    if not tries:
+        return SessionState.CAPPED
+    row.session_id, row.state, row.attempt = found.id, str(CallState.ASKING), row.attempt + 1
+    row.verdict, row.reason, row.error, row.error_code, row.excerpt = None, "", None, None, None
+    row.prompt_tokens = row.completion_tokens = None
+    row.prompt_characters, row.at, row.alive_until = len(prompt), now, now + ALIVE
+    row.reserved_calls, row.reserved_tokens = tries, tokens
+    session.add(row)
+    session.flush()
+    return Call(
+        rater_id=judge.rater_id,
+        thing_id=thing_id,
+        session_id=found.id,
+        attempt=row.attempt,
+        model=judge.model,
+        temperature=judge.temperature,
+        prompt=prompt,
+        tries=tries,
+    )
+
+
+def _next(
+    session: Session, judge: MachineJudge, found: MachineSession, now: datetime
+) -> int | None:
+    """Return the thing to ask about: not on its way, and not failed in this session."""
+    mine = MachineCall.rater_id == judge.rater_id
+    failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
+    asking = and_(MachineCall.state == str(CallState.ASKING), MachineCall.alive_until > now)
+    busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, asking))
+    left = estimates.open_things(session, judge, JudgedThing.id.not_in(busy))
+    return left[0] if left else None
+
+
+def _left(
+    session: Session,
+    judge: MachineJudge,
+    found: MachineSession,
+    asking: Sequence[MachineCall],
+    prompt: str,
+) -> tuple[int, int]:
+    """Return how many tries the budget allows for `prompt`, and the tokens they may take."""
+    rates = estimates.rates(session, judge)
+    tokens = rates.prompt(len(prompt)) + round(rates.completion)
+    if found.most_tokens is not None:
+        used = found.prompt_tokens + found.completion_tokens
+        held = sum(call.reserved_tokens for call in asking)
+        if used + held + tokens > found.most_tokens:
+            return 0, tokens
+    if found.most_calls is None:
+        return PATIENCE.tries, tokens
+    held = sum(call.reserved_calls for call in asking)
+    return min(PATIENCE.tries, max(0, found.most_calls - found.calls - held)), tokens
+
+
+def _bury(session: Session, row: MachineCall) -> None:
+    """Count a call whose caller died: it may have cost what it was taken to cost."""
+    died_in = session.get(MachineSession, row.session_id)
+    if died_in is not None:
+        died_in.calls += 1
+        died_in.uncounted += 1
+        died_in.prompt_tokens += row.reserved_tokens
+    row.reserved_calls = row.reserved_tokens = 0
+
+
+def _count(found: MachineSession, call: Call, outcome: Outcome, rates: estimates.Rates) -> None:
+    """Add what a call took; an answer that states no tokens is taken to have the usual ones."""
+    found.calls += outcome.tries
+    if not outcome.answered:
+        return
+    usage = outcome.usage
+    if usage.prompt is None or usage.completion is None:
+        found.uncounted += 1
+    prompt = rates.prompt(len(call.prompt)) if usage.prompt is None else usage.prompt
+    completion = round(rates.completion) if usage.completion is None else usage.completion
+    found.prompt_tokens += prompt
+    found.completion_tokens += completion
+
+
+def _judge(session: Session, row: MachineCall, said: Said, now: datetime) -> None:
+    judge = session.get_one(MachineJudge, row.rater_id)
+    row.state, row.verdict = str(CallState.JUDGED), str(said.verdict)
+    row.reason = storable_text(said.reason)
+    target = Target("verdict", thing_id=row.judged_thing_id)
+    click = Click(f"machine:{row.session_id}:{row.judged_thing_id}:{row.attempt}", now)
+    events.lock(session, judge.rater)
+    events.record(session, judge.rater, target, said.verdict, click, cause="machine")
+    events.refresh(session, judge.rater, [target])
+
+
+def _fail(found: MachineSession, row: MachineCall, outcome: Outcome, now: datetime) -> None:
+    row.state, row.error_code = str(CallState.FAILED), outcome.code
+    row.error = storable_text(outcome.detail)
+    row.excerpt = storable_text(outcome.excerpt) or None
+    found.failed_in_a_row += 1
+    if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:
+        sessions.end(found, SessionState.FAILING, now, outcome.code)
+
+
+def _usage(answer: Answer) -> Usage:
+    """Return the tokens that an answer states, where they are whole numbers."""
+    stated = answer.usage or {}
+
+    def tokens(name: str) -> int | None:
+        found = stated.get(name)
+        return found if type(found) is int and 0 <= found < 10**9 else None
+
+    return Usage(tokens("prompt_tokens"), tokens("completion_tokens"))
+
+
+def _detail(failure: CallFailed) -> str:
+    """Return what is known of a failure beside its kind, in the source language."""
+    with speaking(SOURCE_LANGUAGE):
+        if isinstance(failure, NotTheContract):
+            return gettext(failure.what, **failure.values)
+        return " ".join(failure.values.values())

@@ -1,0 +1,152 @@
+"""How far a machine judge is: what it judged and failed at, its sessions and what they took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import JudgedThing, MachineCall, MachineJudge, MachineSession, Question
+from webapp.services.judging.judged_things import from_row
+from webapp.services.machine_judges import estimates, sessions
+from webapp.services.machine_judges.sessions import CallState, SessionState
+
+MOST_FAILED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One session as it stands, its estimate beside what it took (see ``MachineSession``)."""
+
+    state: SessionState
+    started_at: datetime
+    ended_at: datetime | None
+    things: int
+    judged: int
+    failed: int
+    estimated_prompt_tokens: int
+    estimated_completion_tokens: int
+    prompt_tokens: int
+    completion_tokens: int
+    prompt_price: float | None
+    completion_price: float | None
+    currency: str
+    most_calls: int | None
+    most_tokens: int | None
+    calls: int
+    uncounted: int
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A card on which there is no verdict, and why; ``excerpt`` is how the answer began."""
+
+    position: int
+    title: str
+    code: str
+    detail: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is judged and what is left; the running session if there is one, and those before.
+
+    ``n_failed`` cards had an answer that could not be used: the next session asks again.
+    """
+
+    judged: int
+    left: int
+    n_failed: int
+    current: SessionLine | None
+    earlier: tuple[SessionLine, ...]
+    failed: tuple[FailedCall, ...]
+
+
+def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
+    """Return how far a judge is."""
+    found = session.scalars(
+        select(MachineSession)
+        .where(MachineSession.rater_id == judge.rater_id)
+        .order_by(MachineSession.id.desc())
+    ).all()
+    counted = _counted(session, [one.id for one in found])
+    lines = [_line(session, one, counted.get(one.id, {}), now) for one in found]
+    failed = _failed(session, judge)
+    own = MachineCall.rater_id == judge.rater_id
+    judged = select(func.count()).where(own, MachineCall.state == str(CallState.JUDGED))
+    n_failed = select(func.count()).where(own, MachineCall.state == str(CallState.FAILED))
+    return Work(
+        judged=session.scalar(judged) or 0,
+        left=len(estimates.open_things(session, judge)),
+        n_failed=session.scalar(n_failed) or 0,
+        current=next((line for line in lines if line.ended_at is None), None),
+        earlier=tuple(line for line in lines if line.ended_at is not None),
+        failed=failed,
+    )
+
+
+def _counted(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
+    """Return how many calls of each session stand in which state."""
+    rows = session.execute(
+        select(MachineCall.session_id, MachineCall.state, func.count())
+        .where(MachineCall.session_id.in_(ids))
+        .group_by(MachineCall.session_id, MachineCall.state)
+    )
+    found: dict[int, dict[str, int]] = {}
+    for session_id, state, count in rows:
+        found.setdefault(session_id, {})[state] = count
+    return found
+
+
+def _line(
+    session: Session, found: MachineSession, counted: dict[str, int], now: datetime
+) -> SessionLine:
+    return SessionLine(
+        state=sessions.state(session, found, now),
+        started_at=found.started_at,
+        ended_at=found.ended_at,
+        things=found.things,
+        judged=counted.get(CallState.JUDGED, 0),
+        failed=counted.get(CallState.FAILED, 0),
+        estimated_prompt_tokens=found.estimated_prompt_tokens,
+        estimated_completion_tokens=found.estimated_completion_tokens,
+        prompt_tokens=found.prompt_tokens,
+        completion_tokens=found.completion_tokens,
+        prompt_price=found.prompt_price,
+        completion_price=found.completion_price,
+        currency=found.currency,
+        most_calls=found.most_calls,
+        most_tokens=found.most_tokens,
+        calls=found.calls,
+        uncounted=found.uncounted,
+        why=found.why,
+    )
+
+
+def _failed(session: Session, judge: MachineJudge) -> tuple[FailedCall, ...]:
+    rows = session.execute(
+        select(MachineCall, JudgedThing, Question.position)
+        .join(JudgedThing, JudgedThing.id == MachineCall.judged_thing_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(
+            MachineCall.rater_id == judge.rater_id,
+            MachineCall.state == str(CallState.FAILED),
+        )
+        .order_by(MachineCall.at.desc(), MachineCall.judged_thing_id)
+        .limit(MOST_FAILED)
+    )
+    return tuple(
+        FailedCall(
+            position=position,
+            title=from_row(thing.card or {"title": ""}).title,
+            code=call.error_code or "",
+            detail=call.error or "",
+            excerpt=call.excerpt or "",
+        )
+        for call, thing, position in rows
+    )

@@ -1,0 +1,225 @@
+"""What a machine judge is told, and how its answer is read.
+
+A prompt is a text with three places: {question}, {earlier} and {card}. Nothing that fills
+them says which run, search method or LLM found the property.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from webapp.config import resource
+from webapp.i18n import mark
+from webapp.metrics.evaluations.json_outputs import SchemaFailure, why_no_json
+from webapp.records import Card, Relevance
+from webapp.services.rating.pages import Turn
+
+LONGEST_PROMPT = 20_000
+LONGEST_REASON = 500
+PLACES = ("question", "earlier", "card")
+NEEDED = ("question", "card")
+VERDICTS: Mapping[str, Relevance] = {
+    "relevant": Relevance.RELEVANT,
+    "not_relevant": Relevance.NOT_RELEVANT,
+    "cannot_tell": Relevance.UNSURE,
+}
+_PLACE = re.compile(r"\{(question|earlier|card)\}")
+
+
+class UnfitPrompt(ValueError):
+    """A prompt that cannot be used: it is too long, or misses the place that is the argument."""
+
+
+class WrongAnswer(StrEnum):
+    """What is wrong with an answer that is JSON, but not the JSON that was asked for."""
+
+    OTHER_FIELDS = "other_fields"
+    NO_VERDICT = "no_verdict"
+    NO_REASON = "no_reason"
+
+
+EXPLANATIONS: Mapping[str, str] = {
+    SchemaFailure.NOT_JSON: mark("The answer is no JSON."),
+    SchemaFailure.TRUNCATED: mark("The answer was cut off."),
+    SchemaFailure.CODE_FENCE: mark("The answer stands in a code fence."),
+    SchemaFailure.EXTRA_TEXT: mark("There is text around the JSON of the answer."),
+    SchemaFailure.NOT_AN_OBJECT: mark("The answer is JSON, but no object."),
+    WrongAnswer.OTHER_FIELDS: mark('The answer has other fields than "verdict" and "reason".'),
+    WrongAnswer.NO_VERDICT: mark("The verdict in the answer is none of the three."),
+    WrongAnswer.NO_REASON: mark("The answer gives no reason."),
+}
+"""Why an answer could not be read, in words, as message ids."""
+
+
+class UnreadableVerdict(ValueError):
+    """An answer that is not the JSON asked for; ``code`` is one of ``EXPLANATIONS``."""
+
+    def __init__(self, code: SchemaFailure | WrongAnswer) -> None:
+        super().__init__(str(code))
+        self.code = str(code)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A machine's verdict and its reason."""
+
+    verdict: Relevance
+    reason: str
+
+
+# Not gettext: the words belong to the version of a judge and must not change with ours.
+_LABELS: Mapping[str, Mapping[str, str]] = {
+    "id": {
+        "title": "Judul",
+        "listing_type": "Jenis penawaran",
+        "source": "Asal",
+        "price": "Harga",
+        "location": "Lokasi",
+        "bedrooms": "Kamar tidur",
+        "bathrooms": "Kamar mandi",
+        "land_area": "Luas tanah",
+        "building_area": "Luas bangunan",
+        "floors": "Lantai",
+        "certificate": "Sertifikat",
+        "sale": "dijual",
+        "rent": "disewa",
+        "project": "proyek baru",
+        "year": "per tahun",
+        "month": "per bulan",
+        "asked": "Pertanyaan",
+        "answered": "Jawaban",
+        "none": "(tidak ada)",
+    },
+    "en": {
+        "title": "Title",
+        "listing_type": "Offer",
+        "source": "Kind",
+        "price": "Price",
+        "location": "Location",
+        "bedrooms": "Bedrooms",
+        "bathrooms": "Bathrooms",
+        "land_area": "Land area",
+        "building_area": "Building area",
+        "floors": "Floors",
+        "certificate": "Certificate",
+        "sale": "for sale",
+        "rent": "for rent",
+        "project": "new project",
+        "year": "a year",
+        "month": "a month",
+        "asked": "Question",
+        "answered": "Answer",
+        "none": "(none)",
+    },
+}
+
+
+def default(language: str, guidelines: str) -> str:
+    """Return the prompt that a judge begins with, with the study's guidelines in it."""
+    path = resource("templates") / "machine_judges" / f"prompt.{language}.md"
+    text = path.read_text("utf-8").strip()
+    told = guidelines.strip()
+    return text.replace("{guidelines}", f"\n{told}\n" if told else "", 1)
+
+
+def check(prompt: str) -> None:
+    """Return if a prompt can be used; raises ``UnfitPrompt``."""
+    if len(prompt) > LONGEST_PROMPT:
+        raise UnfitPrompt
+    for name in NEEDED:
+        if f"{{{name}}}" not in prompt:
+            raise UnfitPrompt(f"{{{name}}}")
+
+
+def filled(prompt: str, language: str, question: str, earlier: Sequence[Turn], card: Card) -> str:
+    """Return a prompt with its places filled, in one pass: no text can open another place.
+
+    >>> filled("{question} {card}", "en", "{card}?", (), Card("Rumah"))
+    '{card}? - Title: Rumah'
+    """
+    values = {
+        "question": question,
+        "earlier": _conversation(earlier, language),
+        "card": described(card, language),
+    }
+    return _PLACE.sub(lambda place: values[place[1]], prompt)
+
+
+def described(card: Card, language: str) -> str:
+    """Return what a card states, line by line; neither its address nor its number.
+
+    >>> print(described(Card("Rumah", price=650000000, bedrooms=3), "id"))
+    - Judul: Rumah
+    - Harga: Rp 650000000
+    - Kamar tidur: 3
+    """
+    words = _LABELS[language]
+    stated = {
+        "title": card.title,
+        "listing_type": words.get(card.listing_type or card.price_note or "", ""),
+        "source": words["project"] if card.source == "project" else "",
+        "price": _price(card, words),
+        "location": card.location or "",
+        "bedrooms": _count(card.bedrooms),
+        "bathrooms": _count(card.bathrooms),
+        "land_area": _area(card.land_area),
+        "building_area": _area(card.building_area),
+        "floors": _count(card.floors),
+        "certificate": card.certificate or "",
+    }
+    return "\n".join(f"- {words[name]}: {text}" for name, text in stated.items() if text)
+
+
+def read(answer: str) -> Said:
+    """Return the verdict in an answer, the whole of it being the JSON asked for.
+
+    Raises ``UnreadableVerdict``: nothing is guessed.
+
+    >>> read(' {"verdict": "not_relevant", "reason": "Di kota lain."} ').verdict
+    <Relevance.NOT_RELEVANT: '0'>
+    """
+    text = answer.strip()
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as wrong:
+        raise UnreadableVerdict(why_no_json(text, wrong)) from wrong
+    if not isinstance(value, dict):
+        raise UnreadableVerdict(SchemaFailure.NOT_AN_OBJECT)
+    if set(value) != {"verdict", "reason"}:
+        raise UnreadableVerdict(WrongAnswer.OTHER_FIELDS)
+    verdict, reason = value["verdict"], value["reason"]
+    if not isinstance(verdict, str) or verdict not in VERDICTS:
+        raise UnreadableVerdict(WrongAnswer.NO_VERDICT)
+    told = " ".join(reason.replace("\x00", "").split()) if isinstance(reason, str) else ""
+    if not told:
+        raise UnreadableVerdict(WrongAnswer.NO_REASON)
+    return Said(VERDICTS[verdict], told[:LONGEST_REASON])
+
+
+def _conversation(earlier: Sequence[Turn], language: str) -> str:
+    words = _LABELS[language]
+    turns = (
+        f"{words['asked']}: {turn.question}\n{words['answered']}: {turn.response}"
+        for turn in earlier
+    )
+    return "\n\n".join(turns) or words["none"]
+
+
+def _price(card: Card, words: Mapping[str, str]) -> str:
+    if not card.price:
+        return ""
+    highest = card.price_max if card.price_max != card.price else None
+    amount = f"Rp {card.price}" + (f" - Rp {highest}" if highest else "")
+    return f"{amount} {words.get(card.price_period or '', '')}".strip()
+
+
+def _count(number: int | None) -> str:
+    return str(number) if number else ""
+
+
+def _area(square_metres: float | None) -> str:
+    return f"{square_metres:g} m²" if square_metres else ""

@@ -1,0 +1,200 @@
+"""A machine judge's sessions: started with a budget that was agreed to, stopped, ended, told.
+
+A session is stored, so that it outlives a page, a thread and the process. Whoever does the
+asking goes on with what is stored (see machine_calls).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.chatbot import mappings
+from webapp.config import JudgeEndpoint
+from webapp.db.models import MachineCall, MachineJudge, MachineSession
+from webapp.i18n import mark
+from webapp.services.judging import events
+from webapp.services.machine_judges import estimates, judges, prompts
+from webapp.services.runs.reports import UnknownRater
+from webapp.services.study import studies
+
+ALIVE = timedelta(minutes=3)
+"""Longer than any call can take: its tries, their time limits and the pauses between them."""
+MOST_AT_ONCE = 8
+MISSING_KEY, OTHER_CONFIGURATION, UNEXPECTED = "missing_key", "other_configuration", "unexpected"
+
+SENTENCES: Mapping[str, str] = {
+    **prompts.EXPLANATIONS,
+    "not_reached": mark("The endpoint could not be reached."),
+    "no_answer_in_time": mark("The answer was not there in time."),
+    "connection_cut": mark("The connection was cut before the answer was complete."),
+    "too_many_requests": mark("The endpoint is busy and refused (429)."),
+    "pause_too_long": mark("The endpoint asks for a longer pause than is waited for."),
+    "server_failed": mark("The endpoint failed."),
+    "not_the_contract": mark("What came back is no answer of an OpenAI-compatible endpoint."),
+    "answer_too_large": mark("The answer is too large and was not read further."),
+    "question_refused": mark("The endpoint refused the call."),
+    "redirected": mark("The address of the endpoint leads elsewhere."),
+    MISSING_KEY: mark("The environment variable that is to hold the key holds none."),
+    OTHER_CONFIGURATION: mark("Another endpoint or model is configured by now."),
+    UNEXPECTED: mark("Something went wrong on our side."),
+}
+"""Why a call or a session failed, in words, as message ids."""
+
+
+class AlreadyRunning(Exception):
+    """The judge is at work already."""
+
+
+class NothingToJudge(Exception):
+    """The judge has a verdict on every card of the study."""
+
+
+class SessionState(StrEnum):
+    """What has become of a session; ``INTERRUPTED`` is never stored."""
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    CAPPED = "capped"
+    FAILING = "failing"
+
+
+class CallState(StrEnum):
+    """What has become of the last call about a judged thing."""
+
+    ASKING = "asking"
+    JUDGED = "judged"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the owner agreed to: prices for a million tokens, the caps, how many at once."""
+
+    prompt_price: float | None = None
+    completion_price: float | None = None
+    currency: str = ""
+    most_calls: int | None = None
+    most_tokens: int | None = None
+    at_once: int = 2
+
+
+def mapping(endpoint: JudgeEndpoint, model: str, temperature: float) -> mappings.Mapping:
+    """Return how the endpoint is spoken to; its key comes from the environment."""
+    bearer = f"Bearer {{env:{endpoint.key_variable}}}"
+    return mappings.Mapping(
+        send={"model": model, "temperature": temperature, "messages": "{messages}"},
+        text="choices.0.message.content",
+        usage="usage",
+        headers={"Authorization": bearer} if endpoint.key_variable else {},
+    )
+
+
+def start(
+    session: Session,
+    judge: MachineJudge,
+    endpoint: JudgeEndpoint | None,
+    terms: Terms,
+    now: datetime,
+) -> MachineSession:
+    """Return a new session of a judge, running, logged with its estimate.
+
+    Raises ``NotConfigured``, ``OtherConfiguration``, ``MissingKey``, ``AlreadyRunning`` and
+    ``NothingToJudge``.
+    """
+    fit = judges.need_fit(judge, endpoint)
+    mappings.headers(mapping(fit, judge.model, judge.temperature))
+    events.lock(session, judge.rater)
+    if running(session, judge.rater_id) is not None:
+        raise AlreadyRunning
+    if judge.rater.removed_at is not None:
+        raise UnknownRater(judge.rater.name)
+    expected = estimates.estimate(session, judge, terms.most_calls)
+    if not expected.things:
+        raise NothingToJudge
+    begun = MachineSession(
+        rater_id=judge.rater_id,
+        state=str(SessionState.RUNNING),
+        started_at=now,
+        things=expected.things,
+        estimated_prompt_tokens=expected.prompt_tokens,
+        estimated_completion_tokens=expected.completion_tokens,
+        prompt_price=terms.prompt_price,
+        completion_price=terms.completion_price,
+        currency=terms.currency,
+        most_calls=terms.most_calls,
+        most_tokens=terms.most_tokens,
+        at_once=terms.at_once,
+    )
+    session.add(begun)
+    session.flush()
+    told = f"{expected.things} cards, about {expected.tokens} tokens"
+    _log(session, judge, "start machine judge", told, now)
+    return begun
+
+
+def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
+    """End the running session, logged; calls that are on their way are still kept."""
+    found = running(session, judge.rater_id)
+    if found is not None:
+        end(found, SessionState.STOPPED, now)
+        _log(session, judge, "stop machine judge", f"{found.calls} calls", now)
+
+
+def give_up(session: Session, rater_id: int, code: str, now: datetime) -> None:
+    """End the running session for a reason that lies in the set-up."""
+    found = running(session, rater_id)
+    if found is not None:
+        end(found, SessionState.FAILING, now, code)
+
+
+def running(session: Session, rater_id: int) -> MachineSession | None:
+    """Return the judge's running session, once nobody else changes it."""
+    return session.scalar(
+        select(MachineSession)
+        .where(MachineSession.rater_id == rater_id, MachineSession.ended_at.is_(None))
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+
+
+def state(session: Session, found: MachineSession, now: datetime) -> SessionState:
+    """Return how a session stands; interrupted when nobody has worked on it for a while."""
+    if found.ended_at is not None:
+        return SessionState(found.state)
+    last = session.scalar(
+        select(func.max(MachineCall.at)).where(MachineCall.session_id == found.id)
+    )
+    quiet = now - (last or found.started_at) > ALIVE
+    is_asking = bool(asking(session, found, now))
+    return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
+
+
+def asking(session: Session, found: MachineSession, now: datetime) -> list[MachineCall]:
+    """Return the judge's calls that are on their way."""
+    return list(
+        session.scalars(
+            select(MachineCall).where(
+                MachineCall.rater_id == found.rater_id,
+                MachineCall.state == str(CallState.ASKING),
+                MachineCall.alive_until > now,
+            )
+        )
+    )
+
+
+def end(found: MachineSession, became: SessionState, now: datetime, why: str | None = None) -> None:
+    """End a session."""
+    found.state, found.ended_at, found.why = str(became), now, why
+
+
+def _log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
+    subject = studies.rater_subject(judge.rater)
+    studies.log(session, judge.rater.study, action, subject, None, told, now)

@@ -1,0 +1,421 @@
+"""Ratings from a page without a server, stored as if every click had been made here.
+
+Each change becomes an event of its rater with its own id, device, sequence and time, so the
+same file twice changes nothing, and where something else was said here meanwhile the order
+of the events decides, as between any two devices.
+
+Anybody can write any name into a file. So a file with new changes for a rater whom the study has
+already is stored only when the owner confirms that name, with the report of the changes at hand.
+A name that nobody has makes a new rater: it changes no verdict of anybody else, and the owner
+sees the name among the raters and can remove it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Self
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from webapp.db.models import Event, JudgedThing, Query, Rater, Result, Run, Study
+from webapp.importers.offline import ratings
+from webapp.importers.offline.ratings import Change, OfflineRatings
+from webapp.importers.runs.problems import ImportRefused, error, warning
+from webapp.records import Click, Problem, QueryState
+from webapp.services.judging import events
+from webapp.services.judging.event_order import standing
+from webapp.services.judging.events import Target
+from webapp.services.offline.runs import identity_of
+from webapp.services.people import raters
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A number of judgments by kind: verdicts on cards, outcomes, grades and notes."""
+
+    verdicts: int = 0
+    outcomes: int = 0
+    qualities: int = 0
+    notes: int = 0
+
+    @classmethod
+    def of(cls, fields: Iterable[str]) -> Self:
+        """Return the counts of judgments that are given by their fields."""
+        held = Counter(fields)
+        return cls(held["relevance"], held["empty_outcome"], held["quality"], held["notes"])
+
+
+@dataclass(frozen=True, slots=True)
+class FileEffect:
+    """One judgment of the rater: as it is here, in the file, and once the file is stored.
+
+    ``title`` is the card's, empty for an answer as a whole. ``adds`` says whether the file has a
+    change of it that is not stored yet.
+    """
+
+    query_id: int
+    field: str
+    title: str
+    here: str | None
+    in_file: str | None
+    kept: str | None
+    adds: bool = True
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the rater has not judged this yet, and the file does."""
+        return self.here is None and self.kept is not None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file replaces or clears a judgment of the rater."""
+        return self.here is not None and self.kept != self.here
+
+    @property
+    def is_same(self) -> bool:
+        """Whether a judgment of the rater stays as it is."""
+        return self.here is not None and self.kept == self.here
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether a change of the file says something else than the rater's judgment here."""
+        return self.adds and self.here is not None and self.in_file != self.here
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsReport:
+    """What importing a file of ratings does, or did.
+
+    ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were
+    not stored before, ``known`` the others. Of the rater's judgments that the file is about,
+    ``added``, ``changed`` and ``same`` count those that are new, replaced and left as they are.
+    With an error among `problems` that names the whole file nothing can be stored (``storable``).
+    """
+
+    name: str
+    problems: tuple[Problem, ...]
+    run_id: str | None = None
+    search_method: str | None = None
+    llm: str | None = None
+    rater: str = ""
+    rater_is_new: bool = False
+    new: int = 0
+    known: int = 0
+    counts: Counts = Counts()
+    added: Counts = Counts()
+    changed: Counts = Counts()
+    same: Counts = Counts()
+    contradictions: tuple[FileEffect, ...] = ()
+    stored: bool = False
+
+    @property
+    def storable(self) -> bool:
+        """Whether there is something to store."""
+        return self.run_id is not None and bool(self.rater) and not self._refused
+
+    @property
+    def already_imported(self) -> bool:
+        """Whether everything in the file was stored before."""
+        return self.storable and self.new == 0
+
+    @property
+    def needs_confirmation(self) -> bool:
+        """Whether it would add to the judgments of a rater whom the study has already."""
+        return self.storable and not self.rater_is_new and self.new > 0
+
+    @property
+    def _refused(self) -> bool:
+        return any(problem.code in _REFUSING for problem in self.problems)
+
+
+_REFUSING = frozenset(
+    {
+        "ratings_without_rater",
+        "ratings_of_machine",
+        "ratings_of_removed_rater",
+        "ratings_without_run",
+        "ratings_of_two_runs",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Aimed:
+    """A change with what it is about here, and as an event it would make."""
+
+    change: Change
+    target: Target
+    title: str
+    device: str
+    received_at: datetime
+
+    @property
+    def sequence(self) -> int:
+        return self.change.sequence
+
+    @property
+    def client_time(self) -> datetime:
+        return self.change.made_at
+
+    @property
+    def new(self) -> str | None:
+        return self.change.value
+
+
+def examine(
+    session: Session, study: Study, name: str, data: bytes, now: datetime, rater: str | None = None
+) -> RatingsReport | None:
+    """Return what importing the file would do, ``None`` where it is no file of ratings.
+
+    `rater` stands in for the name in the file.
+    """
+    try:
+        read = ratings.read(name, data)
+    except ImportRefused as refused:
+        return RatingsReport(name, tuple(refused.problems))
+    return None if read is None else _report(session, study, _named(read, rater), now)
+
+
+def store(
+    session: Session,
+    study: Study,
+    name: str,
+    data: bytes,
+    now: datetime,
+    rater: str | None = None,
+    *,
+    confirmed: bool = False,
+) -> RatingsReport | None:
+    """Store the file if it can be; return its report, which says whether it is ``stored``.
+
+    A rater is made if nobody is called so. To a rater who exists the file adds only where the
+    owner ``confirmed`` the name. Nothing stored before is lost.
+    """
+    report = examine(session, study, name, data, now, rater)
+    if report is None or not report.storable or (report.needs_confirmation and not confirmed):
+        return report
+    read = ratings.read(name, data)
+    assert read is not None
+    who = raters.named(session, study, report.rater) or raters.add(
+        session, study, report.rater, now
+    )
+    events.lock(session, who)
+    run = _run(session, study, read, [])
+    assert run is not None
+    aimed = _aimed(session, run, read, now, [])
+    _record(session, who, _untaken(read, aimed, _history(session, who), []))
+    return replace(report, stored=True)
+
+
+def _named(read: OfflineRatings, rater: str | None) -> OfflineRatings:
+    name = " ".join((rater or read.rater).split())[: raters.LONGEST_NAME]
+    return replace(read, rater=name)
+
+
+def _report(session: Session, study: Study, read: OfflineRatings, now: datetime) -> RatingsReport:
+    problems = list(read.problems)
+    who = raters.named(session, study, read.rater) if read.rater else None
+    if not read.rater:
+        problems.append(error("ratings_without_rater", read.name))
+    elif who is not None and who.removed_at is not None:
+        problems.append(error("ratings_of_removed_rater", read.name, {"name": who.name}))
+    elif who is not None and who.is_machine:
+        problems.append(error("ratings_of_machine", read.name, {"name": who.name}))
+    run = _run(session, study, read, problems)
+    if run is None:
+        return RatingsReport(read.name, tuple(problems), rater=read.rater)
+    history = _history(session, who) if who else ()
+    every = _aimed(session, run, read, now, problems)
+    aimed = list(_untaken(read, every, history, problems))
+    stored = _stored(history, aimed)
+    known = {event.event_id for events_here in stored.values() for event in events_here}
+    fresh = [one for one in aimed if one.change.event_id not in known]
+    effects = list(_effects(aimed, fresh, stored))
+    return RatingsReport(
+        name=read.name,
+        problems=tuple(problems),
+        run_id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        rater=who.name if who else read.rater,
+        rater_is_new=who is None,
+        new=len(fresh),
+        known=len(aimed) - len(fresh),
+        counts=Counts.of(one.field for one in effects if one.in_file is not None),
+        added=Counts.of(one.field for one in effects if one.is_new),
+        changed=Counts.of(one.field for one in effects if one.is_changed),
+        same=Counts.of(one.field for one in effects if one.is_same),
+        contradictions=tuple(one for one in effects if one.contradicts),
+    )
+
+
+def _run(
+    session: Session, study: Study, read: OfflineRatings, problems: list[Problem]
+) -> Run | None:
+    """Return the run that was rated; tell it as a problem where there is none, or no one."""
+    same_answers = select(Run).where(Run.study_id == study.id, Run.session_key == read.identity)
+    found = session.scalars(same_answers.order_by(Run.id)).all()
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = {"runs": ", ".join(run.id for run in found)}
+        problems.append(error("ratings_of_two_runs", read.name, listed))
+    else:
+        problems.append(error("ratings_without_run", read.name))
+    return None
+
+
+def _aimed(
+    session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
+) -> Iterator[_Aimed]:
+    """Yield every change with what it is about, in order; tell those that are about nothing."""
+    queries = {query.query_id: query for query in _queries(session, run)}
+    told: set[tuple[int, int | None, str]] = set()
+    for change in read.changes:
+        query = queries.get(change.query_id)
+        target, title, problem = _target(query, read, change)
+        where = (change.query_id, change.rank, change.field)
+        if problem is not None and where not in told:
+            problems.append(problem)
+            told.add(where)
+        if target is not None:
+            yield _Aimed(change, target, title, read.device or read.identity[:64], now)
+
+
+def _queries(session: Session, run: Run) -> Sequence[Query]:
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    found = select(Query).where(Query.run_id == run.id)
+    return session.scalars(found.options(things.joinedload(JudgedThing.property))).all()
+
+
+def _target(
+    query: Query | None, read: OfflineRatings, change: Change
+) -> tuple[Target | None, str, Problem | None]:
+    """Return what a change is about, its card's title, and what is to be said of it."""
+    place = {"file": read.name, "query_id": change.query_id}
+    if query is None:
+        return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
+    if change.field == "relevance":
+        return _card(query, read, change)
+    if change.field == "empty_outcome":
+        if query.state != QueryState.EMPTY:
+            return None, "", error("ratings_nothing_to_ask", **place)  # type: ignore[arg-type]
+        return Target.verdict(query.emptiness_id, query.id), "", None
+    return Target.rating(query, change.field), "", None
+
+
+def _card(
+    query: Query, read: OfflineRatings, change: Change
+) -> tuple[Target | None, str, Problem | None]:
+    """Return the judged thing of the card that was rated, wherever it stands by now."""
+    assert change.rank is not None
+    by_rank = {result.rank: result for result in query.results}
+    rated = read.cards.get(change.query_id, {}).get(change.rank)
+    there = by_rank.get(change.rank)
+    if there and (rated is None or identity_of(there) == rated.identity):
+        return Target.verdict(there.judged_thing_id, query.id), there.card["title"], None
+    title = rated.title if rated else ""
+    said: dict[str, str | int] = {"title": title, "rank": change.rank}
+    same = [one for one in query.results if rated and identity_of(one) == rated.identity]
+    if len({one.judged_thing_id for one in same}) != 1:
+        return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
+    moved = warning(
+        "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
+    )
+    return Target.verdict(same[0].judged_thing_id, query.id), title, moved
+
+
+def _history(session: Session, who: Rater) -> Sequence[Event]:
+    return session.scalars(select(Event).where(Event.rater_id == who.id)).all()
+
+
+def _untaken(
+    read: OfflineRatings,
+    aimed: Iterable[_Aimed],
+    history: Iterable[Event],
+    problems: list[Problem],
+) -> Iterator[_Aimed]:
+    """Yield the changes but those with the id of an event that says something else; tell these."""
+    known = {(event.event_id, event.field): event for event in history}
+    for one in aimed:
+        event = known.get((one.change.event_id, one.target.field))
+        if event is None or (event.new, _about(Target.of(event))) == (one.new, _about(one.target)):
+            yield one
+        else:
+            place = one.change.query_id
+            problems.append(error("ratings_change_edited", read.name, query_id=place))
+
+
+def _stored(history: Iterable[Event], aimed: Iterable[_Aimed]) -> Mapping[Target, list[Event]]:
+    """Return the rater's events about what the file is about, by what they changed."""
+    found: defaultdict[Target, list[Event]] = defaultdict(list)
+    targets = {_about(one.target) for one in aimed}
+    for event in history:
+        about = _about(Target.of(event))
+        if about in targets:
+            found[about].append(event)
+    return found
+
+
+def _about(target: Target) -> Target:
+    """Return a target that is equal for all that is settled together, wherever it was clicked."""
+    if target.thing_id is None:
+        return target._replace(task_id=None)
+    return Target(target.field, thing_id=target.thing_id)
+
+
+def _effects(
+    aimed: Iterable[_Aimed], fresh: Iterable[_Aimed], stored: Mapping[Target, list[Event]]
+) -> Iterator[FileEffect]:
+    """Yield every judgment that the file is about, with the last word of the file on it."""
+    added: defaultdict[Target, list[_Aimed]] = defaultdict(list)
+    for one in fresh:
+        added[_about(one.target)].append(one)
+    for about, last in {_about(one.target): one for one in aimed}.items():
+        here = standing(stored.get(about, []))
+        everything: list[Event | _Aimed] = [*stored.get(about, []), *added[about]]
+        kept = standing(everything)
+        yield FileEffect(
+            query_id=last.change.query_id,
+            field=last.change.field,
+            title=last.title,
+            here=here.new if here else None,
+            in_file=last.new,
+            kept=kept.new if kept else None,
+            adds=bool(added[about]),
+        )
+
+
+def _record(session: Session, who: Rater, aimed: Iterable[_Aimed]) -> None:
+    targets: list[Target] = []
+    for one in aimed:
+        change = one.change
+        undone = _undone(session, who, change)
+        events.record(
+            session,
+            who,
+            one.target,
+            change.value,
+            Click(change.event_id, one.received_at, change.made_at, one.device, change.sequence),
+            cause="undo" if change.undoes else "click",
+            undoes=undone,
+        )
+        targets.append(one.target)
+    events.refresh(session, who, targets)
+
+
+def _undone(session: Session, who: Rater, change: Change) -> Event | None:
+    """Return the stored event that a change takes back, if nothing else does."""
+    if change.undoes is None:
+        return None
+    event = session.scalar(
+        select(Event).where(Event.rater_id == who.id, Event.event_id == change.undoes)
+    )
+    if event is None:
+        return None
+    taken = select(Event.id).where(Event.undoes_id == event.id)
+    return None if session.scalar(taken) else event

@@ -1,0 +1,114 @@
+"""A run as it goes into a file that is rated without a server, and which run such a file is of."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from webapp.db.models import JudgedThing, Query, Result, Run, Study
+from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
+from webapp.records import CardParticulars, QueryState
+from webapp.services.judging.judged_things import from_row
+from webapp.services.rating import particulars
+from webapp.services.runs import runs
+from webapp.services.study import studies
+
+_LONGEST_NAME = 60
+
+
+def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
+    """Return a run to be rated from a file; where the study is blind, without its labels.
+
+    It says nothing of what was rated already. Raises ``UnknownRun``.
+    """
+    run = runs.find(session, study, run_id)
+    blind = studies.is_blind(session, study)
+    return OfflineRun(
+        identity=run.session_key,
+        name=run.session_key[:8] if blind else _name(run),
+        questions=tuple(_questions(session, study, run)),
+        blind=blind,
+        search_method=None if blind else run.search_method,
+        llm=None if blind else run.llm,
+        version=_version(),
+    )
+
+
+def file_name(offline: OfflineRun) -> str:
+    """Return what the file of a run is called.
+
+    >>> file_name(OfflineRun("ab12", "hybrid_20260126", (), blind=False))
+    'rate_hybrid_20260126.html'
+    """
+    return f"rate_{offline.name}.html"
+
+
+def _name(run: Run) -> str:
+    said = "_".join(filter(None, (run.search_method, run.llm, run.timestamp)))
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", said).strip("_")[:_LONGEST_NAME] or run.session_key[:8]
+
+
+def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQuestion]:
+    conversation: list[OfflineTurn] = []
+    known = particulars.of_run(session, run, with_record=study.show_record)
+    for query in _queries(session, run):
+        question = query.question
+        if not question.context_dependent:
+            conversation = []
+        yield OfflineQuestion(
+            query_id=query.query_id,
+            question=question.text,
+            category=question.category,
+            context_dependent=question.context_dependent,
+            state=QueryState(query.state),
+            response=query.response,
+            error=query.error,
+            note=known[query.id].note,
+            turns=tuple(conversation),
+            cards=_cards(query, known[query.id].cards),
+        )
+        conversation = [*conversation, OfflineTurn(query.query_id, question.text)]
+
+
+def _queries(session: Session, run: Run) -> Iterator[Query]:
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
+    found = rows.options(joinedload(Query.question), things.joinedload(JudgedThing.property))
+    yield from session.scalars(found)
+
+
+def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineCard, ...]:
+    ranks: defaultdict[int, list[int]] = defaultdict(list)
+    for result in query.results:
+        ranks[result.judged_thing_id].append(result.rank)
+    numbers = {thing: number for number, thing in enumerate(ranks)}
+    return tuple(
+        OfflineCard(
+            rank=result.rank,
+            card=from_row(result.card),
+            thing=numbers[result.judged_thing_id],
+            identity=identity_of(result),
+            repeats=tuple(r for r in ranks[result.judged_thing_id] if r != result.rank),
+            known=known[result.rank],
+        )
+        for result in query.results
+    )
+
+
+def identity_of(result: Result) -> str:
+    """Return the identity of the property that a result shows."""
+    shown = result.judged_thing.property
+    assert shown is not None  # only an emptiness has none, and nothing shows one
+    return shown.identity
+
+
+def _version() -> str:
+    try:
+        return version("relevansi")
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,159 @@
+"""Links that let raters in without an account: made, accepted on any device, withdrawn.
+
+Who holds the link is the rater. Only its hash is stored, so that whoever reads the database
+can sign in as nobody.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Invitation, Rater, Study
+from webapp.services.people import raters
+from webapp.services.people.raters import NameTaken
+from webapp.services.study import studies
+
+TOKEN_BYTES = 24
+DAYS, MOST_DAYS = 30, 365
+OPEN, EXPIRED, WITHDRAWN = "open", "expired", "withdrawn"
+
+
+class UnknownInvitation(LookupError):
+    """No invitation of this study has that token or number."""
+
+
+class InviteExpired(Exception):
+    """The invitation's time is over."""
+
+
+class InviteWithdrawn(Exception):
+    """The owner took the invitation back, or removed its rater."""
+
+
+class OwnerIsNotInvited(Exception):
+    """The owner signs in with the password; a link would open every door."""
+
+
+class MachineIsNotInvited(Exception):
+    """Nobody can come in as a machine judge; its name is the argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """A new invitation; ``token`` is in the link and nowhere else."""
+
+    rater: Rater
+    token: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationLine:
+    """One invitation in a list; ``state`` is "open", "expired" or "withdrawn"."""
+
+    id: int
+    created_at: datetime
+    expires_at: datetime
+    state: str
+
+
+def invite(
+    session: Session, study: Study, name: str, now: datetime, *, days: int = DAYS
+) -> Invited:
+    """Return an invitation for the rater of that name, who is added if new.
+
+    Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``, and ``NameTaken`` for the name of a
+    removed rater.
+    """
+    rater = raters.named(session, study, name) or raters.add(session, study, name, now)
+    return make(session, rater, now, days=days)
+
+
+def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> Invited:
+    """Return a new invitation for a rater, logged; earlier ones hold as before.
+
+    `days` is how long it holds, 1 to 365. Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``
+    and, for a removed rater, ``NameTaken``.
+    """
+    if rater.is_owner:
+        raise OwnerIsNotInvited
+    if rater.is_machine:
+        raise MachineIsNotInvited(rater.name)
+    if rater.removed_at is not None:
+        raise NameTaken(rater.name)
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    expires_at = now + timedelta(days=days)
+    session.add(
+        Invitation(
+            rater_id=rater.id, token_hash=_hash(token), created_at=now, expires_at=expires_at
+        )
+    )
+    studies.log(session, rater.study, "invite", studies.rater_subject(rater), None, None, now)
+    return Invited(rater, token, expires_at)
+
+
+def accept(session: Session, study: Study, token: str, now: datetime) -> Invitation:
+    """Return the invitation of a link, whose rater it lets in; as often as wanted.
+
+    Raises ``UnknownInvitation``, ``InviteExpired`` and ``InviteWithdrawn``; to a stranger all
+    three are to be the same.
+    """
+    found = session.scalar(
+        select(Invitation)
+        .join(Rater)
+        .where(Invitation.token_hash == _hash(token), Rater.study_id == study.id)
+    )
+    if found is None:
+        raise UnknownInvitation
+    if found.rater.is_machine:
+        raise UnknownInvitation
+    if found.withdrawn_at is not None or found.rater.removed_at is not None:
+        raise InviteWithdrawn
+    if found.expires_at <= now:
+        raise InviteExpired
+    return found
+
+
+def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) -> None:
+    """Take an invitation back, logged; whoever came in by it is out at once.
+
+    Raises ``UnknownInvitation``.
+    """
+    found = session.get(Invitation, invitation_id)
+    if found is None or found.rater.study_id != study.id:
+        raise UnknownInvitation(invitation_id)
+    if found.withdrawn_at is None:
+        found.withdrawn_at = now
+        subject = studies.rater_subject(found.rater)
+        studies.log(session, study, "withdraw invitation", subject, None, None, now)
+
+
+def lines(session: Session, study: Study, now: datetime) -> dict[int, tuple[InvitationLine, ...]]:
+    """Return each rater's invitations by the rater's id, the newest first."""
+    rows = session.scalars(
+        select(Invitation)
+        .join(Rater)
+        .where(Rater.study_id == study.id)
+        .order_by(Invitation.created_at.desc(), Invitation.id.desc())
+    )
+    found: dict[int, tuple[InvitationLine, ...]] = {}
+    for row in rows:
+        line = InvitationLine(row.id, row.created_at, row.expires_at, _state(row, now))
+        found[row.rater_id] = (*found.get(row.rater_id, ()), line)
+    return found
+
+
+def _state(invitation: Invitation, now: datetime) -> str:
+    if invitation.withdrawn_at is not None:
+        return WITHDRAWN
+    return EXPIRED if invitation.expires_at <= now else OPEN
+
+
+def _hash(token: str) -> str:
+    return sha256(token.encode(errors="replace")).hexdigest()

@@ -1,0 +1,212 @@
+"""The raters of a study: how they stand, what they are called, what removing one takes along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from webapp.db.models import (
+    Adjudication,
+    CardDecision,
+    Event,
+    Invitation,
+    ItemEvent,
+    ItemJudgment,
+    Judgment,
+    LogEntry,
+    MachineCall,
+    MachineJudge,
+    MachineSession,
+    QueryRating,
+    QuerySummary,
+    Rater,
+    Study,
+    Task,
+)
+from webapp.services.rating import tasks
+from webapp.services.runs.reports import UnknownRater
+from webapp.services.study import studies
+
+LONGEST_NAME = 200
+GIVEN: tuple[type[Any], ...] = (
+    *(ItemJudgment, ItemEvent, CardDecision, Event, Adjudication, Task),
+    *(Judgment, QueryRating, QuerySummary, Invitation),
+    *(MachineCall, MachineSession, MachineJudge),
+)
+"""Tables with rows that are a rater's own, in the order in which they can be deleted."""
+
+
+class NameTaken(Exception):
+    """Another rater of the study has this name, perhaps a removed one."""
+
+
+class OwnerStays(Exception):
+    """The owner cannot be removed: nobody could open the study's pages any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterLine:
+    """One rater in a list, with the verdicts and grades that stand and the last click."""
+
+    id: int
+    name: str
+    is_owner: bool
+    is_machine: bool
+    judgments: int
+    ratings: int
+    last_seen: datetime | None
+    removed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalCost:
+    """What a rater gave: verdicts, rated or annotated answers, and the clicks behind them."""
+
+    judgments: int
+    ratings: int
+    events: int
+
+
+def lines(session: Session, study: Study) -> list[RaterLine]:
+    """Return every rater of the study as they stand, the owner first, removed ones last.
+
+    Machine judges are among them, and said to be machines.
+    """
+    judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
+    rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
+    seen = _by_rater(session, func.max(Event.received_at), Event)
+    found = [
+        RaterLine(
+            id=rater.id,
+            name=rater.name,
+            is_owner=rater.is_owner,
+            is_machine=rater.is_machine,
+            judgments=judged.get(rater.id, 0),
+            ratings=rated.get(rater.id, 0),
+            last_seen=seen.get(rater.id),
+            removed_at=rater.removed_at,
+        )
+        for rater in studies.people_and_machines(session, study)
+    ]
+    return sorted(found, key=lambda line: (line.removed_at is not None, not line.is_owner))
+
+
+def find(session: Session, study: Study, rater_id: int) -> Rater:
+    """Return a rater of the study, removed or not; raises ``UnknownRater``."""
+    rater = session.get(Rater, rater_id)
+    if rater is None or rater.study_id != study.id:
+        raise UnknownRater(rater_id)
+    return rater
+
+
+def owner(session: Session, study: Study) -> Rater:
+    """Return the one to whom the study belongs."""
+    return session.scalars(
+        select(Rater).where(Rater.study_id == study.id, Rater.is_owner).order_by(Rater.id).limit(1)
+    ).one()
+
+
+def named(session: Session, study: Study, name: str) -> Rater | None:
+    """Return the rater or machine of that name, whatever its capitals; ``None`` without."""
+    wanted = name.casefold()
+    found = studies.people_and_machines(session, study)
+    return next((rater for rater in found if rater.name.casefold() == wanted), None)
+
+
+def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
+    """Return a new rater, logged; raises ``NameTaken``."""
+    if named(session, study, name) is not None:
+        raise NameTaken(name)
+    rater = studies.add_rater(session, study, name, now)
+    studies.log(session, study, "add rater", studies.rater_subject(rater), None, name, now)
+    return rater
+
+
+def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
+    """Give a rater another name, logged; raises ``NameTaken``."""
+    other = named(session, rater.study, name)
+    if other is not None and other.id != rater.id:
+        raise NameTaken(name)
+    studies.rename_rater(session, rater, name, now)
+
+
+def removal_cost(session: Session, rater: Rater) -> RemovalCost:
+    """Return what a rater gave, which removing keeps or deletes."""
+
+    def count(table: type[Any], *where: ColumnElement[bool]) -> int:
+        found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
+        return session.scalar(found) or 0
+
+    return RemovalCost(
+        judgments=count(Judgment, Judgment.verdict.is_not(None))
+        + count(ItemJudgment, ItemJudgment.value.is_not(None)),
+        ratings=count(QueryRating),
+        events=count(Event) + count(ItemEvent) + count(CardDecision),
+    )
+
+
+def remove(session: Session, rater: Rater, now: datetime) -> None:
+    """Let a rater sign in and judge no more; what they gave stays and counts, logged.
+
+    Tasks they had not finished are free for others. Raises ``OwnerStays``.
+    """
+    _stop(session, rater, now)
+    study = rater.study
+    unfinished = session.scalars(
+        select(Task.id).where(Task.rater_id == rater.id, tasks.is_open(study))
+    ).all()
+    session.execute(delete(Task).where(Task.id.in_(unfinished)))
+    studies.log(session, study, "remove rater", studies.rater_subject(rater), None, None, now)
+
+
+def restore(session: Session, rater: Rater, now: datetime) -> None:
+    """Let a removed rater judge again, logged; their old invitations stay withdrawn."""
+    if rater.removed_at is not None:
+        rater.removed_at = None
+        subject = studies.rater_subject(rater)
+        studies.log(session, rater.study, "restore rater", subject, None, None, now)
+
+
+def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
+    """Delete a rater with everything they gave, their clicks and their name.
+
+    The log keeps how much it was and forgets what they were called. Raises ``OwnerStays``.
+    """
+    cost = removal_cost(session, rater)
+    study, subject = rater.study, studies.rater_subject(rater)
+    _stop(session, rater, now)
+    session.flush()
+    for table in GIVEN:
+        session.execute(delete(table).where(table.rater_id == rater.id))
+    about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
+    session.execute(update(LogEntry).where(about).values(old=None, new=None))
+    session.execute(delete(Rater).where(Rater.id == rater.id))
+    gone = f"{cost.judgments} judgments, {cost.ratings} ratings, {cost.events} events"
+    studies.log(session, study, "delete rater", subject, gone, None, now)
+    session.flush()
+    session.expire_all()
+
+
+def _stop(session: Session, rater: Rater, now: datetime) -> None:
+    """Mark a rater as removed and withdraw their invitations."""
+    if rater.is_owner:
+        raise OwnerStays
+    rater.removed_at = rater.removed_at or now
+    session.execute(
+        update(Invitation)
+        .where(Invitation.rater_id == rater.id, Invitation.withdrawn_at.is_(None))
+        .values(withdrawn_at=now)
+    )
+
+
+def _by_rater(
+    session: Session, what: ColumnElement[Any], table: type[Any], *where: ColumnElement[bool]
+) -> dict[int, Any]:
+    rows = session.execute(
+        select(table.rater_id, what).select_from(table).where(*where).group_by(table.rater_id)
+    )
+    return {rater_id: value for rater_id, value in rows}  # noqa: C416 (rows are no pairs to mypy)

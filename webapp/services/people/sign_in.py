@@ -1,0 +1,265 @@
+"""Who is who: the owner by a password, a rater by an invitation, and how often one may try.
+
+A browser carries a badge. It is compared with the database at every request, so that a
+removed rater, a withdrawn invitation, a changed password and signing out take effect at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import unicodedata
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from threading import BoundedSemaphore, Lock
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, Select, and_, bindparam, case, delete, exists, func, select
+from sqlalchemy.orm import Session, aliased
+
+from webapp.db.drivers import Asking, driver
+from webapp.db.models import Invitation, ParticipantLink, Rater, SignedOut, Study
+from webapp.db.prepared import prepared
+from webapp.services.people import raters, tries
+from webapp.services.study import studies
+
+SHORTEST, LONGEST = 10, 200
+TRIES, WINDOW = 5, timedelta(minutes=15)
+"""Wrong passwords within the window, after which one address or one known browser waits."""
+WAITING = 2
+"""How many passwords may wait until the one before them is compared."""
+REMEMBERED = timedelta(days=60)
+"""How long a sign-out is kept: twice as long as any browser carries a badge."""
+COST, BLOCK, LANES = 2**14, 8, 5
+MEMORY = 64 * 2**20
+SALT_BYTES = 16
+SEAL_LENGTH = 16
+
+
+class WrongPassword(Exception):
+    """This is not the owner's password, or there is none yet."""
+
+
+class UnfitPassword(ValueError):
+    """A password is 10 to 200 characters long."""
+
+
+class TooBusy(Exception):
+    """More passwords wait to be compared than may; in a few seconds there is room again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """What a signed-in browser carries: who, by which invitation, and what that hangs on.
+
+    ``seal`` changes with the password or the invitation that let the browser in. Where nobody
+    signs in it is empty and the badge says only who of this machine's raters is at work.
+    ``sign_in`` names the one time of signing in, which signing out ends for every copy.
+    """
+
+    rater_id: int
+    invitation_id: int | None = None
+    seal: str = ""
+    sign_in: str = ""
+
+
+class Asker(NamedTuple):
+    """Who asks, as far as the database knows; ``rater_id`` is ``None`` for a stranger.
+
+    The study is the one that is open. ``is_open_house``: nobody needs to sign in, so whoever
+    is here is who they chose to be.
+    """
+
+    study_id: int
+    study_made_at: datetime
+    is_open_house: bool
+    rater_id: int | None = None
+    is_owner: bool = False
+
+
+def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
+    """Return whom a badge stands for now, in one statement: every request waits for it.
+
+    Nobody needs to sign in while no password was set and nobody was ever invited: then it is
+    the rater who was chosen, else the owner. A badge is worth nothing once what it hangs on
+    is gone.
+    """
+    named = badge or Badge(rater_id=0)
+    values = {
+        "rater_id": named.rater_id,
+        "invitation_id": named.invitation_id,
+        "sign_in": named.sign_in,
+    }
+    found = _asker().first(driver(asking), values)
+    is_open = found.owner_id is not None
+    study = found.id, found.created_at, is_open
+    stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
+    if stays and (is_open or _holds(named, found, now)):
+        return Asker(*study, found.rater_id, found.is_owner)
+    return Asker(*study, found.owner_id, is_owner=is_open)
+
+
+@prepared
+def _asker() -> Select[Any]:
+    """Return the statement behind ``asker``: about the first study, a rater, an invitation.
+
+    It names the owner only where nobody needs to sign in.
+    """
+    owner = aliased(Rater)
+    owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
+    linked = exists().where(ParticipantLink.study_id == Study.id)
+    invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
+    is_open = and_(Study.password.is_(None), ~linked, ~invited.correlate(Study))
+    return (
+        select(
+            *(Study.id, Study.created_at, Study.password),
+            case((is_open, owner_id.correlate(Study).scalar_subquery())).label("owner_id"),
+            *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
+            Invitation.rater_id.label("invited_id"),
+            *(Invitation.withdrawn_at, Invitation.expires_at, Invitation.token_hash),
+            SignedOut.id.label("signed_out"),
+        )
+        .select_from(Study)
+        .outerjoin(Rater, and_(Rater.id == bindparam("rater_id"), Rater.study_id == Study.id))
+        .outerjoin(Invitation, Invitation.id == bindparam("invitation_id"))
+        .outerjoin(SignedOut, SignedOut.id == bindparam("sign_in"))
+        .where(Study.id == select(func.min(aliased(Study).id)).scalar_subquery())
+    )
+
+
+def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
+    """Whether what let a badge's browser in is still there: an invitation, or the password."""
+    if found.signed_out is not None:
+        by = None
+    elif badge.invitation_id is None:
+        by = found.password if found.is_owner else None
+    elif found.invited_id != badge.rater_id or found.withdrawn_at or found.expires_at <= now:
+        by = None
+    else:
+        by = found.token_hash
+    return by is not None and hmac.compare_digest(badge.seal, _seal(by))
+
+
+def owner_badge(session: Session, study: Study) -> Badge:
+    """Return the owner's badge, which holds until the password changes."""
+    assert study.password is not None
+    return Badge(raters.owner(session, study).id, seal=_seal(study.password))
+
+
+def rater_badge(invitation: Invitation) -> Badge:
+    """Return the badge of whoever came in by an invitation."""
+    return Badge(invitation.rater_id, invitation.id, _seal(invitation.token_hash))
+
+
+def sign_out(session: Session, sign_in: str, now: datetime) -> None:
+    """End one time of signing in, for the browser and whoever copied its cookie."""
+    session.execute(delete(SignedOut).where(SignedOut.at <= now - REMEMBERED))
+    session.merge(SignedOut(id=sign_in, at=now))
+
+
+def is_signed_out(session: Session, sign_in: str) -> bool:
+    """Whether that time of signing in was ended."""
+    return session.get(SignedOut, sign_in) is not None
+
+
+class PasswordQueue:
+    """Passwords are compared one after another, and few wait: each takes a third of a second.
+
+    So no number of tries takes more than one processor from those who rate.
+    """
+
+    def __init__(self) -> None:
+        self._places = BoundedSemaphore(1 + WAITING)
+        self._turn = Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait until it is one's turn; raises ``TooBusy`` where too many wait already."""
+        if not self._places.acquire(blocking=False):
+            raise TooBusy
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._places.release()
+
+
+def check_password(stored: str | None, password: str) -> None:
+    """Return if this is the password that is `stored` hashed; raises ``WrongPassword``.
+
+    It takes a third of a second, so no transaction should be open meanwhile.
+    """
+    if stored is None or len(password) > LONGEST:
+        raise WrongPassword
+    _, cost, block, lanes, salt, wanted = stored.split("$")
+    found = _scrypt(password, b64decode(salt), int(cost), int(block), int(lanes))
+    if not hmac.compare_digest(found, b64decode(wanted)):
+        raise WrongPassword
+
+
+def hashed(password: str) -> str:
+    """Return a password as it is stored: the way, its cost, a salt and the hash.
+
+    Raises ``UnfitPassword``.
+    """
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise UnfitPassword
+    salt = secrets.token_bytes(SALT_BYTES)
+    found = _scrypt(password, salt, COST, BLOCK, LANES)
+    parts = ("scrypt", COST, BLOCK, LANES, b64encode(salt).decode(), b64encode(found).decode())
+    return "$".join(map(str, parts))
+
+
+def set_password(session: Session, study: Study, stored: str | None, now: datetime) -> None:
+    """Set the owner's password from its `hashed` form, logged; ``None`` forgets it.
+
+    Every browser that came in by the old one is out.
+    """
+    study.password = stored
+    action = "forget password" if stored is None else "set password"
+    studies.log(session, study, action, study.name, None, None, now)
+
+
+def setup_key(study: Study, secret: str) -> str:
+    """Return the key of the one link that sets the first password from another machine.
+
+    It works until there is a password.
+    """
+    said = f"set-up/{study.id}/{study.created_at.isoformat()}"
+    return hmac.new(secret.encode(), said.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def is_setup_key(study: Study, secret: str, key: str) -> bool:
+    """Whether `key` may set the first password now."""
+    wanted = setup_key(study, secret).encode()
+    return study.password is None and hmac.compare_digest(wanted, key.encode(errors="replace"))
+
+
+def knock(session: Session, study: Study, source: str, now: datetime) -> None:
+    """Count a try at the password before it is made; raises ``TooManyTries``.
+
+    `source` names the address that asks, or a browser in which the owner signed in before:
+    wrong passwords from elsewhere never count against it.
+    """
+    tries.knock(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
+
+
+def forgive(session: Session, study: Study, source: str) -> None:
+    """Forget the tries of a source that knew the password."""
+    tries.forgive(session, study, f"password/{source}")
+
+
+def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
+    """Return the scrypt hash of a password, however its accents were typed."""
+    said = unicodedata.normalize("NFKC", password).encode(errors="surrogatepass")
+    return hashlib.scrypt(said, salt=salt, n=cost, r=block, p=lanes, maxmem=MEMORY)
+
+
+@lru_cache(maxsize=1024)
+def _seal(secret: str) -> str:
+    return hashlib.sha256(f"seal/{secret}".encode()).hexdigest()[:SEAL_LENGTH]

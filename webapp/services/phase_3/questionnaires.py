@@ -1,0 +1,79 @@
+"""The closing questionnaire: the System Usability Scale and two questions in free words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import QuestionnaireAnswer, Rater
+from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.phase_3.usability import LEAST, MOST, usability_score
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.services.judging import events
+from webapp.services.judging.events import Target
+from webapp.services.judging.judgments import MOST_NOTES
+
+
+class UnfitAnswer(ValueError):
+    """The questionnaire has no such item, or the item no such answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questionnaire:
+    """What one rater said: ten answers of 1 to 5 (``None`` is none), and two texts."""
+
+    usability: tuple[int | None, ...]
+    helped: str
+    missing: str
+
+    @property
+    def score(self) -> float | Undefined:
+        """The SUS score; undefined while an item has no answer."""
+        return usability_score(self.usability)
+
+    @property
+    def unanswered(self) -> tuple[int, ...]:
+        """The numbers (from 1) of the scale's items without an answer."""
+        return tuple(n for n, answer in enumerate(self.usability, start=1) if answer is None)
+
+
+def answer(session: Session, rater: Rater, item: str, said: str | None, click: Click) -> None:
+    """Record what a rater says to one item and settle it; ``None`` takes it back.
+
+    The same event twice changes nothing. Raises ``UnfitAnswer`` for an item there is not or an
+    answer outside 1 to 5, and ``EventIdTaken``.
+    """
+    if item in USABILITY_ITEMS:
+        if said is not None and said not in {str(n) for n in range(LEAST, MOST + 1)}:
+            raise UnfitAnswer(f"{said!r} is not within {LEAST} to {MOST}")
+    elif item in COMMENTS:
+        said = (said or "")[:MOST_NOTES] or None
+    else:
+        raise UnfitAnswer(f"the questionnaire has no {item!r}")
+    events.lock(session, rater)
+    events.record(session, rater, Target(item), said, click)
+
+
+def of_rater(session: Session, rater: Rater) -> Questionnaire:
+    """Return what a rater said to every item."""
+    return of_raters(session, [rater.id])[rater.id]
+
+
+def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
+    """Return what each of these raters said, by rater."""
+    rows = session.scalars(
+        select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
+    )
+    said = {(row.rater_id, row.item): row for row in rows}
+    return {
+        rater_id: Questionnaire(
+            tuple(
+                row.score if (row := said.get((rater_id, item))) else None
+                for item in USABILITY_ITEMS
+            ),
+            *(row.text if (row := said.get((rater_id, item))) else "" for item in COMMENTS),
+        )
+        for rater_id in rater_ids
+    }

@@ -1,0 +1,224 @@
+"""Where two tellings of the same thing differ: documents key by key, tables cell by cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import isclose
+
+from webapp.importers.runs.csv_table import original_text
+
+Value = str | int | float | bool | None
+Place = tuple[str, ...]
+Found = tuple[Place, Value, Value]
+"""A place with what is stated there, and what it should be."""
+
+MOST = 20_000
+"""Differences that are kept; the rest is counted."""
+
+_LONGEST = 120
+_TOLERANCE = 1e-9
+"""Figures nearer than this are equal: another machine may add up in another order."""
+
+
+class Kind(StrEnum):
+    """What is at odds: a file as such, or something in it."""
+
+    HASH = "hash"
+    MISSING = "missing"
+    UNLISTED = "unlisted"
+    UNREADABLE = "unreadable"
+    VERDICT = "verdict"
+    FIGURE = "figure"
+    CELL = "cell"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that a proof pack says twice, and not the same.
+
+    ``stated`` is what ``file`` says at ``place``, ``computed`` what ``source`` makes it.
+    """
+
+    kind: Kind
+    file: str
+    place: Place = ()
+    stated: Value = None
+    computed: Value = None
+    source: str = ""
+
+
+@dataclass(slots=True)
+class Differences:
+    """Differences as they are found, up to as many as anybody reads."""
+
+    found: list[Difference] = field(default_factory=list)
+    left_out: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many were found, kept or not."""
+        return len(self.found) + self.left_out
+
+    def add(self, difference: Difference) -> None:
+        """Keep `difference`, or count it where there are too many."""
+        if len(self.found) < MOST:
+            self.found.append(difference)
+        else:
+            self.left_out += 1
+
+    def add_all(self, kind: Kind, file: str, source: str, found: Iterator[Found]) -> None:
+        """Keep what was found in `file` by what `source` makes of it."""
+        for place, stated, computed in found:
+            self.add(Difference(kind, file, place, stated, computed, source))
+
+
+def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:
+    """Yield where two JSON values differ, by the keys that lead there.
+
+    Lists of questions and of results are told by their numbers.
+
+    >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None}))
+    [(('a', '2'), 2, 3), (('b',), '-', None)]
+    """
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        for key in dict.fromkeys((*computed, *stated)):
+            if key in stated and key in computed:
+                yield from documents(stated[key], computed[key], (*place, str(key)))
+            else:
+                yield ((*place, str(key)), shown(stated, key), shown(computed, key))
+    elif isinstance(stated, list) and isinstance(computed, list):
+        if len(stated) != len(computed):
+            yield (*place, "length"), len(stated), len(computed)
+        for number, (one, other) in enumerate(zip(stated, computed, strict=False), start=1):
+            yield from documents(one, other, (*place, _number(other, number)))
+    elif not _equal(stated, computed):
+        yield place, scalar(stated), scalar(computed)
+
+
+def only(stated: object, like: object) -> object:
+    """`stated` without the keys that `like` does not have: what is compared of a document."""
+    if isinstance(stated, dict) and isinstance(like, dict):
+        return {key: only(stated[key], like[key]) for key in like if key in stated}
+    if isinstance(stated, list) and isinstance(like, list):
+        paired = [only(one, other) for one, other in zip(stated, like, strict=False)]
+        return [*paired, *stated[len(like) :]]
+    return stated
+
+
+def tables(stated: bytes, computed: bytes, keys: slice) -> Iterator[Found]:
+    """Yield where two CSV files differ, by the cells that are a line's `keys` and the column."""
+    one, other = _cells(stated), _cells(computed)
+    header = other[0]
+    if one[:1] != other[:1]:
+        yield ("header",), scalar(one[:1]), scalar(other[:1])
+        return
+    if len(one) != len(other):
+        yield ("lines",), len(one), len(other)
+    for left, right in zip(one[1:], other[1:], strict=False):
+        where = tuple(
+            f"{name} {cell}" for name, cell in zip(header[keys], right[keys], strict=False)
+        )
+        if len(left) != len(right):
+            yield (*where, "cells"), len(left), len(right)
+        for column, a, b in zip(header, left, right, strict=False):
+            if a != b:
+                yield (*where, column), scalar(a), scalar(b)
+
+
+def trec_files(stated: bytes, computed: bytes, values: slice) -> Iterator[Found]:
+    """Yield where two TREC files differ, by question and document; `values` are the rest."""
+    one, other = _trec(stated, values), _trec(computed, values)
+    for key in dict.fromkeys((*other, *one)):
+        if one.get(key) != other.get(key):
+            yield (f"query_id {key[0]}", *key[1:]), one.get(key), other.get(key)
+    if list(one) != list(other) or stated.count(b"\n") != computed.count(b"\n"):
+        yield ("order of lines",), stated.count(b"\n"), computed.count(b"\n")
+
+
+def numbers(document: object) -> int:
+    """How many numbers stand in a JSON value.
+
+    >>> numbers({"a": [1, None, 2.5], "b": True})
+    2
+    """
+    if isinstance(document, dict):
+        return sum(map(numbers, document.values()))
+    if isinstance(document, list):
+        return sum(map(numbers, document))
+    return int(isinstance(document, (int, float)) and not isinstance(document, bool))
+
+
+def scalar(value: object) -> Value:
+    """`value` as one can be shown it, long ones cut short."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    text = value if isinstance(value, str) else _written(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _written(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "…"
+
+
+def shown(document: Mapping[str, object], key: str) -> Value:
+    """What `document` holds under `key`, ``-`` where it has no such key."""
+    return scalar(document[key]) if key in document else "-"
+
+
+def _number(entry: object, number: int) -> str:
+    """What an entry of a list is called: its question or rank, else its place."""
+    for name in ("query_id", "rank"):
+        if isinstance(entry, dict) and name in entry:
+            return f"{name} {entry[name]}"
+    return str(number)
+
+
+def _equal(stated: object, computed: object) -> bool:
+    if isinstance(stated, bool) or isinstance(computed, bool):
+        return stated is computed
+    if isinstance(stated, (int, float)) and isinstance(computed, (int, float)):
+        return stated == computed or _near(stated, computed)
+    if isinstance(stated, str) and isinstance(computed, str):
+        return _one_line_end(stated) == _one_line_end(computed)
+    return stated == computed
+
+
+def _near(stated: float, computed: float) -> bool:
+    try:
+        return isclose(stated, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    except OverflowError:  # a whole number that no figure is
+        return False
+
+
+def _one_line_end(text: str) -> str:
+    """`text` as a CSV file keeps it, which has one kind of line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _cells(data: bytes) -> Sequence[list[str]]:
+    """The cells of a CSV file line by line; raises ``ValueError`` for what is none."""
+    try:
+        text = data.decode("utf-8")
+        lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+        return [[original_text(cell) for cell in line] for line in lines]
+    except csv.Error as broken:
+        raise ValueError(str(broken)) from broken
+
+
+def _trec(data: bytes, values: slice) -> Mapping[Place, str]:
+    """What each line says of a question's document; raises ``ValueError`` for other text."""
+    found: dict[Place, str] = {}
+    for line in data.decode("utf-8").splitlines():
+        words = line.split()
+        if len(words) < 4:
+            raise ValueError(line[:_LONGEST])
+        found[words[0], words[2]] = " ".join(words[values])
+    return found

@@ -1,0 +1,208 @@
+"""Everything behind the figures of a run, or of the whole study, as one zip to hand in.
+
+A pack is written without a clock: it is dated by the last thing that happened to what is
+inside, so the same state gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from importlib.metadata import version
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.migrations import HEAD
+from webapp.db.models import Adjudication, Event, LogEntry, Rater, Run, Study
+from webapp.exporters.comparisons.json_file import comparison_json
+from webapp.exporters.exports.metrics_tables import metrics_json
+from webapp.exporters.proof_packs import pack
+from webapp.exporters.proof_packs.pack import Contents, Drawn, InputFile, PackedRun
+from webapp.i18n import SOURCE_LANGUAGE, speaking
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.proof_packs import proof_files
+from webapp.services.comparisons import comparisons
+from webapp.services.exports import exports
+from webapp.services.exports.exports import ExportedFile
+from webapp.services.proof_packs.evidence import Evidence, NoRuns
+from webapp.services.rating import orders
+from webapp.services.runs import order, reports, runs
+from webapp.services.runs.reports import MachineNotPacked, Rule
+from webapp.services.study import blinding, studies
+
+MEDIA_TYPE = "application/zip"
+
+EXPORTS = {
+    proof_files.RATED: exports.rated_csv,
+    proof_files.RATED_BY_EACH: exports.wide_csv,
+    proof_files.JUDGMENTS: exports.long_csv,
+    proof_files.QRELS: exports.qrels,
+    proof_files.RUN_FILE: exports.run_file,
+    proof_files.RUN_JSON: exports.run_json,
+}
+"""The members of a run that can also be had one by one."""
+
+
+def of_run(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+    """Return the proof pack of one run, its merged files under `rule`.
+
+    Raises ``UnknownRun`` and ``MachineNotPacked``.
+    """
+    run = runs.find(session, study, run_id)
+    data = _pack(session, study, [run], rule, Resampling(), whole=False)
+    return ExportedFile(f"proof_pack_{run_id}.zip", MEDIA_TYPE, data)
+
+
+def of_study(
+    session: Session, study: Study, rule: Rule, *, settings: Resampling | None = None
+) -> ExportedFile:
+    """Return the proof pack of every run of the study.
+
+    Raises ``NoRuns`` and ``MachineNotPacked``. `settings` say how its comparisons are drawn.
+    """
+    found = order.in_order(session, study)
+    found.sort(key=lambda run: run.question_set_id)
+    if not found:
+        raise NoRuns
+    data = _pack(session, study, found, rule, settings or Resampling(), whole=True)
+    return ExportedFile("proof_pack.zip", MEDIA_TYPE, data)
+
+
+def _pack(
+    session: Session,
+    study: Study,
+    found: Sequence[Run],
+    rule: Rule,
+    settings: Resampling,
+    *,
+    whole: bool,
+) -> bytes:
+    if rule.rater is not None and rule.rater.is_machine:
+        raise MachineNotPacked
+    with speaking(SOURCE_LANGUAGE):
+        files = dict(_study_files(session, study, found, whole=whole))
+        for run in found:
+            files |= dict(_run_files(session, study, run, rule))
+        files |= dict(_comparisons(session, study, found, rule, settings))
+        contents = _contents(session, study, found, rule, settings, whole=whole)
+        return pack.pack(contents, files)
+
+
+def _study_files(
+    session: Session, study: Study, found: Sequence[Run], *, whole: bool
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the members that belong to no run alone."""
+    evidence = Evidence(session, study, found, whole=whole)
+    for run in found:
+        yield (
+            proof_files.of_run(run.id, proof_files.LISTS),
+            pack.lists_csv(evidence.lists(run)),
+        )
+    for question_set, questions in evidence.questions().items():
+        yield proof_files.of_question_set(question_set), pack.question_file(questions)
+    yield proof_files.VERDICTS, pack.verdicts_csv(evidence.given_verdicts())
+    yield proof_files.RATINGS, pack.ratings_csv(evidence.given_ratings())
+    yield proof_files.ADJUDICATIONS, pack.adjudications_csv(evidence.settled())
+    yield proof_files.EVENTS, pack.events_jsonl(evidence.events())
+    if study.guidelines:
+        yield proof_files.GUIDELINES, study.guidelines.encode()
+
+
+def _comparisons(
+    session: Session, study: Study, found: Sequence[Run], rule: Rule, settings: Resampling
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the comparison of each question set that more than one run was asked."""
+    sets: dict[int, list[str]] = {}
+    for run in found:
+        sets.setdefault(run.question_set_id, []).append(run.id)
+    for question_set, run_ids in sets.items():
+        if len(run_ids) >= comparisons.FEWEST:
+            report = comparisons.report(session, study, run_ids, rule, settings=settings)
+            name = proof_files.of_comparison(str(question_set))
+            # A pack holds people's verdicts, from which gold questions cannot be recomputed.
+            report = replace(report, constraints=None)
+            yield name, pack.comparison_file(comparison_json(report))
+
+
+def _run_files(session: Session, study: Study, run: Run, rule: Rule) -> Iterator[tuple[str, bytes]]:
+    """Yield the members of a run: its exports under `rule`, its figures under every rule."""
+    for name, export in EXPORTS.items():
+        yield proof_files.of_run(run.id, name), export(session, study, run.id, rule).data
+    rules = [
+        *(reports.of_rater(rater) for rater in studies.raters(session, study)),
+        Rule(reports.MAJORITY),
+        Rule(reports.ADJUDICATED),
+    ]
+    by_rule = {
+        each.name: metrics_json(reports.report(session, study, run.id, each)) for each in rules
+    }
+    yield proof_files.of_run(run.id, proof_files.FIGURES), pack.figures_json(by_rule)
+
+
+def _contents(
+    session: Session,
+    study: Study,
+    found: Sequence[Run],
+    rule: Rule,
+    settings: Resampling,
+    *,
+    whole: bool,
+) -> Contents:
+    return Contents(
+        scope="study" if whole else "run",
+        study=study.name,
+        rule=rule.name,
+        version=version("relevansi"),
+        database=HEAD,
+        made_at=_last_change(session, study, found),
+        raters=tuple(rater.name for rater in studies.raters(session, study)),
+        runs=tuple(_packed(run) for run in found),
+        drawn=(
+            Drawn(
+                "intervals and tests of comparisons",
+                settings.seed,
+                settings.resamples,
+                settings.confidence,
+            ),
+        ),
+        secret_commitment=orders.commitment(study.order_secret),
+        blind=studies.is_blind(session, study),
+        unblinded=tuple((t.since, t.until) for t in blinding.unblinded(session, study)),
+        badged=tuple((t.since, t.until) for t in blinding.badged(session, study)),
+        record_shown=tuple((t.since, t.until) for t in blinding.record_shown(session, study)),
+    )
+
+
+def _last_change(session: Session, study: Study, found: Sequence[Run]) -> datetime:
+    """Return when the last event, import, settlement or logged change of the study happened."""
+    of_study = [rater.id for rater in studies.raters(session, study)]
+    moments = [
+        study.created_at,
+        *(file.imported_at for run in found for file in run.files),
+        session.scalar(select(func.max(Event.received_at)).where(Event.rater_id.in_(of_study))),
+        session.scalar(
+            select(func.max(Adjudication.at)).where(Adjudication.rater_id.in_(of_study))
+        ),
+        session.scalar(select(func.max(LogEntry.at)).where(LogEntry.study_id == study.id)),
+        session.scalar(select(func.max(Rater.created_at)).where(Rater.study_id == study.id)),
+    ]
+    return max(moment for moment in moments if moment is not None)
+
+
+def _packed(run: Run) -> PackedRun:
+    return PackedRun(
+        run=run.id,
+        question_set=str(run.question_set_id),
+        search_method=run.search_method,
+        llm=run.llm,
+        stated_search_method=run.stated_search_method,
+        stated_llm=run.stated_llm,
+        timestamp=run.timestamp,
+        queries=len(run.queries),
+        input_files=tuple(
+            InputFile(file.name, file.sha256, file.file_format, file.imported_at)
+            for file in run.files
+        ),
+    )

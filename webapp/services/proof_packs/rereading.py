@@ -1,0 +1,98 @@
+"""What one member of a proof pack says otherwise than the verdicts, verdict by verdict."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from webapp.exporters.exports import json_runs, trec
+from webapp.metrics.judging.queries import BEST_QUALITY
+from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.proof_packs.evidence import ShownRun
+from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.services.proof_packs.members import Otherwise, Spot, trec_results
+
+_SHORT_NUMBER = re.compile("[0-9]{1,18}")
+_GRADES = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT}
+
+
+def of_judgments(stated: bytes, report: RunReport) -> Otherwise:
+    """What the long CSV says otherwise than `report`; lines that fit nothing say nothing."""
+    found: dict[Spot, Relevance | None] = {}
+    known = {"": None, **{str(verdict): verdict for verdict in Relevance}}
+    for row in csv.DictReader(io.StringIO(stated.decode("utf-8"), newline="")):
+        place, said = (row.get("query_id"), row.get("rank")), row.get("relevance")
+        if said in known and all(part and _SHORT_NUMBER.fullmatch(part) for part in place):
+            found[int(str(place[0])), int(str(place[1]))] = known[said]
+    return Otherwise(relevance=_differing(found, report))
+
+
+def of_qrels(stated: bytes, run: ShownRun, report: RunReport) -> Otherwise:
+    """What the qrels say otherwise than `report`; what they leave out may be "cannot tell"."""
+    grades: dict[tuple[str, str], str] = {}
+    for line in stated.decode("utf-8").splitlines():
+        words = line.split()
+        if len(words) == 4:
+            grades[words[0], words[2]] = words[3]
+    found: dict[Spot, Relevance | None] = {}
+    for result in trec_results(run, report):
+        said = _GRADES.get(grades.get((str(result.query_id), trec.document(result)), ""))
+        if said is not None or result.relevance in _GRADES.values():
+            found[result.query_id, result.rank] = said
+    return Otherwise(relevance=_differing(found, report))
+
+
+def of_run_json(stated: object, report: RunReport) -> Otherwise:
+    """What the run's JSON document says otherwise than `report`."""
+    queries = {
+        entry["query_id"]: entry
+        for entry in _objects(stated, "queries")
+        if isinstance(entry.get("query_id"), int)
+    }
+    verdicts: dict[Spot, Relevance | None] = {}
+    outcomes: dict[int, EmptyOutcome | None] = {}
+    quality: dict[int, float | None] = {}
+    for row in report.rows:
+        entry = queries.get(row.query_id, {})
+        for shown in _objects(entry, "results"):
+            rank, said = shown.get("rank"), shown.get("relevance")
+            for verdict, written in json_runs.VERDICTS.items():
+                if isinstance(rank, int) and said == written and type(said) is type(written):
+                    verdicts[row.query_id, rank] = verdict
+        outcome, grade = entry.get("empty_outcome"), entry.get("quality")
+        if row.summary.state is QueryState.EMPTY and outcome != row.summary.empty_outcome:
+            outcomes[row.query_id] = _outcome(outcome)
+        if grade != row.summary.quality:
+            quality[row.query_id] = _grade(grade)
+    return Otherwise(_differing(verdicts, report), outcomes, quality)
+
+
+def _differing(
+    found: Mapping[Spot, Relevance | None], report: RunReport
+) -> dict[Spot, Relevance | None]:
+    own = {
+        (row.query_id, rank): verdict
+        for row in report.rows
+        for rank, verdict in enumerate(row.verdicts, start=1)
+    }
+    return {spot: said for spot, said in found.items() if spot in own and own[spot] != said}
+
+
+def _objects(document: object, key: str) -> list[dict[str, Any]]:
+    """The objects in the list that `document` holds under `key`, if that is what it holds."""
+    entries = document.get(key) if isinstance(document, dict) else None
+    return (
+        [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    )
+
+
+def _outcome(said: object) -> EmptyOutcome | None:
+    return EmptyOutcome(str(said)) if said in list(EmptyOutcome) else None
+
+
+def _grade(said: object) -> float | None:
+    is_number = isinstance(said, (int, float)) and not isinstance(said, bool)
+    return float(said) if is_number and 0 <= said <= BEST_QUALITY else None  # type: ignore[arg-type, operator]

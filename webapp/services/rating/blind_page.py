@@ -1,0 +1,363 @@
+"""Everything a blind rater's page says about one task, and nothing about runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Row, Select, and_, bindparam, select
+from sqlalchemy.orm import Session, joinedload
+
+from webapp.db.drivers import driver
+from webapp.db.models import (
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    QuerySummary,
+    Question,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Run,
+    Study,
+    Task,
+)
+from webapp.db.prepared import prepared
+from webapp.importers.runs.property_identity import differences
+from webapp.metrics.judging.ranking import suggested_quality
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
+from webapp.services.judging import answer_figures
+from webapp.services.judging.answer_figures import AnswerFigures
+from webapp.services.judging.judged_things import from_row
+from webapp.services.rating import pages, pool, repeats, tasks, walks
+from webapp.services.rating.pages import EarlierVerdict, Filter, Turn
+from webapp.services.rating.pool import REPEAT, Share
+from webapp.services.rating.progress import PooledFigure, Progress, of_share, pooled_figure
+from webapp.services.rating.walks import EVERYTHING, TaskPlace
+
+ALL_FIGURES = "all"
+
+
+class Stage(StrEnum):
+    """What a task asks for now: cards first, then emptiness, then whole answers."""
+
+    CARDS = "cards"
+    EMPTINESS = "emptiness"
+    ANSWERS = "answers"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class BlindCard:
+    """One property to judge, at its 1-based place in this rater's order; ``key`` names it.
+
+    ``listing`` tells its property from others: one that was shown in two contents is two cards.
+    """
+
+    key: str
+    position: int
+    listing: int
+    card: Card
+    relevance: Relevance | None
+    earlier: EarlierVerdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlindAnswer:
+    """One whole answer to rate 0-5, called by a letter; ``key`` names it.
+
+    ``suggested`` is what the share of relevant cards in it suggests, if all are judged, and 0
+    for an answer that lists nothing.
+    """
+
+    key: str
+    letter: str
+    state: QueryState
+    response: str
+    quality: int | None
+    notes: str
+    suggested: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """What verdicts in a task move on its page. ``answers`` is empty until all cards are judged.
+
+    ``contradicts_itself``: "truly nothing" stands beside a property judged relevant. ``figure``
+    and ``figures`` are there only where the study lets raters see figures while rating.
+    """
+
+    task_id: str
+    question: str
+    stage: Stage
+    asks_cards: bool
+    asks_emptiness: bool
+    empty_outcome: EmptyOutcome | None
+    contradicts_itself: bool
+    answers: tuple[BlindAnswer, ...]
+    place: TaskPlace
+    is_put_off: bool
+    progress: Progress
+    figure: PooledFigure | None
+    figures: tuple[AnswerFigures, ...]
+    show_pictures: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlindPage(Moving):
+    """One task as its rater sees it."""
+
+    category: str
+    context_dependent: bool
+    earlier_turns: tuple[Turn, ...]
+    cards: tuple[BlindCard, ...]
+    guidelines: str
+    filter: Filter
+    categories: tuple[str, ...]
+
+
+def blind_page(
+    session: Session, rater: Rater, task_id: str, wanted: Filter = EVERYTHING
+) -> BlindPage:
+    """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
+    task = _task(session, rater, task_id)
+    things = _things(session, task)
+    share = pool.share(session, rater)
+    moving = _moving(session, rater, task, things, share, wanted)
+    return BlindPage(
+        **{field.name: getattr(moving, field.name) for field in fields(Moving)},
+        category=task.category,
+        context_dependent=task.context_dependent,
+        earlier_turns=_earlier_turns(session, task),
+        cards=_cards(session, rater, task, things),
+        guidelines=rater.study.guidelines,
+        filter=wanted,
+        categories=walks.categories(session, rater, share),
+    )
+
+
+def standing(
+    session: Session,
+    who: Who,
+    task_id: str,
+    key: str | None = None,
+    wanted: Filter = EVERYTHING,
+) -> tuple[Moving, tuple[BlindCard, ...]]:
+    """Return what verdicts in a task moved, and the cards that tell of each other's verdicts.
+
+    Beside them the card named `key`. No more is read than that: every click is followed by it.
+    Raises ``UnknownTask``.
+    """
+    rater = session.get_one(Rater, who.id, options=[joinedload(Rater.study)])
+    task = _task(session, rater, task_id)
+    things = _things(session, task, with_cards=False)
+    cards: tuple[BlindCard, ...] = ()
+    if key is not None or len({row.listing for row in things}) < len(things):
+        everything = _cards(session, rater, task, _things(session, task))
+        several = pages.shown_several_times(everything)
+        cards = tuple(card for card in everything if card in several or card.key == key)
+    share = pool.share(session, rater)
+    return _moving(session, rater, task, things, share, wanted), cards
+
+
+def _moving(
+    session: Session,
+    rater: Rater,
+    task: Row[Any],
+    things: Sequence[Row[Any]],
+    share: Share,
+    wanted: Filter,
+) -> Moving:
+    said = [row.verdict for row in things if row.listing is not None]
+    empty = next((row for row in things if row.listing is None), None)
+    outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
+    answers = () if None in said else _answers(session, task)
+    stage = _stage(said, empty is not None and outcome is None, answers)
+    so_far = of_share(session, rater, share)
+    sees_figures = rater.study.figures == ALL_FIGURES
+    return Moving(
+        task_id=task.id,
+        question=task.text,
+        stage=stage,
+        asks_cards=bool(said),
+        asks_emptiness=empty is not None,
+        empty_outcome=outcome,
+        contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY and Relevance.RELEVANT in said,
+        answers=answers if stage in {Stage.ANSWERS, Stage.DONE} else (),
+        place=walks.place(session, rater, share, so_far, task.id, wanted),
+        is_put_off=task.postponed_at is not None and stage is not Stage.DONE,
+        progress=so_far,
+        figure=pooled_figure(session, rater) if sees_figures else None,
+        figures=answer_figures.of_task(session, task) if sees_figures else (),
+        show_pictures=rater.study.show_pictures,
+    )
+
+
+def _task(session: Session, rater: Rater, task_id: str) -> Row[Any]:
+    """Return one of the rater's own tasks with its question; raises ``UnknownTask``."""
+    values = {"task_id": task_id, "rater_id": rater.id}
+    found: Row[Any] | None = _own_task().first(driver(session), values)
+    if found is None:
+        raise tasks.UnknownTask(task_id)
+    return found
+
+
+@prepared
+def _own_task() -> Select[*tuple[Any, ...]]:
+    question = (Question.text, Question.category, Question.context_dependent)
+    return (
+        select(*Task.__table__.columns, *question, Study.order_seed, Study.order_secret)
+        .join_from(Task, Question, Question.id == Task.question_id)
+        .join(Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
+    )
+
+
+def _things(session: Session, task: Row[Any], *, with_cards: bool = True) -> Sequence[Row[Any]]:
+    """Return what a task asks about and what was said in it, in the order its rater sees it."""
+    statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
+    rows = statement.all(driver(session), {"task_id": task.id})
+    return sorted(rows, key=lambda row: tasks.key(task, row.id))
+
+
+@prepared
+def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``_things``."""
+    thing, said = JudgedThing, Repeat if again else Judgment
+    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
+    columns += [thing.property_id.label("listing"), said.verdict, *([thing.card] * with_cards)]
+    own = Task.id == bindparam("task_id")
+    if again:
+        asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
+        return asked.join(thing, thing.id == Repeat.judged_thing_id).where(own)
+    return (
+        select(*columns)
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
+        .outerjoin(
+            Judgment,
+            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id),
+        )
+        .where(own)
+    )
+
+
+def _stage(said: Sequence[str | None], unclassified: bool, answers: Sequence[BlindAnswer]) -> Stage:
+    if None in said:
+        return Stage.CARDS
+    if unclassified:
+        return Stage.EMPTINESS
+    if any(answer.quality is None for answer in answers):
+        return Stage.ANSWERS
+    return Stage.DONE
+
+
+def _cards(
+    session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
+) -> tuple[BlindCard, ...]:
+    found = [row for row in things if row.listing is not None]
+    earlier = _earlier_verdicts(session, rater, task, found)
+    return tuple(
+        BlindCard(
+            key=tasks.key(task, row.id),
+            position=position,
+            listing=row.listing,
+            card=from_row(row.card or {"title": ""}),
+            relevance=Relevance(row.verdict) if row.verdict else None,
+            earlier=_earlier(earlier.get(row.id), row),
+        )
+        for position, row in enumerate(found, start=1)
+    )
+
+
+def _earlier_verdicts(
+    session: Session, rater: Rater, task: Row[Any], found: Sequence[Row[Any]]
+) -> dict[int, tuple[str, Card]]:
+    """Return what was said before of other contents: of a repeat, in the repeat alone."""
+    if task.kind != REPEAT:
+        return pages.earlier_verdicts(session, rater, found)
+    again = repeats.verdicts(session, task)
+    return pages.said_before(
+        found, [(thing, *again[thing.id]) for thing in found if thing.id in again]
+    )
+
+
+def _earlier(found: tuple[str, Card] | None, thing: Row[Any]) -> EarlierVerdict | None:
+    if found is None or thing.card is None:
+        return None
+    verdict, other = found
+    now = from_row(thing.card)
+    return EarlierVerdict(Relevance(verdict), other, now, differences(other, now))
+
+
+def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
+    again = task.kind == REPEAT
+    rows = _rated(again=again).all(driver(session), {"task_id": task.id})
+    found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
+    suggested = (
+        repeats.suggested(session, task, {row.id: QueryState(row.state) for row in found})
+        if again
+        else {row.id: _suggested(row) for row in found}
+    )
+    return tuple(
+        BlindAnswer(
+            key=tasks.key(task, -row.id),
+            letter=tasks.letter(number),
+            state=QueryState(row.state),
+            response=row.response,
+            quality=row.quality,
+            notes=row.notes or "",
+            suggested=suggested.get(row.id),
+        )
+        for number, row in enumerate(found)
+    )
+
+
+@prepared
+def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement over the answers to rate in a task, and what was said of them."""
+    said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
+    columns = select(Query.id, Query.state, Query.response, said.quality, said.notes)
+    if again:
+        asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
+        return asked.join(Query, Query.id == RepeatRating.query_key).where(own)
+    row, mine = QuerySummary, Task.rater_id
+    return (
+        columns.add_columns(
+            *(row.results_count, row.judged_count, row.relevant_count, row.not_relevant_count)
+        )
+        .join_from(Task, Rater, Rater.id == mine)
+        .join(Study, Study.id == Rater.study_id)
+        .join(Query, Query.question_id == Task.question_id)
+        .join(Run, Run.id == Query.run_id)
+        .join(row, and_(row.query_key == Query.id, row.rater_id == mine))
+        .outerjoin(
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
+        )
+        .where(own, pool.answers_in(Study, Task))
+    )
+
+
+def _suggested(row: Row[Any]) -> int | None:
+    """Return what the rater's own verdicts suggest for an answer."""
+    return suggested_quality(
+        QueryState(row.state),
+        [Relevance.RELEVANT] * row.relevant_count
+        + [Relevance.NOT_RELEVANT] * row.not_relevant_count
+        + [None] * (row.results_count - row.judged_count),
+    )
+
+
+def _earlier_turns(session: Session, task: Row[Any]) -> tuple[Turn, ...]:
+    """Return the conversation that a follow-up depends on; it belongs to the task's run."""
+    if task.run_id is None:
+        return ()
+    query = session.scalar(
+        select(Query).where(Query.run_id == task.run_id, Query.question_id == task.question_id)
+    )
+    return pages.earlier_turns(session, query) if query else ()

@@ -1,0 +1,342 @@
+"""What a rater may unfold under a card: all that the files know of it beyond its fields.
+
+It is read from the answer and from the properties that its file lists, whenever a page is
+shown; no card is stored with it, so what counts as the same content never hangs on it. What
+the chatbot said is kept apart from what only the record of the listing knows (``api_data`` of
+a verified property), and the latter is shown only where the owner switched that on.
+
+A blind rater is shown one card for all runs that list it, with the fullest of what they say.
+It never hangs on the order of the runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Generic, TypeVar
+
+from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
+
+from webapp.db.models import GoldVersion, JudgedThing, Query, Rater, Result, Run, Study
+from webapp.importers.gold import known_places
+from webapp.importers.gold.gold_questions import GoldFile
+from webapp.importers.runs import property_cards, property_particulars
+from webapp.importers.runs.property_filling import filled, places, read_properties
+from webapp.metrics.gold.constraint_rules import haversine_km
+from webapp.metrics.gold.constraints import GoldQuestion
+from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
+from webapp.services.gold import gold
+from webapp.services.judging.judged_things import from_row
+from webapp.services.rating import tasks
+
+Key = TypeVar("Key", int, str)
+
+RECORDED = (
+    *("price", "price_max", "price_note", "price_period", "listing_type", "location"),
+    *("bedrooms", "bathrooms", "land_area", "building_area", "floors", "certificate"),
+)
+"""The fields of a card that a record may state otherwise, or alone."""
+
+_ORDER = {name: n for n, name in enumerate(dict.fromkeys(property_particulars.FACTS.values()))}
+_WORD = re.compile(r"\w+")
+_NUMBERED = re.compile(
+    r"\b(?:bagian|section|part|halaman|page|hasil|results?|pilihan|opsi|option|peringkat|rank|top"
+    r"|nomor|no)\b[^\w]{0,3}\d",
+    re.IGNORECASE,
+)
+_RANKED = re.compile(
+    r"\b(?:teratas|terbaik|best|utama|alternatif|alternatives?|lainnya|others?)\b", re.IGNORECASE
+)
+"""Words of a chatbot that tell how early in its answer a card stood: no blind rater sees them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPlace:
+    """The place that a question asks for."""
+
+    name: str
+    latitude: float
+    longitude: float
+
+
+@dataclass(frozen=True, slots=True)
+class Background(Generic[Key]):
+    """What stands above and under the cards of a page: ``note`` is the owner's on the question.
+
+    ``cards`` are by the rank in the answer, or by the name that a blind task has for them.
+    """
+
+    note: str
+    cards: Mapping[Key, CardParticulars]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What one run says of one card."""
+
+    text: ListedText
+    listed: Particulars
+    recorded: Particulars
+    record: Card
+
+
+def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
+    """Return what is known of the cards of one answer, by their ranks."""
+    found = _asked(session, study, (Query.run_id == run_id) & (Query.query_id == query_id))
+    for query in found.queries:
+        return _of_query(query, found, with_record=study.show_record)
+    return Background("", {})
+
+
+def of_run(session: Session, run: Run, *, with_record: bool) -> dict[int, Background[int]]:
+    """Return the same for every answer of a run, by the query's key."""
+    found = _asked(session, session.get_one(Study, run.study_id), Query.run_id == run.id)
+    return {query.id: _of_query(query, found, with_record=with_record) for query in found.queries}
+
+
+def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
+    """Return what is known of the cards of a blind rater's task, by the names they have in it.
+
+    Raises ``UnknownTask``.
+    """
+    task = tasks.find(session, rater, task_id)
+    is_asked = Query.question_id == task.question_id
+    of_unit = is_asked & (Query.run_id == func.coalesce(task.run_id, Query.run_id))
+    found = _asked(session, rater.study, of_unit)
+    cards = _of_things(found, with_record=rater.study.show_record)
+    named = {tasks.key(task, thing): one for thing, one in cards.items()}
+    return Background(found.note, named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Some answers, all of one question set, and what their gold file says of the questions."""
+
+    queries: Sequence[Query]
+    gold: GoldFile | None
+
+    @property
+    def note(self) -> str:
+        """The owner's note on the question, where all of them answer one."""
+        return self.note_of(self.queries[0]) if self.queries else ""
+
+    def note_of(self, query: Query) -> str:
+        """The owner's note on the question of one of them."""
+        return query.question.note or ""
+
+    def place_of(self, query: Query) -> AskedPlace | None:
+        """The place that the question of one of them asks for."""
+        question = self._question_of(query)
+        return _place(self.gold, question) if self.gold and question else None
+
+    def _question_of(self, query: Query) -> GoldQuestion | None:
+        questions = self.gold.questions if self.gold else ()
+        return next((one for one in questions if one.query_id == query.query_id), None)
+
+
+def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Asked:
+    """Return the study's answers that `where` holds for, in the order of their keys."""
+    has_gold = exists().where(GoldVersion.question_set_id == Run.question_set_id)
+    wanted = select(Query, has_gold).join(Run).where(Run.study_id == study.id, where)
+    rows = session.execute(
+        wanted.order_by(Query.id).options(
+            selectinload(Query.results).joinedload(Result.judged_thing),
+            contains_eager(Query.run),
+            joinedload(Query.question),
+        )
+    ).all()
+    queries = [query for query, _ in rows]
+    return _Asked(queries, gold.asked_in(session, queries) if rows and rows[0][1] else None)
+
+
+def _of_query(query: Query, asked: _Asked, *, with_record: bool) -> Background[int]:
+    place = asked.place_of(query)
+    found = {
+        result.rank: _known(from_row(result.card), [source], place, with_record=with_record)
+        for result, source in _sources(query)
+    }
+    return Background(asked.note_of(query), found)
+
+
+def _of_things(asked: _Asked, *, with_record: bool) -> dict[int, CardParticulars]:
+    things: dict[int, JudgedThing] = {}
+    sources: defaultdict[int, list[_Source]] = defaultdict(list)
+    for query in asked.queries:
+        for result, source in _sources(query):
+            things[result.judged_thing_id] = result.judged_thing
+            sources[result.judged_thing_id].append(source)
+    place = asked.place_of(asked.queries[0]) if asked.queries else None
+    shown = {
+        key: _known(
+            from_row(thing.card or {"title": ""}), sources[key], place, with_record=with_record
+        )
+        for key, thing in things.items()
+    }
+    return {
+        thing: replace(
+            one,
+            headings=tuple(text for text in one.headings if not _tells_the_rank(text)),
+            lines=tuple(text for text in one.lines if not _NUMBERED.search(text)),
+        )
+        for thing, one in shown.items()
+    }
+
+
+def _tells_the_rank(heading: str) -> bool:
+    return bool(_NUMBERED.search(heading) or _RANKED.search(heading))
+
+
+def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
+    """Return each result of a query with what the query's run says of it."""
+    texts = property_cards.read(query.response) if query.state == QueryState.RESULTS else ()
+    raws = query.extra.get("properties")
+    raws = raws if isinstance(raws, list) else []
+    properties, _ = read_properties("", "", raws)
+    cards = [from_row(result.card) for result in query.results]
+    for result, card, place in zip(query.results, cards, places(cards, properties), strict=True):
+        at = result.rank - 1
+        # Cards that the owner wrote by hand stand in no answer's text.
+        is_there = at < len(texts) and texts[at][0].title == card.title
+        raw = raws[place] if place is not None else {}
+        record = raw.get("api_data") if raw.get("verified") is True else None
+        yield (
+            result,
+            _Source(
+                text=texts[at][1] if is_there else ListedText(),
+                listed=property_particulars.read(raw),
+                recorded=property_particulars.read(record),
+                record=_card(record),
+            ),
+        )
+
+
+def _card(record: object) -> Card:
+    (known,), _ = read_properties("", "", [record if isinstance(record, dict) else {}])
+    return filled(Card(title=""), known)
+
+
+def _known(
+    card: Card, sources: Sequence[_Source], place: AskedPlace | None, *, with_record: bool
+) -> CardParticulars:
+    """Return all that `sources` say beyond `card`, each thing once."""
+    listed = _without(_fullest([source.listed for source in sources]), card, Particulars())
+    known = CardParticulars(
+        headings=tuple(sorted({source.text.heading for source in sources} - {""})),
+        lines=_lines([source.text.lines for source in sources]),
+        listed=listed,
+        place=place.name if place else "",
+        listed_km=_distance(place, listed),
+    )
+    if not with_record:
+        return known
+    recorded = _without(_fullest([source.recorded for source in sources]), card, listed)
+    return replace(
+        known,
+        recorded=recorded,
+        record=_differing(card, [source.record for source in sources], recorded),
+        recorded_km=None if known.listed_km is not None else _distance(place, recorded),
+    )
+
+
+def _lines(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the lines of whichever run says most, then what only others say, each line once."""
+    most = max(several, key=lambda lines: (sum(map(len, lines)), lines), default=())
+    others = {line for lines in several for line in lines}
+    return tuple(dict.fromkeys((*most, *sorted(others))))
+
+
+def _fullest(several: Sequence[Particulars]) -> Particulars:
+    """Return the most that is said of everything; it is the same in whatever order they come."""
+    facts: dict[str, str | bool] = {}
+    for name, value in sorted((fact for one in several for fact in one.facts), key=str):
+        if name not in facts or len(str(value)) > len(str(facts[name])):
+            facts[name] = value
+    points = [
+        (one.latitude, one.longitude)
+        for one in several
+        if one.latitude is not None and one.longitude is not None
+    ]
+    latitude, longitude = min(points) if points else (None, None)
+    return Particulars(
+        description=max((one.description for one in several), key=_size, default=""),
+        features=max((one.features for one in several), key=_size, default=()),
+        facts=tuple(facts.items()),
+        latitude=latitude,
+        longitude=longitude,
+    )
+
+
+def _size(said: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
+    return len(said), said
+
+
+def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
+    """Return what of `said` neither the card nor `other` says already."""
+    known = {text.casefold() for text in other.features}
+    addresses = (str(value) for name, value in (*other.facts, *said.facts) if name == "address")
+    place = " ".join((card.location or "", *addresses)).casefold()
+    facts = [
+        (name, value)
+        for name, value in said.facts
+        if (name, value) not in other.facts
+        and value != card.location
+        and not (name in {"district", "city"} and str(value).casefold() in place)
+    ]
+    return replace(
+        said,
+        description="" if said.description == other.description else said.description,
+        features=tuple(text for text in said.features if text.casefold() not in known),
+        facts=tuple(sorted(facts, key=lambda fact: _ORDER.get(fact[0], len(_ORDER)))),
+    )
+
+
+def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Card:
+    """Return what the record states and the card does not, or states otherwise."""
+    fuller = max(records, key=lambda one: (_stated(one), str(one)), default=Card(title=""))
+    differing = {
+        name: getattr(fuller, name)
+        for name in RECORDED
+        if getattr(fuller, name) not in (None, getattr(card, name))
+    }
+    if differing.get("location") in {value for _, value in recorded.facts}:
+        del differing["location"]  # it is the address
+    return Card(title="", **differing)
+
+
+def _stated(card: Card) -> int:
+    return sum(getattr(card, field.name) is not None for field in fields(Card))
+
+
+def _distance(place: AskedPlace | None, said: Particulars) -> float | None:
+    if place is None or said.latitude is None or said.longitude is None:
+        return None
+    return haversine_km(place.latitude, place.longitude, said.latitude, said.longitude)
+
+
+def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
+    """Return the place that a gold question asks for: its own point, else a known place."""
+    asked = question.constraints.location
+    if asked and asked.latitude is not None and asked.longitude is not None:
+        name = asked.keywords[0] if asked.keywords else ""
+        return AskedPlace(name, asked.latitude, asked.longitude)
+    return _known_place(file, question)
+
+
+def _known_place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
+    """Return the known place that the question names, in its constraint or in its text."""
+    asked = question.constraints.location
+    words = asked.keywords if asked else (question.text,)
+    said = _spelled(" ".join(words))
+    for place in known_places.places(file.extra.get(known_places.PLACES)):
+        for name in (place.name, *place.keywords):
+            if _spelled(name) in said:
+                return AskedPlace(place.name, place.latitude, place.longitude)
+    return None
+
+
+def _spelled(text: str) -> str:
+    """Return the words of `text` with a blank around each."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "

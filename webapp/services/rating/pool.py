@@ -1,0 +1,390 @@
+"""What there is to judge in a study, each distinct thing once, and whose share of it is what.
+
+A unit is everything to judge about one question, whichever runs returned it; a question
+that depends on its conversation is one unit per run. Giving a unit to a rater makes a task.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Exists,
+    Integer,
+    Select,
+    SQLColumnExpression,
+    and_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session
+
+from webapp.db.drivers import driver
+from webapp.db.models import (
+    JudgedThing,
+    Judgment,
+    Query,
+    QuerySummary,
+    Question,
+    QuestionSet,
+    Rater,
+    Result,
+    Run,
+    Study,
+    Task,
+)
+from webapp.db.prepared import prepared
+from webapp.db.tables import tables
+from webapp.records import QueryState
+from webapp.services.judging import live_metrics
+from webapp.services.rating import orders
+from webapp.services.rating.orders import Purpose
+from webapp.services.study import assignments
+
+POOL, REPEAT = "pool", "repeat"
+"""The kinds of tasks: a unit for the first time, and the same once more."""
+TASK_ID_BYTES = 9
+DEEPEST = 2**31 - 1
+MOST_NAMED = 5_000
+"""So many questions are named to a database at once, which takes so many and not many more."""
+
+
+class Unit(NamedTuple):
+    """Everything to judge about one question; ``run_id`` where its conversation matters.
+
+    A tuple, since thousands are looked up whenever a page says how far its rater is.
+    """
+
+    question_id: int
+    run_id: str | None = None
+
+
+class Said(NamedTuple):
+    """How far one rater is with a unit.
+
+    ``is_open`` says that something listed is unjudged, below the pool's depth too,
+    ``is_begun`` that something is judged. ``unrated`` of its ``answers`` miss their quality.
+    """
+
+    is_open: bool
+    is_begun: bool
+    unrated: int
+    answers: int
+
+
+class Given(NamedTuple):
+    """A unit that a rater was given as a task; ``kind`` says whether for the first time.
+
+    ``postponed_at`` is when they put it off, if they did.
+    """
+
+    task_id: str
+    unit: Unit
+    kind: str
+    postponed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What of a study is one rater's.
+
+    ``given`` is in the order of giving, ``free`` in the order in which the rater would be
+    given it. ``units`` are all of the study, and how far the rater is with each.
+    """
+
+    given: tuple[Given, ...]
+    free: tuple[Unit, ...]
+    units: Mapping[Unit, Said]
+
+    @property
+    def first_time(self) -> list[Unit]:
+        """The units given for the first time, in the order of giving."""
+        return [given.unit for given in self.given if given.kind == POOL]
+
+    @property
+    def in_order(self) -> list[Unit]:
+        """All units of the share as the rater is to do them: what they put off comes last."""
+        own = [given for given in self.given if given.kind == POOL]
+        late = [(given.postponed_at, given.unit) for given in own if given.postponed_at]
+        at_once = [given.unit for given in own if not given.postponed_at]
+        return [*at_once, *self.free, *(unit for _, unit in sorted(late, key=itemgetter(0)))]
+
+    @property
+    def postponed(self) -> set[Unit]:
+        """The units that were put off when they were given for the first time."""
+        return {one.unit for one in self.given if one.kind == POOL and one.postponed_at}
+
+    @property
+    def again(self) -> set[Unit]:
+        """The units given once more."""
+        return {given.unit for given in self.given if given.kind == REPEAT}
+
+
+def units(session: Session, rater: Rater) -> dict[Unit, Said]:
+    """Return every unit of the rater's study in the order of the questions, and how far they are.
+
+    Told by the stored summaries: the things themselves need not be looked at.
+    """
+    values = {"rater_id": rater.id, "study_id": rater.study_id}
+    rows = _units().all(driver(session), values)
+    return {
+        Unit(question_id, run_id): Said(bool(is_open), bool(is_begun), unrated, answers)
+        for question_id, run_id, is_open, is_begun, unrated, answers in rows
+    }
+
+
+@prepared
+def _units() -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``units``: a unit without a readable answer is none.
+
+    The joins are outer ones so that SQLite keeps their order and no answer's text is passed.
+    """
+    row = QuerySummary
+    begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
+    run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
+    answers = _sum(row.state != str(QueryState.UNREADABLE))
+    return (
+        select(
+            Question.id,
+            run_id,
+            _any(row.open_judgments > 0),
+            _any(begun),
+            _sum(live_metrics.is_unrated(row)),
+            answers,
+        )
+        .join_from(Question, Query, Query.question_id == Question.id, isouter=True)
+        .join(
+            row,
+            and_(row.query_key == Query.id, row.rater_id == bindparam("rater_id")),
+            isouter=True,
+        )
+        .where(Question.question_set_id.in_(sets))
+        .group_by(Question.position, Question.id, run_id)
+        .having(answers > 0)
+        .order_by(Question.position, Question.id, run_id)
+    )
+
+
+def _any(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.max(case((condition, 1), else_=0))
+
+
+def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return cast(func.sum(case((condition, 1), else_=0)), Integer)
+
+
+def categories(session: Session, study: Study) -> dict[int, str]:
+    """Return the category of every question of a study, by the question's id."""
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == study.id)
+    rows = select(Question.id, Question.category).where(Question.question_set_id.in_(sets))
+    return dict(session.execute(rows).all())
+
+
+def size(session: Session, study: Study, wanted: Collection[Unit]) -> int:
+    """Return how many verdicts these units ask for together."""
+    alone = [unit for unit in wanted if unit.run_id is not None]
+    whole = {unit.question_id for unit in wanted if unit.run_id is None}
+    found = sum(sizes(session, study, alone).values())
+    for start in range(0, len(whole), MOST_NAMED):
+        values = {"questions": sorted(whole)[start : start + MOST_NAMED], "depth": study.pool_depth}
+        statement = _counts(deep=study.pool_depth is None, in_all=True)
+        found += tables(session).scalar(statement, values) or 0
+    return found
+
+
+def sizes(session: Session, study: Study, wanted: Collection[Unit]) -> dict[Unit, int]:
+    """Return how many verdicts each of these units asks for."""
+    return _counted(session, study, wanted, None)
+
+
+def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
+    """Return how many verdicts one rater has still to give in each of these units."""
+    return _counted(session, rater.study, wanted, rater.id)
+
+
+def _counted(
+    session: Session, study: Study, wanted: Collection[Unit], rater_id: int | None
+) -> dict[Unit, int]:
+    questions = sorted({unit.question_id for unit in wanted})
+    statement = _counts(deep=study.pool_depth is None, unjudged=rater_id is not None)
+    found: dict[Unit, int] = {}
+    for start in range(0, len(questions), MOST_NAMED):
+        named = questions[start : start + MOST_NAMED]
+        values = {"questions": named, "depth": study.pool_depth, "rater_id": rater_id}
+        rows = tables(session).execute(statement, values)
+        found |= {Unit(question_id, run_id): count for question_id, run_id, count in rows}
+    return {unit: found.get(unit, 0) for unit in wanted}
+
+
+@cache
+def _counts(
+    *, deep: bool, unjudged: bool = False, in_all: bool = False
+) -> Select[*tuple[Any, ...]]:
+    """Return the statement that counts what units ask for: everything, or what is unjudged.
+
+    Only runs of a study list what its questions ask for, so that no run is looked at. Asked
+    `in_all`, SQLite finds everything in its indexes and sorts nothing.
+    """
+    thing = JudgedThing
+    listed = exists().where(Result.judged_thing_id == thing.id)
+    if not deep:
+        listed = listed.where(Result.rank <= bindparam("depth"))
+    shown = or_(listed, exists().where(Query.emptiness_id == thing.id))
+    named = thing.question_id.in_(bindparam("questions", expanding=True))
+    if in_all:
+        return select(func.count()).select_from(thing).where(shown, named)
+    statement = select(thing.question_id, thing.run_id, func.count()).where(shown, named)
+    if unjudged:
+        said = exists().where(
+            Judgment.rater_id == bindparam("rater_id"),
+            Judgment.judged_thing_id == thing.id,
+            Judgment.verdict.is_not(None),
+        )
+        statement = statement.where(~said.correlate(thing))
+    return statement.group_by(thing.question_id, thing.run_id)
+
+
+def is_shown(study: Study) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedThing`` that the study's runs show it or left it empty.
+
+    Only ranks within the pool's depth count. It is asked of each thing by itself, so that a
+    question costs the same in a study of any size.
+    """
+    return _is_shown(study.id, _depth(study))
+
+
+def is_listed() -> ColumnElement[bool]:
+    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it.
+
+    For what belongs to a unit: only runs of its study list that, so that no run is looked at.
+    """
+    # With no depth no result is looked at: its index tells which thing it shows.
+    in_pool = or_(Study.pool_depth.is_(None), Result.rank <= Study.pool_depth)
+    listed = exists().where(Result.judged_thing_id == JudgedThing.id, in_pool)
+    return listed.correlate(JudgedThing, Study)
+
+
+def is_asked() -> ColumnElement[bool]:
+    """Return the condition on (``JudgedThing``, ``Study``) that ``is_shown`` is, in a unit."""
+    return or_(is_listed(), _is_empty(Study.id).correlate(JudgedThing, Study))
+
+
+def _depth(study: Study) -> int:
+    return DEEPEST if study.pool_depth is None else study.pool_depth
+
+
+def _is_shown(
+    study_id: int | SQLColumnExpression[int], depth: int | SQLColumnExpression[int]
+) -> ColumnElement[bool]:
+    listed, empty = _is_listed(study_id, depth), _is_empty(study_id)
+    return or_(listed.correlate(JudgedThing), empty.correlate(JudgedThing))
+
+
+def _is_empty(study_id: int | SQLColumnExpression[int]) -> Exists:
+    return exists().where(
+        Query.emptiness_id == JudgedThing.id, Run.id == Query.run_id, Run.study_id == study_id
+    )
+
+
+def _is_listed(
+    study_id: int | SQLColumnExpression[int], depth: int | SQLColumnExpression[int]
+) -> Exists:
+    return exists().where(
+        Result.judged_thing_id == JudgedThing.id,
+        Result.rank <= depth,
+        Query.id == Result.query_key,
+        Run.id == Query.run_id,
+        Run.study_id == study_id,
+    )
+
+
+def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedThing`` that it belongs to `unit`."""
+    return and_(
+        JudgedThing.question_id == unit.question_id,
+        JudgedThing.run_id.is_not_distinct_from(unit.run_id),
+    )
+
+
+def answers_in(study: Study | type[Study], unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
+    """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`.
+
+    Every readable one asks for its quality: an empty list and a failed call too.
+    """
+    return and_(
+        Query.question_id == unit.question_id,
+        Run.study_id == study.id,
+        Query.state != str(QueryState.UNREADABLE),
+        Query.run_id == func.coalesce(unit.run_id, Query.run_id),
+    )
+
+
+def share(session: Session, rater: Rater) -> Share:
+    """Return what the rater was given and what they could still be given.
+
+    Free is what is assigned to them, they do not have and fewer raters than the overlap have.
+    """
+    rows = _given().all(driver(session), {"rater_id": rater.id})
+    given = [Given(name, Unit(*unit), kind, late) for name, *unit, kind, late in rows]
+    found = units(session, rater)
+    own = assignments.assigned(session, rater)
+    mine = {one.unit for one in given}
+    gone = _taken(session, rater.study)
+    free = (
+        unit
+        for unit in _ordered(found, rater)
+        if unit not in mine and unit not in gone and (own is None or unit.question_id in own)
+    )
+    return Share(tuple(given), tuple(free), found)
+
+
+@prepared
+def _given() -> Select[*tuple[Any, ...]]:
+    """Return the statement over the tasks of a rater in the order in which they were given."""
+    columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
+    own = columns.where(Task.rater_id == bindparam("rater_id"))
+    return own.order_by(Task.claimed_at, Task.id)
+
+
+def _taken(session: Session, study: Study) -> set[Unit]:
+    """Return the units that as many raters were given as the study's overlap allows."""
+    if study.overlap is None:
+        return set()
+    rows = select(Task.question_id, Task.run_id, func.count()).where(Task.kind == POOL)
+    counts = session.execute(rows.group_by(Task.question_id, Task.run_id))
+    return {Unit(question, run) for question, run, raters in counts if raters >= study.overlap}
+
+
+def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -> Task:
+    """Return the task that makes a unit the rater's."""
+    task = Task(
+        id=secrets.token_urlsafe(TASK_ID_BYTES),
+        rater=rater,
+        question_id=unit.question_id,
+        run_id=unit.run_id,
+        kind=kind,
+        claimed_at=now,
+    )
+    session.add(task)
+    session.flush()
+    return task
+
+
+def _ordered(found: Iterable[Unit], rater: Rater) -> list[Unit]:
+    if not rater.study.shuffle_questions:
+        return list(found)
+    secret = rater.study.order_secret
+    return sorted(found, key=lambda unit: orders.draw(secret, Purpose.QUESTIONS, rater.id, *unit))

@@ -1,0 +1,138 @@
+"""How far a blind rater is, what they have given, and the one figure they may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import JudgedThing, Judgment, QueryRating, Rater, Repeat, RepeatRating, Task
+from webapp.metrics.judging.ranking import Undefined, precision
+from webapp.records import Relevance
+from webapp.services.rating import pool, repeats
+from webapp.services.rating.pool import Share
+from webapp.services.study import studies
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a rater is: questions done and given or still to be given, and what is left.
+
+    ``open_judgments`` are verdicts, ``unrated`` answers that miss their quality.
+    """
+
+    done: int
+    of: int
+    open_judgments: int
+    unrated: int
+
+    @property
+    def left(self) -> int:
+        """Number of questions with something left to do."""
+        return self.of - self.done
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a rater has given a study: verdicts on cards and empty lists, answers rated.
+
+    It counts as the rater was told while rating: what was asked again counts again, and a
+    question that depends on its conversation counts for each.
+    """
+
+    questions: int
+    cards: int
+    empty_lists: int
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class PooledFigure:
+    """The share of relevant cards among the decided ones, whichever run showed them."""
+
+    relevant: int
+    decided: int
+    share: float | None
+
+
+def progress(session: Session, rater: Rater) -> Progress:
+    """Return how far the rater is in all that is theirs to judge.
+
+    What is asked again counts from the beginning, so that nothing grows when it is.
+    """
+    return of_share(session, rater, pool.share(session, rater))
+
+
+def of_share(session: Session, rater: Rater, share: Share) -> Progress:
+    """Return how far the rater is in their share of the study."""
+    planned = [one.unit for one in repeats.planned(rater, share)]
+    wanted = {unit for unit in (*share.first_time, *share.free) if unit in share.units}
+    to_judge = {unit for unit in wanted if share.units[unit].is_open}
+    begun = {unit for unit in to_judge if share.units[unit].is_begun}
+    untouched = to_judge - begun
+    sizes = pool.sizes(session, rater.study, planned)
+    left = pool.left(session, rater, begun)
+    again = repeats.left(session, rater) if share.again else repeats.Left()
+    opened = sum(
+        unit in untouched or left.get(unit, 0) > 0 or share.units[unit].unrated > 0
+        for unit in share.first_time
+        if unit in share.units
+    )
+    return Progress(
+        done=len(share.given) - opened - again.tasks,
+        of=len(share.given) + len(share.free) + len(planned),
+        open_judgments=pool.size(session, rater.study, untouched)
+        + sum(left.values())
+        + sum(sizes.values())
+        + again.judgments,
+        unrated=sum(share.units[unit].unrated for unit in wanted)
+        + sum(share.units[unit].answers for unit in planned)
+        + again.unrated,
+    )
+
+
+def if_blind(session: Session, rater: Rater) -> Progress | None:
+    """Return how far the rater is, where the study is rated blind; else ``None``."""
+    return progress(session, rater) if studies.is_blind(session, rater.study) else None
+
+
+def done(session: Session, rater: Rater) -> Done:
+    """Return what the rater has given the study so far."""
+    first = select(JudgedThing.property_id).join(Judgment)
+    again = select(JudgedThing.property_id).join(Repeat).join(Task)
+    said = first.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)).union_all(
+        again.where(Task.rater_id == rater.id, Repeat.verdict.is_not(None))
+    )
+    things = said.subquery()
+    counts = select(func.count(), func.count(things.c[0])).select_from(things)
+    everything, cards = session.execute(counts).one()
+    rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
+    grades = rated.union_all(
+        select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
+    ).subquery()
+    return Done(
+        questions=session.scalar(select(func.count()).where(Task.rater_id == rater.id)) or 0,
+        cards=cards,
+        empty_lists=everything - cards,
+        answers=session.scalar(select(func.count(grades.c[0]))) or 0,
+    )
+
+
+def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
+    """Return the share of relevant cards in all that the rater has said of cards so far.
+
+    It moves with a verdict that is given again too: else it would tell which ones are.
+    """
+    first = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
+    again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)
+    is_card = JudgedThing.property_id.is_not(None)
+    verdicts = session.scalars(first.where(is_card).union_all(again.where(is_card)))
+    said = [Relevance(verdict) for verdict in verdicts if verdict]
+    relevant = said.count(Relevance.RELEVANT)
+    share = precision(said)
+    return PooledFigure(
+        relevant=relevant,
+        decided=relevant + said.count(Relevance.NOT_RELEVANT),
+        share=None if isinstance(share, Undefined) else share,
+    )

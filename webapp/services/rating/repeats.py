@@ -1,0 +1,235 @@
+"""Hidden repeats: some questions are asked a second time, whole, and nothing tells which.
+
+How many, which ones and when follows from the study's secret and share before the first is
+given, so that the number of questions a rater is told never changes with one. What is said
+the second time measures how far a rater agrees with themselves; it is never the verdict.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from webapp.db.drivers import Asking, driver
+from webapp.db.models import (
+    Event,
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Result,
+    Run,
+    Task,
+)
+from webapp.db.prepared import Prepared
+from webapp.metrics.judging.ranking import suggested_quality
+from webapp.records import QueryState, Relevance
+from webapp.services.rating import orders, pool
+from webapp.services.rating.orders import Purpose
+from webapp.services.rating.pool import REPEAT, Share, Unit
+
+TASKS_BETWEEN = 2
+"""How many other questions lie between a question and its repetition, at the least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A unit to be asked again, once the rater has got through ``after`` units."""
+
+    unit: Unit
+    after: int
+
+
+def count(units: int, percent: int) -> int:
+    """Return how many of so many units are asked again: `percent` of them, rounded.
+
+    The last two never are: too little would lie between.
+
+    >>> count(30, 5), count(9, 5), count(10, 5), count(2, 100), count(6, 100)
+    (2, 0, 1, 0, 4)
+    """
+    return max(0, min((2 * units * percent + 100) // 200, units - TASKS_BETWEEN))
+
+
+def planned(rater: Rater, share: Share) -> list[Planned]:
+    """Return what the rater is still to be asked again, the earliest first.
+
+    While the share stays as it is, giving one takes it from this plan and changes no other.
+    """
+    again, everything = share.again, share.in_order
+    last = len(everything)
+    left = count(last, rater.study.repeat_percent) - len(again)
+    if left < 1:
+        return []
+    earliest = {unit: place for place, unit in enumerate(everything, start=1 + TASKS_BETWEEN)}
+    candidates = [
+        unit
+        for unit in everything[: last - TASKS_BETWEEN]
+        if unit in share.units and unit not in again
+    ]
+    secret = rater.study.order_secret
+    drawn = sorted(
+        (orders.draw(secret, Purpose.AGAIN, rater.id, *unit), unit) for unit in candidates
+    )[:left]
+    plan = [
+        Planned(unit, first + int.from_bytes(number) % (last - first + 1))
+        for number, unit in drawn
+        for first in [earliest[unit]]
+    ]
+    return sorted(plan, key=lambda one: one.after)
+
+
+def due(
+    session: Session,
+    rater: Rater,
+    share: Share,
+    now: datetime,
+    left: Collection[Unit] = (),
+    among: Callable[[Unit], bool] = lambda _unit: True,
+) -> Task | None:
+    """Give the rater what is to be asked again by now, `among` some; ``None`` if nothing is.
+
+    Nothing is asked again while it is `left` open for the first time, nor right after it: the
+    rater may have come back to it late. Only when nothing else is to be done it comes anyway.
+    """
+    ready = [unit for unit in _ready(rater, share, left) if unit not in left and among(unit)]
+    if not ready:
+        return None
+    latest = _latest(session, rater)
+    rested = [unit for unit in ready if unit not in latest]
+    if not rested and (share.free or left):
+        return None
+    return _give(session, rater, (rested or ready)[0], now)
+
+
+def is_due(rater: Rater, share: Share, left: Collection[Unit] = ()) -> bool:
+    """Whether the rater, with these units `left` open, has got to something asked again."""
+    return bool(_ready(rater, share, left))
+
+
+def _ready(rater: Rater, share: Share, left: Collection[Unit]) -> list[Unit]:
+    """Return what is planned by now: what was put off and is left open is still to come."""
+    reached = len(share.first_time) - len(share.postponed.intersection(left))
+    return [one.unit for one in planned(rater, share) if one.after <= reached]
+
+
+def _latest(session: Session, rater: Rater) -> set[Unit]:
+    """Return the units on which the rater said something last, as many as are to lie between."""
+    rows = session.execute(
+        select(Task.question_id, Task.run_id)
+        .join(Event, Event.task_id == Task.id)
+        .where(Event.rater_id == rater.id)
+        .group_by(Task.id, Task.question_id, Task.run_id)
+        .order_by(func.max(Event.id).desc())
+        .limit(TASKS_BETWEEN)
+    )
+    return {Unit(*row) for row in rows}
+
+
+def is_open() -> ColumnElement[bool]:
+    """Return the condition on ``Task`` that something of it was not answered again."""
+    return or_(
+        exists().where(Repeat.task_id == Task.id, Repeat.verdict.is_(None)),
+        exists().where(RepeatRating.task_id == Task.id, RepeatRating.quality.is_(None)),
+    )
+
+
+class Left(NamedTuple):
+    """How many verdicts and qualities are still to be given again, in so many open tasks."""
+
+    judgments: int = 0
+    unrated: int = 0
+    tasks: int = 0
+
+
+def left(session: Session, rater: Rater) -> Left:
+    """Return what is still to be said again of all that was given to the rater again."""
+    mine = Task.rater_id == rater.id, Task.kind == REPEAT
+    unsaid = select(func.count()).select_from(Repeat).join(Task)
+    unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
+    unrated = select(func.count()).select_from(RepeatRating).join(Task)
+    unrated = unrated.where(*mine, RepeatRating.quality.is_(None))
+    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
+    counts = (counted.scalar_subquery() for counted in (unsaid, unrated, open_tasks))
+    return Left(*session.execute(select(*counts)).one())
+
+
+def thing_ids(asking: Asking, task_id: str) -> tuple[int, ...]:
+    """Return the ids of the properties that a task asks for again."""
+    found = _THINGS.all(driver(asking), {"task_id": task_id})
+    return tuple(row.judged_thing_id for row in found)
+
+
+_THINGS = Prepared(
+    lambda: (
+        select(Repeat.judged_thing_id)
+        .join(JudgedThing)
+        .where(Repeat.task_id == bindparam("task_id"), JudgedThing.property_id.is_not(None))
+    )
+)
+
+
+def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
+    """Return what was said again and when, by judged thing."""
+    rows = session.execute(
+        select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
+            Repeat.task_id == task.id
+        )
+    )
+    return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
+
+
+def suggested(
+    session: Session, task: Task | Row[Any], answers: Mapping[int, QueryState]
+) -> dict[int, int | None]:
+    """Return what the verdicts given again suggest for the quality of each of these answers."""
+    same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
+    rows = session.execute(
+        select(Result.query_key, Repeat.verdict)
+        .outerjoin(Repeat, same)
+        .where(Result.query_key.in_(answers))
+    )
+    said: dict[int, list[Relevance | None]] = defaultdict(list)
+    for key, verdict in rows:
+        said[key].append(Relevance(verdict) if verdict else None)
+    return {key: suggested_quality(state, said[key]) for key, state in answers.items()}
+
+
+def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
+    """Ask everything of a unit again that the rater has said of it."""
+    judged = (
+        select(JudgedThing.id)
+        .join(Judgment)
+        .where(
+            pool.in_unit(unit),
+            pool.is_shown(rater.study),
+            Judgment.rater_id == rater.id,
+            Judgment.verdict.is_not(None),
+        )
+    )
+    rated = (
+        select(Query.id)
+        .join(Run)
+        .join(QueryRating, QueryRating.query_key == Query.id)
+        .where(
+            pool.answers_in(rater.study, unit),
+            QueryRating.rater_id == rater.id,
+            QueryRating.quality.is_not(None),
+        )
+    )
+    task = pool.give(session, rater, unit, REPEAT, now)
+    for thing in session.scalars(judged).all():
+        session.add(Repeat(task_id=task.id, judged_thing_id=thing))
+    for key in session.scalars(rated).all():
+        session.add(RepeatRating(task_id=task.id, query_key=key))
+    session.flush()
+    return task

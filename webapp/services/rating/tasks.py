@@ -1,0 +1,413 @@
+"""What a blind rater is given next, and what they say of it: no run, method or rank in sight.
+
+A task is a unit of the pool that was given to a rater, for the first time or once more (see
+``pool`` and ``repeats``); which of the two it is shows nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from hashlib import sha256
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session
+
+from webapp.db.drivers import Asking, driver
+from webapp.db.models import (
+    Event,
+    JudgedThing,
+    Judgment,
+    Query,
+    QueryRating,
+    Rater,
+    Repeat,
+    RepeatRating,
+    Run,
+    Study,
+    Task,
+)
+from webapp.db.prepared import joined, prepared
+from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who
+from webapp.services.judging import events
+from webapp.services.judging.events import AGAIN, Target
+from webapp.services.judging.judgments import MOST_NOTES, Keep, NotToJudge, Rating, quality_text
+from webapp.services.rating import orders, pool, repeats
+from webapp.services.rating.orders import Purpose
+from webapp.services.rating.pool import POOL, REPEAT, Unit
+
+KEY_LENGTH = 16
+
+
+class UnknownTask(LookupError):
+    """The rater was never given this, or the card or answer is not in it."""
+
+
+class Judged(NamedTuple):
+    """The verdict that stands on the card at a 1-based place in the rater's order."""
+
+    position: int
+    relevance: Relevance | None
+
+
+Among = Callable[[Unit], bool]
+"""Whether a unit is one of those that are asked for."""
+
+
+def lock(session: Session, rater: Rater) -> None:
+    """Make those who are given questions of a study queue."""
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+
+
+def next_task(
+    session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
+) -> Task | None:
+    """Return what the rater is to do now, given to them if need be; ``None`` when all is done.
+
+    First what they began, then a repetition that is due, then a unit that nobody or too few
+    were given, at last what they put off. Two raters asking at once never exceed the study's
+    overlap. `among` names the units that count.
+    """
+    lock(session, rater)
+    begun = _open(session, rater)
+    wanted = [task for task in begun if among(_unit(task))]
+    if wanted and wanted[0].postponed_at is None:
+        return wanted[0]
+    found = _given_anew(session, rater, now, begun, among)
+    return found or (wanted[0] if wanted else None)
+
+
+def new(
+    session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
+) -> Task | None:
+    """Give the rater another task beside those they have begun, as far as the rules allow."""
+    lock(session, rater)
+    return _given_anew(session, rater, now, _open(session, rater), among)
+
+
+def _given_anew(
+    session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
+) -> Task | None:
+    share = pool.share(session, rater)
+    again = repeats.due(session, rater, share, now, _left(begun), among)
+    if again is not None:
+        return again
+    free = next(filter(among, share.free), None)
+    return pool.give(session, rater, free, POOL, now) if free is not None else None
+
+
+def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
+    """Put one of the rater's open tasks off: it comes again after the others.
+
+    Raises ``UnknownTask``.
+    """
+    events.lock(session, rater)
+    task = find(session, rater, task_id)
+    if not is_done(session, rater, task_id):
+        task.postponed_at = now
+        session.flush()
+
+
+def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task]:
+    """Return what the rater is to do now and next, at most so many, each given to them by now.
+
+    Nothing is taken from others ahead of time: more than what was begun is given only where
+    every rater gets every question. A repetition is given once it is due, not before.
+    """
+    lock(session, rater)
+    begun = _open(session, rater)
+    found = [task for task in begun if task.postponed_at is None][:most]
+    while len(found) < most and rater.study.overlap is None:
+        share = pool.share(session, rater)
+        if not share.free or repeats.is_due(rater, share, _left(begun)):
+            break
+        given_at = now + timedelta(microseconds=len(found))  # they are told in this order
+        found.append(pool.give(session, rater, share.free[0], POOL, given_at))
+    late = [task for task in begun if task.postponed_at is not None]
+    return [*found, *late][:most]
+
+
+def find(session: Session, rater: Rater, task_id: str) -> Task:
+    """Return one of the rater's own tasks; raises ``UnknownTask``."""
+    task = session.get(Task, task_id)
+    if task is None or task.rater_id != rater.id:
+        raise UnknownTask(task_id)
+    return task
+
+
+def given_to(session: Session, rater: Rater) -> list[str]:
+    """Return the ids of the rater's tasks in the order in which they were given."""
+    rows = select(Task.id).where(Task.rater_id == rater.id)
+    return list(session.scalars(rows.order_by(Task.claimed_at, Task.id)))
+
+
+def things(session: Session, task: Task) -> list[JudgedThing]:
+    """Return the properties to judge in a task, in the order its rater sees them."""
+    wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_not(None))
+    return sorted(session.scalars(wanted), key=lambda thing: key(task, thing.id))
+
+
+def emptiness(session: Session, task: Task) -> JudgedThing | None:
+    """Return what to classify, if a run came back empty for the question."""
+    wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_(None))
+    return session.scalar(wanted)
+
+
+def answers(session: Session, task: Task) -> list[Query]:
+    """Return the answers whose quality is to be rated, in the rater's own order."""
+    if task.kind == REPEAT:
+        wanted = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
+    else:
+        wanted = select(Query).join(Run).where(pool.answers_in(task.rater.study, task))
+    return sorted(session.scalars(wanted), key=lambda query: key(task, -query.id))
+
+
+def key(task: Task | Row[Any], number: int) -> str:
+    """Return the name of a card or answer within a task: it says nothing and stays the same.
+
+    It orders them too: shuffled by the study's secret, for each rater and time anew.
+    """
+    return _key(_Naming.of(task), number)
+
+
+class _Naming(NamedTuple):
+    """Everything that the names in a task follow from; ``seed`` is only in an old task."""
+
+    secret: str
+    seed: int | None
+    rater_id: int
+    kind: str
+
+    @classmethod
+    def of(cls, task: Task | Row[Any]) -> _Naming:
+        study = task.rater.study if isinstance(task, Task) else task
+        seed = study.order_seed if task.keeps_seed_order else None
+        return cls(study.order_secret, seed, task.rater_id, task.kind)
+
+
+def _key(naming: _Naming, number: int) -> str:
+    secret, seed, rater_id, kind = naming
+    if seed is None:
+        drawn = orders.draw(secret, Purpose.CARDS, rater_id, kind, number)
+    else:  # begun before studies had a secret: its cards stay where they are
+        again = "/again" if kind == REPEAT else ""
+        drawn = sha256(f"{seed}/{rater_id}/{number}{again}".encode()).digest()
+    return drawn.hex()[:KEY_LENGTH]
+
+
+def letter(number: int) -> str:
+    """Return the name of the answer at `number`, counted from 0.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'A2')
+    """
+    round_, place = divmod(number, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
+
+
+def judge(
+    asking: Asking,
+    rater: Rater | Who,
+    task_id: str,
+    card: str,
+    relevance: Relevance | None,
+    click: Click,
+) -> Judged:
+    """Record a verdict on the card named `card`, ``None`` to clear it; return what stands.
+
+    Raises ``UnknownTask`` and ``EventIdTaken``.
+    """
+    events.lock(asking, rater)
+    task = _asked().first(driver(asking), {"task_id": task_id, "rater_id": rater.id})
+    if task is None:
+        raise UnknownTask(task_id)
+    if task.kind == REPEAT:
+        things = repeats.thing_ids(asking, task_id)
+    else:
+        things = tuple(map(int, task.things.split(","))) if task.things else ()
+    found = _cards(_Naming.of(task), things).get(card)
+    if found is None:
+        raise UnknownTask(task_id, card)
+    position, thing_id = found
+    target = _target(task, "verdict", thing_id=thing_id)
+    standing = events.record(asking, rater, target, relevance, click)
+    events.refresh(asking, rater, [target])
+    return Judged(position, VERDICTS[standing or ""])
+
+
+@prepared
+def _asked() -> Select[*tuple[Any, ...]]:
+    """Return the statement that tells what ``judge`` needs of a task, the things in one text."""
+    listed = (
+        select(joined(cast(JudgedThing.id, String)))
+        .where(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed())
+        .correlate(Task, Study)
+    )
+    return (
+        select(
+            *(Task.id, Task.kind, Task.rater_id, Task.keeps_seed_order),
+            *(Study.order_seed, Study.order_secret),
+            listed.scalar_subquery().label("things"),
+        )
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
+    )
+
+
+@lru_cache(maxsize=512)
+def _cards(naming: _Naming, things: tuple[int, ...]) -> Mapping[str, tuple[int, int]]:
+    """Return the place and the thing of each card in a task by its name: clicks ask again."""
+    named = sorted((_key(naming, thing), thing) for thing in things)
+    return {name: (place, thing) for place, (name, thing) in enumerate(named, start=1)}
+
+
+def rate(
+    session: Session, rater: Rater, task_id: str, answer: str | None, rating: Rating, click: Click
+) -> None:
+    """Record quality and notes of the answer named `answer`, or the empty outcome.
+
+    Raises ``UnknownTask``, ``NotToJudge``, ``EventIdTaken`` and, for a quality outside 0 to
+    5, ``ValueError``.
+    """
+    events.lock(session, rater)
+    task = find(session, rater, task_id)
+    if not isinstance(rating.empty_outcome, Keep):
+        _classify(session, task, rating.empty_outcome, click)
+    if isinstance(rating.quality, Keep) and isinstance(rating.notes, Keep):
+        return
+    query = _answer(session, task, answer)
+    target = _target(task, "quality", query_key=query.id)
+    if not isinstance(rating.quality, Keep):
+        events.record(session, rater, target, quality_text(rating.quality), click)
+    if not isinstance(rating.notes, Keep):
+        notes = _target(task, "notes", query_key=query.id)
+        events.record(session, rater, notes, rating.notes[:MOST_NOTES] or None, click)
+    events.refresh(session, rater, [target])
+
+
+def undo(session: Session, rater: Rater, click: Click) -> str | None:
+    """Take back the rater's latest change in any task; return the task's id.
+
+    ``None`` when nothing is left. Sending the same undo twice changes nothing.
+    """
+    events.lock(session, rater)
+    mine = Event.rater_id == rater.id
+    repeated = session.scalar(select(Event).where(mine, Event.event_id == click.event_id))
+    last = repeated or events.last_change(session, rater, Event.task_id.is_not(None))
+    if last is None:
+        return None
+    if repeated is None:
+        target = Target.of(last)
+        events.record(session, rater, target, last.old, click, cause="undo", undoes=last)
+        events.refresh(session, rater, [target])
+    return last.task_id
+
+
+def is_done(session: Session, rater: Rater, task_id: str) -> bool:
+    """Whether nothing is left to do in one of the rater's tasks."""
+    still_open = select(Task.id).where(Task.id == task_id, is_open(rater.study))
+    return session.scalar(still_open) is None
+
+
+def is_open(study: Study) -> ColumnElement[bool]:
+    """Return the condition on ``Task`` that its rater has something left to do in it.
+
+    What is nested twice must be told that its ``Task`` is the outermost one: SQLAlchemy looks
+    one level up, and would take anybody's verdict for the rater's.
+    """
+    unjudged = exists().where(
+        pool.in_unit(Task),
+        pool.is_shown(study),
+        ~exists()
+        .where(
+            Judgment.rater_id == Task.rater_id,
+            Judgment.judged_thing_id == JudgedThing.id,
+            Judgment.verdict.is_not(None),
+        )
+        .correlate(Task, JudgedThing),
+    )
+    unrated = exists().where(
+        pool.answers_in(study, Task),
+        Run.id == Query.run_id,
+        ~exists()
+        .where(
+            QueryRating.rater_id == Task.rater_id,
+            QueryRating.query_key == Query.id,
+            QueryRating.quality.is_not(None),
+        )
+        .correlate(Task, Query),
+    )
+    return or_(
+        and_(Task.kind == POOL, or_(unjudged, unrated)),
+        and_(Task.kind == REPEAT, repeats.is_open()),
+    )
+
+
+def _asked_in(task: Task) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedThing`` that the task asks for it."""
+    if task.kind == REPEAT:
+        return JudgedThing.id.in_(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id))
+    return and_(pool.in_unit(task), pool.is_shown(task.rater.study))
+
+
+def _target(
+    task: Task | Row[Any], field: str, *, thing_id: int | None = None, query_key: int | None = None
+) -> Target:
+    """Return what a click in `task` changes: what is said again is kept apart."""
+    return Target(AGAIN[field] if task.kind == REPEAT else field, thing_id, query_key, task.id)
+
+
+def _classify(session: Session, task: Task, outcome: EmptyOutcome | None, click: Click) -> None:
+    thing = emptiness(session, task)
+    if thing is None:
+        raise NotToJudge
+    target = _target(task, "verdict", thing_id=thing.id)
+    events.record(session, task.rater, target, outcome, click)
+    events.refresh(session, task.rater, [target])
+
+
+def _answer(session: Session, task: Task, name: str | None) -> Query:
+    for query in answers(session, task):
+        if key(task, -query.id) == name:
+            return query
+    raise UnknownTask(task.id, name)
+
+
+def open_ids(session: Session, rater: Rater) -> set[str]:
+    """Return the ids of the rater's tasks in which something is left to do."""
+    rows = select(Task.id).where(Task.rater_id == rater.id, is_open(rater.study))
+    return set(session.scalars(rows))
+
+
+def _open(session: Session, rater: Rater) -> Sequence[Task]:
+    """Return what the rater has begun, in the order of giving; what they put off comes last."""
+    is_late = case((Task.postponed_at.is_(None), 0), else_=1)
+    rows = select(Task).where(Task.rater_id == rater.id, is_open(rater.study))
+    return session.scalars(
+        rows.order_by(is_late, Task.postponed_at, Task.claimed_at, Task.id)
+    ).all()
+
+
+def _left(begun: Sequence[Task]) -> set[Unit]:
+    """Return the units that are still open for the first time."""
+    return {_unit(task) for task in begun if task.kind == POOL}
+
+
+def _unit(task: Task) -> Unit:
+    return Unit(task.question_id, task.run_id)

@@ -1,0 +1,292 @@
+"""Files turned into runs: what an import would do, told before anything is stored; then done."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from webapp.db.models import Query, Rater, Result, Run, RunFile, Study
+from webapp.importers.runs import json_runs, property_filling
+from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
+from webapp.importers.runs.property_identity import fullest
+from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun
+from webapp.services.judging import live_metrics
+from webapp.services.judging.judged_things import Pool, from_row, to_row
+from webapp.services.study import question_sets
+
+RUN_ID_BYTES = 5
+PROPERTIES = "properties"
+"""The key under which a query keeps what its file lists beside the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What the owner states where the file does not, or states otherwise.
+
+    ``context_dependent`` answers by query id for questions of which the file does not say
+    whether they depend on their conversation.
+    """
+
+    search_method: str | None = None
+    llm: str | None = None
+    context_dependent: Mapping[int, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What importing a file would do. Nothing is stored yet.
+
+    ``run_id`` is the run that already holds the file (``already_imported``) or the same
+    session (``enriches``), ``None`` for a new run. ``undecided`` are the questions of which
+    nobody said whether they depend on their conversation. ``read`` is ``None`` for a file
+    that cannot be imported; its problem says why, and ``is_something_else`` that it is in
+    order but no run file.
+    """
+
+    name: str
+    read: ReadRun | None
+    problems: tuple[Problem, ...]
+    counts: Counts | None = None
+    run_id: str | None = None
+    already_imported: bool = False
+    enriches: bool = False
+    undecided: tuple[ReadQuery, ...] = ()
+    is_something_else: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """A run as it stands after an import of one of its files."""
+
+    id: str
+    search_method: str | None
+    llm: str | None
+    counts: Counts
+    already_imported: bool
+    enriched: bool
+    problems: tuple[Problem, ...]
+
+
+def examine(session: Session, study: Study, name: str, data: bytes) -> ImportReport:
+    """Return what importing the file would do; a file that cannot be read says so."""
+    try:
+        read = json_runs.read(name, data)
+    except ImportRefused as refused:
+        other = isinstance(refused, UnknownRunFormat)
+        return ImportReport(name, None, tuple(refused.problems), is_something_else=other)
+    run = _holding(session, study, read)
+    already = run is not None and _has_file(run, read)
+    return ImportReport(
+        name=name,
+        read=read,
+        problems=read.problems,
+        counts=counts(read.queries),
+        run_id=run.id if run else None,
+        already_imported=already,
+        enriches=run is not None and not already,
+        undecided=tuple(query for query in read.queries if query.context_dependent is None),
+    )
+
+
+def store(
+    session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
+) -> ImportedRun:
+    """Store a run file, or enrich the run of the same session, or find it is there already."""
+    run = _holding(session, study, read)
+    if run is not None and _has_file(run, read):
+        _fill_extra(run, read)
+        return _imported(session, run, read, already=True)
+    enriched = run is not None
+    if run is None:
+        run = _make(session, study, read, labels, now)
+    else:
+        _enrich(session, run, read, labels)
+    run.files.append(
+        RunFile(
+            sha256=read.sha256,
+            name=read.name,
+            file_format=read.file_format,
+            problems=[asdict(problem) for problem in read.problems],
+            imported_at=now,
+        )
+    )
+    raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
+    live_metrics.refresh(session, raters, Query.run_id == run.id)
+    return _imported(session, run, read, enriched=enriched)
+
+
+def counts(queries: Sequence[ReadQuery]) -> Counts:
+    """Return what these queries hold."""
+    states = Counter(query.state for query in queries)
+    return Counts(
+        queries=len(queries),
+        cards=sum(len(query.cards) for query in queries),
+        with_results=states[QueryState.RESULTS],
+        empty=states[QueryState.EMPTY],
+        failed=states[QueryState.FAILED],
+        unreadable=states[QueryState.UNREADABLE],
+    )
+
+
+def stored_counts(session: Session, run_id: str) -> Counts:
+    """Return what a stored run holds."""
+    rows = session.execute(
+        select(Query.state, func.count()).where(Query.run_id == run_id).group_by(Query.state)
+    )
+    states = Counter(dict(rows.all()))
+    cards = session.scalar(
+        select(func.count()).select_from(Result).join(Query).where(Query.run_id == run_id)
+    )
+    return Counts(
+        queries=states.total(),
+        cards=cards or 0,
+        with_results=states[QueryState.RESULTS],
+        empty=states[QueryState.EMPTY],
+        failed=states[QueryState.FAILED],
+        unreadable=states[QueryState.UNREADABLE],
+    )
+
+
+def _holding(session: Session, study: Study, read: ReadRun) -> Run | None:
+    """Return the study's run that came from this file or from the same session."""
+    by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
+    by_session = select(Run).where(
+        Run.session_key == json_runs.session_key(read),
+        _agrees(Run.stated_search_method, read.search_method),
+        _agrees(Run.timestamp, read.timestamp),
+    )
+    for wanted in (by_file, by_session):
+        run = session.scalars(wanted.where(Run.study_id == study.id).limit(1)).first()
+        if run is not None:
+            return run
+    return None
+
+
+def _agrees(column: InstrumentedAttribute[str | None], stated: str | None) -> ColumnElement[bool]:
+    """Return the condition that a run's label is not contradicted by the file's."""
+    return true() if stated is None else or_(column.is_(None), column == stated)
+
+
+def _has_file(run: Run, read: ReadRun) -> bool:
+    return any(file.sha256 == read.sha256 for file in run.files)
+
+
+def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime) -> Run:
+    queries = [_decided(query, labels) for query in read.queries]
+    question_set, questions = question_sets.find_or_make(session, study, queries, now)
+    run = Run(
+        id=secrets.token_hex(RUN_ID_BYTES),
+        study_id=study.id,
+        question_set=question_set,
+        search_method=labels.search_method or read.search_method,
+        llm=labels.llm or read.llm,
+        stated_search_method=read.search_method,
+        stated_llm=read.llm,
+        timestamp=read.timestamp,
+        session_key=json_runs.session_key(read),
+        total_questions=read.total_questions,
+        extra=dict(read.extra),
+        imported_at=now,
+    )
+    session.add(run)
+    pool = Pool(session, question_set, (card for query in queries for card in query.cards))
+    with session.no_autoflush:  # nothing is asked for meanwhile that is still to be written
+        for entry, question in zip(queries, questions, strict=True):
+            query = Query(
+                run_id=run.id,
+                question=question,
+                query_id=entry.query_id,
+                response=entry.response,
+                state=str(entry.state),
+                claimed_count=entry.claimed_count,
+                error=entry.error,
+                extra=dict(entry.extra),
+            )
+            run.queries.append(query)
+            fill(pool, query, entry)
+    return run
+
+
+def fill(pool: Pool, query: Query, entry: ReadQuery) -> None:
+    """Give a stored query its results, or the emptiness that is to be classified."""
+    if entry.state is QueryState.EMPTY:
+        query.emptiness = pool.place_emptiness(query, query.question)
+    query.results = [
+        Result(
+            rank=rank,
+            judged_thing=pool.place(query, query.question, card),
+            card=to_row(card),
+        )
+        for rank, card in enumerate(entry.cards, start=1)
+    ]
+
+
+def _decided(query: ReadQuery, labels: Labels) -> ReadQuery:
+    if query.context_dependent is not None:
+        return query
+    return replace(query, context_dependent=labels.context_dependent.get(query.query_id, False))
+
+
+def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
+    """Fill what the run does not know yet from the other file of its session."""
+    run.search_method = run.search_method or labels.search_method or read.search_method
+    run.llm = run.llm or labels.llm or read.llm
+    run.stated_search_method = run.stated_search_method or read.search_method
+    run.stated_llm = run.stated_llm or read.llm
+    run.timestamp = run.timestamp or read.timestamp
+    run.extra = {**read.extra, **run.extra}
+    _fill_extra(run, read)
+    by_id = {query.query_id: query for query in read.queries}
+    cards = (card for query in read.queries for card in query.cards)
+    pool = Pool(session, run.question_set, cards)
+    for query in run.queries:
+        entry = by_id.get(query.query_id)
+        if entry is None:
+            continue
+        if entry.state is QueryState.FAILED:
+            query.state, query.error = str(entry.state), entry.error
+            query.emptiness_id = None
+        for result, card in zip(query.results, entry.cards, strict=False):
+            fuller = fullest(from_row(result.card), card)
+            result.card = to_row(fuller)
+            result.judged_thing = pool.place_again(result, query, fuller)
+
+
+def _fill_extra(run: Run, read: ReadRun) -> None:
+    """Add what the file says of its answers and properties and the run does not hold yet."""
+    by_id = {query.query_id: query for query in read.queries}
+    for query in run.queries:
+        entry = by_id.get(query.query_id)
+        if entry is None:
+            continue
+        extra = {**entry.extra, **query.extra}
+        if PROPERTIES in extra:
+            listed = (query.extra.get(PROPERTIES), entry.extra.get(PROPERTIES))
+            extra[PROPERTIES] = property_filling.enriched(*listed)
+        if extra != query.extra:
+            query.extra = extra
+
+
+def _imported(
+    session: Session,
+    run: Run,
+    read: ReadRun,
+    *,
+    already: bool = False,
+    enriched: bool = False,
+) -> ImportedRun:
+    return ImportedRun(
+        id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        counts=stored_counts(session, run.id),
+        already_imported=already,
+        enriched=enriched,
+        problems=read.problems,
+    )

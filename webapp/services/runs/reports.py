@@ -1,0 +1,148 @@
+"""A run under a named rule, row by row: what the metrics command and every export start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Event, MachineJudge, Query, Question, Rater, Study
+from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, summarise
+from webapp.services.judging import verdicts
+from webapp.services.judging.live_metrics import Standing
+from webapp.services.judging.verdicts import Scope, Verdicts
+from webapp.services.runs import runs
+from webapp.services.study import studies
+
+MAJORITY = "majority"
+ADJUDICATED = "adjudicated"
+
+
+class UnknownRater(LookupError):
+    """The study has no rater of that name."""
+
+
+class UnknownRule(ValueError):
+    """Not one of: rater NAME, machine NAME, majority, adjudicated."""
+
+
+class MachineNotReleased(Exception):
+    """The figures of this machine judge may not be chosen; its name is the argument."""
+
+
+class MachineNotPacked(Exception):
+    """A proof pack holds what people judged; what a machine said is not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How several raters' verdicts become one: a rater's own, or merged by name."""
+
+    name: str
+    rater: Rater | None = None
+
+
+def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
+    """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority.
+
+    A machine judge counts alone or not at all. Raises ``UnknownRater``, ``UnknownRule`` and
+    ``MachineNotReleased``.
+    """
+    if name is None:
+        return _default(session, study)
+    if name in {MAJORITY, ADJUDICATED}:
+        return Rule(name)
+    kind, _, rater_name = name.partition(" ")
+    if kind not in {"rater", "machine"}:
+        raise UnknownRule(name)
+    wanted = select(Rater).where(Rater.study_id == study.id, Rater.name == rater_name)
+    rater = session.scalar(wanted)
+    if rater is None or (kind == "machine" and not rater.is_machine):
+        raise UnknownRater(rater_name)
+    if rater.is_machine and not _is_released(session, rater):
+        raise MachineNotReleased(rater.name)
+    return of_rater(rater)
+
+
+def of_rater(rater: Rater) -> Rule:
+    """Return the rule that one rater's own verdicts count; it says so of a machine's."""
+    return Rule(f"{'machine' if rater.is_machine else 'rater'} {rater.name}", rater)
+
+
+def rules(session: Session, study: Study) -> tuple[Rule, ...]:
+    """Return every rule that may be chosen: each person, released machines, both merged ones."""
+    raters = studies.people_and_machines(session, study)
+    alone = (rater for rater in raters if not rater.is_machine or _is_released(session, rater))
+    return (*map(of_rater, alone), Rule(MAJORITY), Rule(ADJUDICATED))
+
+
+def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
+    """Return every query of a run with what the judgments make of it under `rule`.
+
+    Raises ``UnknownRun``.
+    """
+    run = runs.find(session, study, run_id)
+    scope = Query.run_id == run.id
+    said = verdicts_under(session, study, scope, rule)
+    questions = {
+        key: (text, category)
+        for key, text, category in session.execute(
+            select(Query.id, Question.text, Question.category)
+            .join_from(Query, Question)
+            .where(scope)
+        )
+    }
+    rows = tuple(
+        QueryRow(
+            query_id=asked.query_id,
+            question=questions[asked.key][0],
+            category=questions[asked.key][1],
+            notes=said.notes.get(asked.key, ""),
+            summary=summarise(said.judgments(asked)),
+            verdicts=tuple(said.relevance(thing) for thing in asked.things),
+        )
+        for asked in verdicts.asked_queries(session, scope)
+    )
+    return RunReport(run.id, rule.name, rows, run.search_method, run.llm)
+
+
+def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standing:
+    """Return how far a run is rated under `rule`: what is summed, and what is left."""
+    scope = Query.run_id == run_id
+    said = verdicts_under(session, study, scope, rule)
+    asked = verdicts.asked_queries(session, scope)
+    summaries = [summarise(said.judgments(query)) for query in asked]
+    unsaid = [said.unsaid(query) for query in asked]
+    return Standing(
+        totals=Totals.of(summaries),
+        open_judgments=sum(unsaid),
+        open_queries=sum(
+            left > 0 or one.is_unrated for left, one in zip(unsaid, summaries, strict=True)
+        ),
+    )
+
+
+def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> Verdicts:
+    """Return the verdicts on the queries in `scope` under `rule`.
+
+    "adjudicated" is the majority wherever adjudication is silent.
+    """
+    if rule.rater is not None:
+        return verdicts.of_rater(session, scope, rule.rater.id)
+    merged = verdicts.adjudicated if rule.name == ADJUDICATED else verdicts.majority
+    return merged(session, scope, studies.raters(session, study))
+
+
+def _is_released(session: Session, rater: Rater) -> bool:
+    judge = session.get(MachineJudge, rater.id)
+    return judge is not None and judge.released_at is not None
+
+
+def _default(session: Session, study: Study) -> Rule:
+    everybody = studies.raters(session, study)
+    active = set(session.scalars(select(Event.rater_id).distinct()))
+    rated = [rater for rater in everybody if rater.id in active]
+    if len(rated) > 1:
+        return Rule(MAJORITY)
+    return of_rater((rated or everybody)[0])

@@ -1,0 +1,319 @@
+"""Runs as their owner sees them: how they stand, what they are called, what deleting costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import (
+    Adjudication,
+    CardDecision,
+    JudgedThing,
+    Judgment,
+    MachineCall,
+    Query,
+    QueryRating,
+    QuerySummary,
+    Question,
+    Rater,
+    Repeat,
+    Result,
+    Run,
+    RunFile,
+    Study,
+)
+from webapp.metrics.runs.latency import Latency, latency
+from webapp.records import Card, Counts, QueryState, ReadQuery
+from webapp.services.judging import live_metrics
+from webapp.services.judging.judged_things import Pool
+from webapp.services.judging.judgments import UnknownQuery
+from webapp.services.judging.live_metrics import Standing
+from webapp.services.rating import pages
+from webapp.services.runs import order
+from webapp.services.study import studies
+
+
+class UnknownRun(LookupError):
+    """The study has no such run."""
+
+
+class NotUnreadable(Exception):
+    """Cards can be added by hand to an unreadable answer only."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOverview:
+    """One run in a list: its labels, what it holds and how the rater stands in it."""
+
+    id: str
+    search_method: str | None
+    llm: str | None
+    timestamp: str | None
+    imported_at: datetime
+    counts: Counts
+    standing: Standing
+    first_open: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLine:
+    """One query of a run: its question's position in the set, and whether it misses anything."""
+
+    query_id: int
+    position: int
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file the run came from, with the problems its import reported (as stored)."""
+
+    name: str
+    sha256: str
+    file_format: str
+    imported_at: datetime
+    problems: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """One run in full, as one rater stands in it; categories in question order.
+
+    ``latency`` is over the answers whose duration the file states, ``None`` without any.
+    """
+
+    overview: RunOverview
+    stated_search_method: str | None
+    stated_llm: str | None
+    total_questions: int | None
+    missing_questions: tuple[tuple[int, str], ...]
+    categories: Mapping[str, Standing]
+    queries: tuple[QueryLine, ...]
+    files: tuple[SourceFile, ...]
+    unsure_cards: int
+    latency: Latency | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionCost:
+    """What goes with a run and what stays: numbers of judgments of all raters.
+
+    ``decisions_lost`` counts every step that people took on its cards by hand.
+    """
+
+    judgments_lost: int
+    ratings_lost: int
+    judgments_kept: int
+    decisions_lost: int
+
+
+def find(session: Session, study: Study, run_id: str) -> Run:
+    """Return a run of the study; raises ``UnknownRun``."""
+    run = session.scalar(select(Run).where(Run.id == run_id, Run.study_id == study.id))
+    if run is None:
+        raise UnknownRun(run_id)
+    return run
+
+
+def overviews(session: Session, rater: Rater) -> list[RunOverview]:
+    """Return the study's runs in their order, as `rater` stands in them."""
+    return [_overview(session, rater, run) for run in order.in_order(session, rater.study)]
+
+
+def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
+    """Return a run with its figures, queries and files; raises ``UnknownRun``."""
+    run = find(session, rater.study, run_id)
+    categories = live_metrics.by_category(session, rater.id, run.id)
+    whole = Standing.together(categories.values())
+    return RunPage(
+        overview=_overview(session, rater, run, whole),
+        stated_search_method=run.stated_search_method,
+        stated_llm=run.stated_llm,
+        total_questions=run.total_questions,
+        missing_questions=_missing_questions(session, run),
+        categories=categories,
+        queries=_lines(session, rater, run),
+        files=tuple(_source_file(file) for file in run.files),
+        unsure_cards=whole.totals.n_unsure,
+        latency=latency_of(session, run.id),
+    )
+
+
+def latency_of(session: Session, run_id: str) -> Latency | None:
+    """Return how long the chatbot took for the answers of a run, where the file says so."""
+    extras = session.scalars(select(Query.extra).where(Query.run_id == run_id))
+    return latency(extra.get("latency_ms") for extra in extras)
+
+
+def relabel(
+    session: Session,
+    study: Study,
+    run_id: str,
+    search_method: str | None,
+    llm: str | None,
+    now: datetime,
+) -> None:
+    """Give a run other labels, logged; the file's hash and its own labels are kept."""
+    run = find(session, study, run_id)
+    for action, name, new in (
+        ("relabel method", "search_method", search_method),
+        ("relabel llm", "llm", llm),
+    ):
+        old = getattr(run, name)
+        if new != old:
+            studies.log(session, study, action, run.id, old, new, now)
+            setattr(run, name, new)
+
+
+def move(session: Session, study: Study, run_id: str, direction: str) -> None:
+    """Put a run one place up or down in the study's order; raises ``UnknownRun``."""
+    run = find(session, study, run_id)
+    order.move(order.in_order(session, study), run, direction)
+
+
+def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
+    """Return what deleting a run takes along: the verdicts no other run needs."""
+    run = find(session, study, run_id)
+    given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
+    own = JudgedThing.run_id == run.id
+    pooled = JudgedThing.id.in_(_things_shown(run.id)) & JudgedThing.run_id.is_(None)
+    ratings = select(func.count()).select_from(QueryRating).join(Query)
+    decisions = select(func.count()).select_from(CardDecision).join(Query)
+    return DeletionCost(
+        judgments_lost=session.scalar(given.join(JudgedThing).where(own)) or 0,
+        ratings_lost=session.scalar(ratings.where(Query.run_id == run.id)) or 0,
+        judgments_kept=session.scalar(given.join(JudgedThing).where(pooled)) or 0,
+        decisions_lost=session.scalar(decisions.where(Query.run_id == run.id)) or 0,
+    )
+
+
+def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> None:
+    """Delete a run with the judgments that belong to it alone; pooled ones stay.
+
+    The events stay in the log. The file can be imported again.
+    """
+    run = find(session, study, run_id)
+    labels = f"{run.search_method or '-'} / {run.llm or '-'}"
+    studies.log(session, study, "delete run", run.id, labels, None, now)
+    own = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
+    keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
+    for table in (Judgment, MachineCall, Repeat, Adjudication):
+        session.execute(delete(table).where(table.judged_thing_id.in_(own)))
+    session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
+    session.execute(delete(QuerySummary).where(QuerySummary.run_id == run.id))
+    session.execute(delete(Result).where(Result.query_key.in_(keys)))
+    session.execute(delete(Query).where(Query.run_id == run.id))
+    session.execute(delete(JudgedThing).where(JudgedThing.run_id == run.id))
+    session.execute(delete(RunFile).where(RunFile.run_id == run.id))
+    session.execute(delete(Run).where(Run.id == run.id))
+    session.expire_all()
+
+
+def add_cards(
+    session: Session, study: Study, run_id: str, query_id: int, text: str, now: datetime
+) -> int:
+    """Give an unreadable answer its cards, written in the chatbot's own form.
+
+    Returns how many cards were read; none leaves the answer as it was. Raises
+    ``UnknownRun``, ``UnknownQuery`` and ``NotUnreadable``.
+    """
+    from webapp.importers.runs import (
+        property_cards,  # not for a list of runs, which every start shows
+    )
+
+    run = find(session, study, run_id)
+    query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
+    if query is None:
+        raise UnknownQuery(run_id, query_id)
+    if query.state != QueryState.UNREADABLE:
+        raise NotUnreadable
+    cards = property_cards.parse(text)
+    if cards:
+        _fill(session, query, cards)
+        studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
+        raters = [rater.id for rater in studies.people_and_machines(session, study)]
+        live_metrics.refresh(session, raters, Query.id == query.id)
+    return len(cards)
+
+
+def _fill(session: Session, query: Query, cards: tuple[Card, ...]) -> None:
+    from webapp.services.runs import imports  # and all readers of run files
+
+    entry = ReadQuery(
+        query_id=query.query_id,
+        question=query.question.text,
+        category=query.question.category,
+        response=query.response,
+        state=QueryState.RESULTS,
+        cards=cards,
+    )
+    imports.fill(Pool(session, query.run.question_set, cards), query, entry)
+    query.state = str(QueryState.RESULTS)
+
+
+def _overview(
+    session: Session, rater: Rater, run: Run, standing: Standing | None = None
+) -> RunOverview:
+    if standing is None:
+        categories = live_metrics.by_category(session, rater.id, run.id)
+        standing = Standing.together(categories.values())
+    totals = standing.totals
+    return RunOverview(
+        id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        timestamp=run.timestamp,
+        imported_at=run.imported_at,
+        counts=Counts(
+            queries=totals.n_queries,
+            cards=totals.n_results,
+            with_results=totals.n_with_results,
+            empty=totals.n_empty,
+            failed=totals.n_failed,
+            unreadable=totals.n_unreadable,
+        ),
+        standing=standing,
+        first_open=pages.first_open(session, rater, run.id),
+    )
+
+
+def _missing_questions(session: Session, run: Run) -> tuple[tuple[int, str], ...]:
+    """Return position and text of the set's questions that were not run."""
+    asked = select(Query.question_id).where(Query.run_id == run.id)
+    rows = session.execute(
+        select(Question.position, Question.text)
+        .where(Question.question_set_id == run.question_set_id, Question.id.not_in(asked))
+        .order_by(Question.position)
+    )
+    return tuple((position, text) for position, text in rows)
+
+
+def _lines(session: Session, rater: Rater, run: Run) -> tuple[QueryLine, ...]:
+    rows = session.execute(
+        select(Query.query_id, Question.position, live_metrics.is_open())
+        .join_from(QuerySummary, Query, Query.id == QuerySummary.query_key)
+        .join(Question)
+        .where(QuerySummary.rater_id == rater.id, QuerySummary.run_id == run.id)
+        .order_by(Query.id)
+    )
+    return tuple(
+        QueryLine(query_id, position, bool(is_open)) for query_id, position, is_open in rows
+    )
+
+
+def _source_file(file: RunFile) -> SourceFile:
+    return SourceFile(file.name, file.sha256, file.file_format, file.imported_at, file.problems)
+
+
+def _things_shown(run_id: str):  # type: ignore[no-untyped-def]
+    """Return the statement over the judged things a run shows or left empty."""
+    shown = select(Result.judged_thing_id).join(Query).where(Query.run_id == run_id)
+    empty = select(Query.emptiness_id).where(
+        Query.run_id == run_id, Query.emptiness_id.is_not(None)
+    )
+    return shown.union(empty)

@@ -1,0 +1,218 @@
+"""Who judges what: the questions that the owner names for a rater, as plain text and stored.
+
+A rater for whom none is named gets all. Questions are written as people say them: "1-10, 14",
+a category, "all"; where a study has several question sets, with the letter of the set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from string import ascii_uppercase
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.orm import Session
+
+from webapp.db.drivers import driver
+from webapp.db.models import Assignment, Question, QuestionSet, Rater, Study
+from webapp.db.prepared import Prepared
+from webapp.i18n import gettext, mark
+from webapp.services.study import studies
+
+ALL = mark("all")
+_ITEM = re.compile(r"([A-Za-z]*)\s*([0-9]{1,9})(?:\s*[-–—]\s*([A-Za-z]*)\s*([0-9]{1,9}))?")
+_BETWEEN = re.compile(r"[,;\n]")
+
+_ASSIGNED = Prepared(
+    lambda: select(Assignment.question_id).where(Assignment.rater_id == bindparam("rater_id"))
+)
+
+EVERYTHING: frozenset[int] = frozenset()
+"""What is assigned to a rater for whom no question is named."""
+
+
+class Why(StrEnum):
+    """Why something typed names no questions."""
+
+    UNKNOWN = "unknown"
+    OUTSIDE = "outside"
+    BACKWARDS = "backwards"
+    WHICH_SET = "which_set"
+
+
+class NotQuestions(ValueError):
+    """Something typed names no questions: ``item``, and ``why``."""
+
+    def __init__(self, item: str, why: Why) -> None:
+        super().__init__(item, why)
+        self.item, self.why = item, why
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """One question set: its letter, and of each question the id and category by position."""
+
+    letter: str
+    ids: Mapping[int, int]
+    categories: Mapping[int, str]
+
+    def of(self, category: str) -> list[int]:
+        """Return the questions of a category, whatever its capitals."""
+        return [
+            self.ids[place]
+            for place, name in self.categories.items()
+            if _plain(name) == _plain(category)
+        ]
+
+
+def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
+    """Return the questions named for a rater; ``None`` where none is, which means all."""
+    found = _ASSIGNED.all(driver(session), {"rater_id": rater.id})
+    return frozenset(row.question_id for row in found) or None
+
+
+def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:
+    """Return the questions named for each rater of the study; who gets all is left out."""
+    rows = session.execute(
+        select(Assignment.rater_id, Assignment.question_id)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .where(Rater.study_id == study.id)
+    )
+    found: dict[int, set[int]] = defaultdict(set)
+    for rater_id, question_id in rows:
+        found[rater_id].add(question_id)
+    return {rater_id: frozenset(questions) for rater_id, questions in found.items()}
+
+
+def numbered(session: Session, study: Study) -> tuple[Numbered, ...]:
+    """Return the study's question sets, the oldest first, to name questions by."""
+    rows = session.execute(
+        select(Question.question_set_id, Question.position, Question.id, Question.category)
+        .join(QuestionSet, QuestionSet.id == Question.question_set_id)
+        .where(QuestionSet.study_id == study.id)
+        .order_by(Question.question_set_id, Question.position)
+    )
+    ids: dict[int, dict[int, int]] = defaultdict(dict)
+    categories: dict[int, dict[int, str]] = defaultdict(dict)
+    for set_id, position, question_id, category in rows:
+        ids[set_id][position] = question_id
+        categories[set_id][position] = category
+    return tuple(
+        Numbered(_letter(number), ids[set_id], categories[set_id])
+        for number, set_id in enumerate(ids)
+    )
+
+
+def assign(session: Session, rater: Rater, questions: frozenset[int], now: datetime) -> None:
+    """Name the questions that a rater gets, ``EVERYTHING`` for all, logging the change.
+
+    What the rater has begun stays theirs.
+    """
+    # In the queue of those who are just being given questions (see ``tasks.next_task``).
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+    before = assigned(session, rater) or EVERYTHING
+    if before == questions:
+        return
+    session.execute(delete(Assignment).where(Assignment.rater_id == rater.id))
+    session.add_all(Assignment(rater_id=rater.id, question_id=one) for one in sorted(questions))
+    session.flush()
+    sets = numbered(session, rater.study)
+    old, new = (written(one, sets) or ALL for one in (before, questions))
+    studies.log(session, rater.study, "assign", studies.rater_subject(rater), old, new, now)
+
+
+def read(text: str, sets: Sequence[Numbered]) -> frozenset[int]:
+    """Return the questions that `text` names; ``EVERYTHING`` for "all" and for nothing.
+
+    Raises ``NotQuestions``.
+
+    >>> one_set = Numbered("A", {1: 11, 2: 12, 3: 13}, {1: "area", 2: "price", 3: "price"})
+    >>> sorted(read("1-2, 3", [one_set])), sorted(read("Price", [one_set]))
+    ([11, 12, 13], [12, 13])
+    """
+    items = [" ".join(item.split()) for item in _BETWEEN.split(text)]
+    named = [item for item in items if item]
+    if any(item.casefold() in {ALL, gettext(ALL).casefold()} for item in named):
+        return EVERYTHING
+    return frozenset(question for item in named for question in _read(item, sets))
+
+
+def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
+    """Return what `read` understands as these questions, empty for none.
+
+    >>> one_set = Numbered("A", {number: number for number in range(1, 9)}, {})
+    >>> written({1, 2, 3, 5, 7, 8}, [one_set])
+    '1-3, 5, 7-8'
+    """
+    wanted = set(questions)
+    return ", ".join(
+        f"{one.letter if len(sets) > 1 else ''}{run}"
+        for one in sets
+        for run in ranges(place for place, key in one.ids.items() if key in wanted)
+    )
+
+
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Return `numbers` in order, neighbours drawn together.
+
+    >>> ranges([3, 1, 2, 7])
+    ['1-3', '7']
+    """
+    runs: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return [str(first) if first == last else f"{first}-{last}" for first, last in runs]
+
+
+def _read(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
+    found = _ITEM.fullmatch(item)
+    if found is None:
+        return _of_category(item, sets) or _of_set(item, sets)
+    letter, first, until_letter, until = found.groups()
+    if until_letter and until_letter.upper() != letter.upper():
+        raise NotQuestions(item, Why.UNKNOWN)
+    places = range(int(first), int(until or first) + 1)
+    if not places:
+        raise NotQuestions(item, Why.BACKWARDS)
+    ids = _set(letter, item, sets).ids
+    if places[0] not in ids or places[-1] not in ids:
+        raise NotQuestions(item, Why.OUTSIDE)
+    return [ids[place] for place in places if place in ids]
+
+
+def _set(letter: str, item: str, sets: Sequence[Numbered]) -> Numbered:
+    if not letter and len(sets) > 1:
+        raise NotQuestions(item, Why.WHICH_SET)
+    for one in sets:
+        if not letter or one.letter == letter.upper():
+            return one
+    raise NotQuestions(item, Why.UNKNOWN if letter else Why.OUTSIDE)
+
+
+def _of_category(item: str, sets: Sequence[Numbered]) -> list[int]:
+    return [question for one in sets for question in one.of(item)]
+
+
+def _of_set(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
+    if len(sets) > 1:
+        for one in sets:
+            if one.letter == item.upper():
+                return one.ids.values()
+    raise NotQuestions(item, Why.UNKNOWN)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("_", " ").split()).casefold()
+
+
+def _letter(number: int) -> str:
+    """Return the name of the question set at `number`, counted from 0: A to Z, then AA."""
+    rest, place = divmod(number, len(ascii_uppercase))
+    return (_letter(rest - 1) if rest else "") + ascii_uppercase[place]

@@ -1,0 +1,138 @@
+"""Which question set a run belongs to: the same questions, or a part of them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session, selectinload
+
+from webapp.db.models import GoldVersion, Question, QuestionSet, Run, Study
+from webapp.importers.runs.json_runs import question_key
+from webapp.records import ReadQuery
+
+
+def find_or_make(
+    session: Session, study: Study, queries: Sequence[ReadQuery], now: datetime
+) -> tuple[QuestionSet, list[Question]]:
+    """Return the set that `queries` belong to and their questions, one per query in order.
+
+    A run that asks a part of a known set's questions in order joins that set. A known set
+    that is a part of this run's questions grows to hold them all, and keeps its rows, so
+    that every judgment stays where it was made.
+    """
+    keys = [question_key(query.question) for query in queries]
+    known = _known(session, study)
+    for question_set in known:
+        positions = _positions(question_set.questions, queries, keys)
+        if positions is not None:
+            return question_set, [question_set.questions[place] for place in positions]
+    return _grow_or_make(session, study, known, queries, keys, now)
+
+
+def _known(session: Session, study: Study) -> Sequence[QuestionSet]:
+    """Return the study's question sets, the largest first."""
+    found = session.scalars(
+        select(QuestionSet)
+        .where(QuestionSet.study_id == study.id)
+        .options(selectinload(QuestionSet.questions))
+        .order_by(QuestionSet.id)
+    )
+    return sorted(found, key=lambda question_set: -len(question_set.questions))
+
+
+def _positions(
+    questions: Sequence[Question], queries: Sequence[ReadQuery], keys: Sequence[str]
+) -> list[int] | None:
+    """Return where in `questions` the keys stand, in order; ``None`` if they do not.
+
+    The ids of the file are tried first: the same text may stand at two positions, and only
+    they tell which of the two a part of the set left out.
+    """
+    by_id = [query.query_id - 1 for query in queries]
+    if _ascending(by_id, len(questions)) and all(
+        questions[place].key == key for place, key in zip(by_id, keys, strict=True)
+    ):
+        return by_id
+    return subsequence([question.key for question in questions], keys)
+
+
+def _ascending(places: Sequence[int], length: int) -> bool:
+    within = all(0 <= place < length for place in places)
+    return within and all(a < b for a, b in pairwise(places))
+
+
+def subsequence(whole: Sequence[str], part: Sequence[str]) -> list[int] | None:
+    """Return the first places at which `part` stands in `whole` in order, else ``None``.
+
+    >>> subsequence(["a", "b", "a", "c"], ["a", "a", "c"])
+    [0, 2, 3]
+    >>> subsequence(["a", "b"], ["b", "a"]) is None
+    True
+    """
+    places: list[int] = []
+    start = 0
+    for wanted in part:
+        try:
+            place = whole.index(wanted, start)
+        except ValueError:
+            return None
+        places.append(place)
+        start = place + 1
+    return places
+
+
+def _grow_or_make(
+    session: Session,
+    study: Study,
+    known: Sequence[QuestionSet],
+    queries: Sequence[ReadQuery],
+    keys: Sequence[str],
+    now: datetime,
+) -> tuple[QuestionSet, list[Question]]:
+    """Return the set of exactly these questions, grown from the smaller ones it contains."""
+    kept: dict[int, Question] = {}
+    grown: QuestionSet | None = None
+    absorbed: list[QuestionSet] = []
+    for smaller in known:
+        places = subsequence(keys, [question.key for question in smaller.questions])
+        if places is None or any(place in kept for place in places):
+            continue
+        kept.update(zip(places, list(smaller.questions), strict=True))
+        grown = grown or smaller
+        absorbed.append(smaller)
+    question_set = grown or QuestionSet(study_id=study.id, created_at=now)
+    session.add(question_set)
+    session.flush()
+    questions = [
+        kept.get(place) or _question(query, key)
+        for place, (query, key) in enumerate(zip(queries, keys, strict=True))
+    ]
+    for position, question in enumerate(questions, start=1):
+        question.position = position
+        question.question_set_id = question_set.id
+    session.add_all(questions)
+    session.flush()
+    session.expire_all()
+    # One statement for all of them, where each would ask for itself.
+    session.scalars(select(Question).where(Question.question_set_id == question_set.id)).all()
+    for smaller in absorbed[1:]:
+        for table in (Run, GoldVersion):
+            session.execute(
+                update(table)
+                .where(table.question_set_id == smaller.id)
+                .values(question_set_id=question_set.id)
+            )
+        session.delete(smaller)
+    return question_set, questions
+
+
+def _question(query: ReadQuery, key: str) -> Question:
+    return Question(
+        text=query.question,
+        key=key,
+        category=query.category,
+        context_dependent=bool(query.context_dependent),
+    )

@@ -1,0 +1,211 @@
+"""How a study stands: what pooling saves, who has judged what, and how long the rest takes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.models import (
+    Event,
+    JudgedThing,
+    Judgment,
+    Query,
+    Question,
+    Rater,
+    Result,
+    Run,
+    Study,
+    Task,
+)
+from webapp.services.rating import pool, progress
+from webapp.services.rating.progress import Progress
+from webapp.services.study import assignments, studies
+
+LONGEST_PAUSE = timedelta(minutes=2)
+"""A longer time between two clicks was a break, not thinking."""
+
+RECENT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What pooling saves: verdicts to give against cards shown, and what the depth leaves out.
+
+    ``shown`` counts the cards of all runs, ``distinct`` the judged things among them,
+    ``beyond`` the things that only lie deeper than the pool.
+    """
+
+    shown: int
+    distinct: int
+    beyond: int
+
+    @property
+    def saved(self) -> int:
+        """Number of cards that need no verdict of their own."""
+        return self.shown - self.distinct - self.beyond
+
+
+@dataclass(frozen=True, slots=True)
+class RaterStanding:
+    """One rater: how far, how fast (seconds per verdict, the median) and how long still."""
+
+    name: str
+    progress: Progress
+    judged: int
+    last_at: datetime | None
+    pace: float | None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated time until everything is rated; ``None`` before there is a pace."""
+        clicks = self.progress.open_judgments + self.progress.unrated
+        return None if self.pace is None else self.pace * clicks
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionStanding:
+    """One question: its distinct things, who was given it, and verdicts by rater's name.
+
+    ``planned_for`` may still be given it, as far as the overlap allows; ``assigned_to`` are
+    all whom the owner's assignments let judge it. ``reach`` counts those with everybody who
+    was given it, removed raters too: so many judge it in the end, or the overlap if less.
+    """
+
+    id: int
+    position: int
+    text: str
+    category: str
+    things: int
+    given_to: tuple[str, ...]
+    planned_for: tuple[str, ...]
+    assigned_to: tuple[str, ...]
+    reach: int
+    judged: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyStanding:
+    """Where a study stands as a whole."""
+
+    saving: Saving
+    raters: tuple[RaterStanding, ...]
+    questions: tuple[QuestionStanding, ...]
+
+
+def study_standing(session: Session, study: Study) -> StudyStanding:
+    """Return how the study stands; raters in the order in which they joined."""
+    raters = [rater for rater in studies.raters(session, study) if rater.removed_at is None]
+    return StudyStanding(
+        saving=_saving(session, study),
+        raters=tuple(_rater(session, rater) for rater in raters),
+        questions=_questions(session, study, raters),
+    )
+
+
+def pace(moments: Iterable[datetime]) -> float | None:
+    """Return the median seconds between clicks, breaks left out; ``None`` for too few.
+
+    >>> from datetime import UTC
+    >>> at = [datetime(2026, 1, 1, 9, 0, second, tzinfo=UTC) for second in (0, 4, 10)]
+    >>> pace(at), pace(at[:1])
+    (5.0, None)
+    """
+    ordered = sorted(moments)
+    gaps = [
+        (later - earlier).total_seconds()
+        for earlier, later in pairwise(ordered)
+        if later - earlier <= LONGEST_PAUSE
+    ]
+    return median(gaps) if gaps else None
+
+
+def _saving(session: Session, study: Study) -> Saving:
+    in_study = Run.study_id == study.id
+    shown = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
+    distinct = (
+        select(func.count(Result.judged_thing_id.distinct())).join(Query).join(Run).where(in_study)
+    )
+    within = distinct
+    if study.pool_depth is not None:
+        within = within.where(Result.rank <= study.pool_depth)
+    everything, pooled = session.scalar(distinct) or 0, session.scalar(within) or 0
+    return Saving(session.scalar(shown) or 0, pooled, everything - pooled)
+
+
+def _rater(session: Session, rater: Rater) -> RaterStanding:
+    judged = select(func.count()).where(
+        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
+    )
+    moments = session.scalars(
+        select(Event.received_at)
+        .where(Event.rater_id == rater.id)
+        .order_by(Event.id.desc())
+        .limit(RECENT)
+    ).all()
+    return RaterStanding(
+        name=rater.name,
+        progress=progress.progress(session, rater),
+        judged=session.scalar(judged) or 0,
+        last_at=max(moments, default=None),
+        pace=pace(moments),
+    )
+
+
+def _questions(
+    session: Session, study: Study, raters: Sequence[Rater]
+) -> tuple[QuestionStanding, ...]:
+    names = {rater.id: rater.name for rater in raters}
+    given: dict[int, set[int]] = defaultdict(set)
+    for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
+        given[question_id].add(rater_id)
+    named = assignments.by_rater(session, study) if studies.is_blind(session, study) else {}
+    judged: dict[int, dict[str, int]] = defaultdict(dict)
+    for question_id, rater_id, count in session.execute(
+        select(JudgedThing.question_id, Judgment.rater_id, func.count())
+        .join(Judgment)
+        .where(Judgment.verdict.is_not(None), pool.is_shown(study))
+        .group_by(JudgedThing.question_id, Judgment.rater_id)
+        .order_by(Judgment.rater_id)
+    ):
+        if rater_id in names:
+            judged[question_id][names[rater_id]] = count
+    rows = session.execute(
+        select(Question.id, Question.position, Question.text, Question.category, func.count())
+        .join(JudgedThing, JudgedThing.question_id == Question.id)
+        .where(pool.is_shown(study))
+        .group_by(Question.id, Question.position, Question.text, Question.category)
+        .order_by(Question.question_set_id, Question.position)
+    )
+    return tuple(
+        _question(
+            QuestionStanding(key, position, text, category, things, (), (), (), 0, judged[key]),
+            {rater: name for rater, name in names.items() if key in named.get(rater, {key})},
+            {rater: names.get(rater) for rater in given[key]},
+            study.overlap,
+        )
+        for key, position, text, category, things in rows
+    )
+
+
+def _question(
+    found: QuestionStanding,
+    assigned: Mapping[int, str],
+    given: Mapping[int, str | None],
+    overlap: int | None,
+) -> QuestionStanding:
+    """Return `found` with who has it and who may get it; a removed rater has no name."""
+    is_free = overlap is None or len(given) < overlap
+    return replace(
+        found,
+        given_to=tuple(sorted(name for name in given.values() if name is not None)),
+        planned_for=tuple(name for key, name in assigned.items() if is_free and key not in given),
+        assigned_to=tuple(assigned.values()),
+        reach=len({*assigned, *given}),
+    )

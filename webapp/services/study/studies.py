@@ -1,0 +1,157 @@
+"""The study a database opens with, its local rater and its switches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.engine import one_at_a_time
+from webapp.db.models import Evaluation, LogEntry, Query, Rater, Run, Study
+from webapp.i18n import gettext, mark
+from webapp.services.judging import live_metrics
+
+STUDY_NAME = mark("My study")
+OWNER_NAME = mark("Owner")
+
+
+def current(session: Session) -> Study | None:
+    """Return the study that is open: the first one; ``None`` in a new database."""
+    return session.scalars(select(Study).order_by(Study.id).limit(1)).first()
+
+
+def open_or_make(session: Session, now: datetime) -> Study:
+    """Return the open study, made with its local rater in a new database."""
+    study = current(session)
+    if study is None:
+        one_at_a_time(session)  # two processes may find the same database new
+        study = current(session)
+    if study is None:
+        study = Study(name=gettext(STUDY_NAME), created_at=now)
+        session.add(study)
+        session.flush()
+        add_rater(session, study, gettext(OWNER_NAME), now, is_owner=True)
+    return study
+
+
+def add_rater(
+    session: Session, study: Study, name: str, now: datetime, *, is_owner: bool = False
+) -> Rater:
+    """Return a new rater, who finds every run of the study unrated."""
+    rater = Rater(study=study, name=name, is_owner=is_owner, created_at=now)
+    session.add(rater)
+    session.flush()
+    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    live_metrics.refresh(session, [rater.id], in_study)
+    return rater
+
+
+def raters(session: Session, study: Study) -> list[Rater]:
+    """Return the people who rate the study, the local one first; never a machine.
+
+    Whatever merges, counts or compares raters starts here.
+    """
+    return [rater for rater in people_and_machines(session, study) if not rater.is_machine]
+
+
+def people_and_machines(session: Session, study: Study) -> list[Rater]:
+    """Return the study's raters and machine judges, the local rater first."""
+    found = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)
+    return list(session.scalars(found))
+
+
+def called(rater: Rater) -> str:
+    """Return what a rater is called where names are shown: a machine is said to be one."""
+    if not rater.is_machine:
+        return rater.name
+    return gettext("%(name)s (machine)", name=rater.name)
+
+
+def is_blind(session: Session, study: Study) -> bool:
+    """Whether raters see neither run nor method: the owner's word, else once runs compete.
+
+    Two runs of one question set are enough.
+    """
+    if study.blind is not None:
+        return study.blind
+    runs_per_set = (
+        select(func.count())
+        .where(Run.study_id == study.id)
+        .group_by(Run.question_set_id)
+        .order_by(func.count().desc())
+    )
+    return (session.scalar(runs_per_set.limit(1)) or 0) > 1
+
+
+def has_items(session: Session, study: Study) -> bool:
+    """Whether raters have items of an evaluation to judge at all."""
+    found = select(Evaluation.id).where(
+        Evaluation.study_id == study.id, Evaluation.for_raters.is_(True)
+    )
+    return session.scalar(found.limit(1)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What the owner decides for a study; see ``db.models.Study``. Every change is logged."""
+
+    name: str
+    allow_bulk: bool = False
+    show_pictures: bool = False
+    blind: bool | None = None
+    shuffle_questions: bool = False
+    pool_depth: int | None = None
+    overlap: int | None = None
+    figures: str = "progress"
+    badges_while_blind: bool = False
+    show_record: bool = False
+    repeat_percent: int = 5
+    guidelines: str = ""
+
+
+def switches(study: Study) -> Switches:
+    """Return how the study is set."""
+    return Switches(**{name: getattr(study, name) for name in Switches.__dataclass_fields__})
+
+
+def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
+    """Set the study's name and switches, logging each change."""
+    before = switches(study)
+    for name in Switches.__dataclass_fields__:
+        old, new = getattr(before, name), getattr(wanted, name)
+        if old != new:
+            setattr(study, name, new)
+            log(session, study, f"set {name}", study.name, str(old), str(new), now)
+
+
+def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> None:
+    """Give a rater another name, logging the change."""
+    if name and name != rater.name:
+        log(session, rater.study, "rename rater", rater_subject(rater), rater.name, name, now)
+        rater.name = name
+
+
+def rater_subject(rater: Rater) -> str:
+    """Return what the log calls a rater: by number, so that a name can be forgotten.
+
+    >>> rater_subject(Rater(id=3))
+    'rater 3'
+    """
+    return f"rater {rater.id}"
+
+
+def log(
+    session: Session,
+    study: Study,
+    action: str,
+    subject: str,
+    old: str | None,
+    new: str | None,
+    now: datetime,
+) -> None:
+    """Note something the owner changed."""
+    session.add(
+        LogEntry(study_id=study.id, at=now, action=action, subject=subject, old=old, new=new)
+    )

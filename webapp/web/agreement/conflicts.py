@@ -1,0 +1,164 @@
+"""The conflict report over verdicts by hand that were given run by run; nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, render_template, request
+
+from webapp.i18n import gettext
+from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.agreement.contradictions import SignTest
+from webapp.services.agreement import conflicts
+from webapp.services.agreement.conflicts import MANUAL_FILE, RUN_FILE, Comparison, Pair
+from webapp.web.frame import htmx
+from webapp.web.frame.forms import LONGEST_LABEL
+
+blueprint = Blueprint("conflicts", __name__, url_prefix="/conflicts")
+
+SLOTS = (1, 2, 3)
+"""Runs that can be chosen file by file; a folder may hold more."""
+
+HARDLY_CHANCE = 0.05
+"""Below this p-value the page says that chance hardly explains a split."""
+
+
+class UnusablePair(ValueError):
+    """The chosen files do not make runs that can be compared; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One contradiction: the property, its question, and each run's verdict in order."""
+
+    query_id: int
+    question: str
+    title: str
+    identity: str
+    verdicts: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lean:
+    """A sign test with whether chance hardly explains it."""
+
+    test: SignTest
+    hardly_chance: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the page says of the runs: the same figures as the command's."""
+
+    runs: tuple[str, ...]
+    pairs_judged_more_than_once: int
+    lines: tuple[Line, ...]
+    favours: dict[str, int]
+    leans: tuple[Lean, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsPage:
+    """The form, and below it the report or what stands in its way."""
+
+    slots: tuple[int, ...]
+    report: Report | None = None
+    refusal: str = ""
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show the form that takes the runs."""
+    return render_template("agreement/conflicts/page.html", **htmx.names(ConflictsPage(SLOTS)))
+
+
+@blueprint.post("/")
+def compare() -> Response:
+    """Compare the chosen runs, or say which files are missing or wrong."""
+    try:
+        page, status = ConflictsPage(SLOTS, _compared()), 200
+    except (ImportRefused, UnusablePair) as refused:
+        page, status = ConflictsPage(SLOTS, refusal=str(refused)), 422
+    return htmx.respond(
+        "agreement/conflicts/page.html", "agreement/conflicts/_report.html", page, status
+    )
+
+
+def _compared() -> Report:
+    in_folders, incomplete = conflicts.in_folders(_chosen_folder())
+    pairs = [*_chosen_pairs(), *in_folders]
+    if len(pairs) < 2:
+        raise UnusablePair(
+            gettext(
+                "Choose at least two runs, each with its results.json and its manual_input.json."
+            )
+        )
+    found = conflicts.compare(conflicts.judged_runs(pairs))
+    left_out = [
+        gettext("%(folder)s holds only one of the two files and was left out.", folder=folder)
+        for folder in incomplete
+    ]
+    return _report(found, left_out)
+
+
+def _chosen_folder() -> dict[str, bytes]:
+    """Return the files of the chosen folder that matter, by their path in it."""
+    chosen = request.files.getlist("folder")
+    named = {(file.filename or "").replace("\\", "/"): file for file in chosen}
+    wanted = (RUN_FILE, MANUAL_FILE)
+    return {path: file.read() for path, file in named.items() if path.split("/")[-1] in wanted}
+
+
+def _chosen_pairs() -> Iterator[Pair]:
+    for slot in SLOTS:
+        files = [request.files.get(f"{kind}-{slot}") for kind in ("results", "manual")]
+        chosen = [file for file in files if file and file.filename]
+        if len(chosen) == 1:
+            raise UnusablePair(
+                gettext(
+                    "Run %(n)s has only one of its two files. Choose its results.json and its "
+                    "manual_input.json.",
+                    n=slot,
+                )
+            )
+        if chosen:
+            yield Pair(_name(slot), chosen[0].read(), chosen[1].read())
+
+
+def _name(slot: int) -> str:
+    typed = request.form.get(f"name-{slot}", "").replace("\x00", "").strip()[:LONGEST_LABEL]
+    return typed or gettext("Run %(n)s", n=slot)
+
+
+def _report(found: Comparison, left_out: list[str]) -> Report:
+    report = found.report
+    runs = tuple(report.favours)
+    contradicting = [
+        gettext(
+            "%(run)s passes and fails the same property of question %(query)s (%(property)s); "
+            "it is left out of this comparison.",
+            run=both.run,
+            query=both.query_id,
+            property=both.property_id,
+        )
+        for both in report.self_contradictions
+    ]
+    return Report(
+        runs=runs,
+        pairs_judged_more_than_once=report.pairs_judged_more_than_once,
+        lines=tuple(
+            Line(
+                one.query_id,
+                found.questions.get(one.query_id, ""),
+                found.titles.get(one.property_id, ""),
+                one.property_id,
+                tuple(one.verdicts.get(run) for run in runs),
+            )
+            for one in report.contradictions
+        ),
+        favours=dict(report.favours),
+        leans=tuple(Lean(test, test.p < HARDLY_CHANCE) for test in report.sign_tests),
+        remarks=(*left_out, *map(message, found.problems), *contradicting),
+    )

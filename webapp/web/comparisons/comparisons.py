@@ -1,0 +1,375 @@
+"""Runs compared, as a page, question by question, and as files to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response, render_template, request
+from markupsafe import Markup
+
+from webapp import labels
+from webapp.exporters.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
+from webapp.exporters.comparisons import tables, words
+from webapp.exporters.comparisons.tables import Cell, Table
+from webapp.exporters.gold import constraint_comparison_tables as checked_tables
+from webapp.metrics.comparisons.comparisons import QuestionLine
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.gold.constraint_comparison import ConstraintComparison
+from webapp.metrics.judging.figures import HEADLINES
+from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import questions as compared_questions
+from webapp.services.comparisons.comparisons import Candidate, DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.questions import ComparedQuestion
+from webapp.services.runs import reports
+from webapp.web.frame import access, htmx
+from webapp.web.gold import constraint_figures
+from webapp.web.gold.constraint_figures import MatrixCell
+from webapp.web.study import rules
+from webapp.web.study.rules import RuleChoice
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from webapp.db.models import Study
+    from webapp.services.runs.reports import Rule
+
+blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
+CHART = "any(intervals, categories, questions, progress)"
+REPORT = "any(markdown, latex, html, json, xlsx)"
+
+MAIN = ("mean_precision_at_5", "mrr", "success_rate")
+"""The figures whose differences are told at once; the others unfold."""
+
+BY_CATEGORY = tuple(name for name in HEADLINES if name != "composite")
+"""The figures that the table and the picture by category can show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A run that can be ticked."""
+
+    candidate: Candidate
+    ticked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What every link of a comparison carries: what is compared, and how its parts are shown.
+
+    ``page`` is the one whose addresses these are, ``compared`` the arguments that say which runs
+    and rule, or which files. ``figure`` is the one by category, ``pair`` the two runs of the
+    questions' picture. ``in_order`` lists the questions as they stand in the set, not those that
+    moved first.
+    """
+
+    page: str
+    runs: tuple[str, ...]
+    compared: Mapping[str, object]
+    figure: str
+    pair: tuple[str, ...]
+    in_order: bool
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether each question leads to its answers: files have none."""
+        return self.page == "comparisons"
+
+    def arguments(self, **other: object) -> dict[str, object]:
+        """Return the arguments of an address like this one, with `other` ones in their place."""
+        shown: dict[str, object] = {"figure": self.figure, "pair": list(self.pair)}
+        order = {"order": "set"} if self.in_order else {}
+        return {**self.compared, **shown, **order, **other}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """One question with the cells of its line in the table of questions."""
+
+    line: QuestionLine
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture for a page and, narrower, for a phone; both in the page's colours."""
+
+    kind: str
+    title: str
+    wide: Markup
+    narrow: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs whose questions can be drawn: ``runs`` in addresses, ``label`` for people."""
+
+    runs: tuple[str, str]
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunMatrix:
+    """The confusion matrix of one run, by the names of its cells."""
+
+    id: str
+    name: str
+    matrix: Mapping[str, MatrixCell]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedConstraints:
+    """A comparison under V2 in the words and tables of its reports."""
+
+    basis: str
+    lacks: tuple[str, ...]
+    figures: Table
+    matrices: tuple[RunMatrix, ...]
+    conclusions: tuple[str, ...]
+    differences: Table
+    signed_ranks: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison in the words and tables of its reports.
+
+    ``constraints`` is ``None`` where the question set has no gold questions. ``unsaid`` is what
+    rated files cannot say, empty for runs.
+    """
+
+    report: ComparisonReport
+    title: str
+    blindness: str
+    unsaid: tuple[str, ...]
+    lacks: tuple[str, ...]
+    summary: Table
+    main_conclusions: tuple[str, ...]
+    conclusions: tuple[str, ...]
+    differences: Table
+    signed_ranks: Table
+    constraints: ComparedConstraints | None
+    categories: Table
+    category_figures: dict[str, str]
+    questions: Table
+    question_rows: tuple[QuestionRow, ...]
+    stability: str
+    stability_table: Table
+    drawings: dict[str, Drawing]
+    pairs: tuple[Pair, ...]
+    formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPage:
+    """The choice of runs and rule, and below it the comparison or why there is none.
+
+    ``phases`` are those the study has runs for; ``different`` what only one of the chosen
+    runs asks, by its name.
+    """
+
+    ticks: tuple[Tick, ...]
+    phases: tuple[int, ...]
+    rules: tuple[RuleChoice, ...]
+    rule: str
+    address: Address
+    compared: Compared | None
+    different: dict[str, tuple[tuple[int, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPage:
+    """One question as every compared run answered it; ``states`` say how each stands."""
+
+    question: ComparedQuestion
+    states: tuple[str, ...]
+    address: Address
+    rule: str
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show the comparison of the chosen runs, else of the first phase that has any."""
+    with access.reading() as (session, rater):
+        page = _page(session, rater.study)
+    return render_template("comparisons/page.html", **htmx.names(page))
+
+
+@blueprint.get("/questions/<int:position>")
+def question(position: int) -> str:
+    """Show the lists of every compared run for one question, side by side."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        address = _address(request.args.getlist("runs"), rule)
+        found = compared_questions.find(session, rater.study, address.runs, position, rule)
+    states = tuple(tables.state(side.answer) for side in found.sides)
+    page = QuestionPage(found, states, address, labels.rule(rule.name))
+    return render_template("comparisons/question.html", **htmx.names(page))
+
+
+@blueprint.get(f"/report.<{REPORT}:file_format>")
+def take_away(file_format: str) -> Response:
+    """Return the comparison as a file to take away."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        report = comparisons.report(session, rater.study, request.args.getlist("runs"), rule)
+    return as_file(report, file_format)
+
+
+def as_file(report: ComparisonReport, file_format: str) -> Response:
+    """Return a comparison in one of its formats, to take away."""
+    from webapp.exporters.comparisons.files import FORMATS, file_name
+
+    today = access.now().astimezone().date()
+    made = FORMATS[file_format]
+    response = Response(made.render(report, today), content_type=made.media_type)
+    name = file_name(report, file_format, today)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+@blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
+def picture(kind: str, end: str) -> Response:
+    """Return one picture as a file to take away."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        address = _address(request.args.getlist("runs"), rule)
+        report = comparisons.report(session, rater.study, address.runs, rule)
+    return as_picture(report, address, kind, end)
+
+
+def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) -> Response:
+    """Return a picture of a comparison in one of its formats, to take away."""
+    from webapp.exporters.charts.pictures import FORMATS, file_name
+
+    today = access.now().astimezone().date()
+    choice = _choice(kind, address)
+    response = Response(FORMATS[end].render(report, choice), content_type=FORMATS[end].media_type)
+    name = file_name(report, choice, end, today)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+def _page(session: Session, study: Study) -> ComparisonPage:
+    rule = reports.rule_of(session, study, rules.wanted())
+    phases = comparisons.phases_of(session, study)
+    address = _address(_chosen(session, study, phases), rule)
+    compared, different = None, {}
+    try:
+        compared = in_words(comparisons.report(session, study, address.runs, rule), address)
+    except NothingToCompare:
+        pass  # the page says how to choose
+    except DifferentQuestions as refused:
+        different = dict(refused.only)
+    candidates = comparisons.candidates(session, study)
+    return ComparisonPage(
+        ticks=tuple(Tick(one, one.run in address.runs) for one in candidates),
+        phases=phases,
+        rules=rules.choices(session, study),
+        rule=rule.name,
+        address=address,
+        compared=compared,
+        different=different,
+    )
+
+
+def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[str]:
+    """Return the runs that the address names, else those of the phase it names."""
+    ticked = request.args.getlist("runs")
+    if ticked:
+        return ticked
+    wanted = request.args.get("phase", type=int)
+    phase = wanted if wanted in phases else next(iter(phases), None)
+    return comparisons.of_phase(session, study, phase) if phase else ()
+
+
+def _address(run_ids: Sequence[str], rule: Rule) -> Address:
+    chosen = tuple(dict.fromkeys(run_ids))
+    return address_of("comparisons", chosen, {"runs": list(chosen), "rule": rule.name})
+
+
+def address_of(page: str, chosen: tuple[str, ...], compared: Mapping[str, object]) -> Address:
+    """Return the address of a comparison of `chosen` runs, shown as the request asks."""
+    wanted = request.args.get("figure", "")
+    pair = tuple(dict.fromkeys(request.args.getlist("pair")))
+    return Address(
+        page=page,
+        runs=chosen,
+        compared=compared,
+        figure=wanted if wanted in BY_CATEGORY else BY_CATEGORY[0],
+        pair=pair if len(pair) == 2 and set(pair) <= set(chosen) else chosen[:2],
+        in_order=request.args.get("order") == "set",
+    )
+
+
+def in_words(report: ComparisonReport, address: Address) -> Compared:
+    """Return a comparison as its page shows it."""
+    from webapp.exporters.comparisons.files import FORMATS
+
+    comparison = report.comparison
+    questions = tables.questions(report)
+    rows = tuple(map(QuestionRow, comparison.questions, questions.rows))
+    return Compared(
+        report=report,
+        title=words.title(report),
+        blindness=words.provenance(report) if report.files else words.blindness(report),
+        unsaid=tuple(words.unsaid(report)),
+        lacks=tuple(said for one in comparison.contenders for said in words.lacks(one)),
+        summary=tables.summary(report),
+        main_conclusions=tables.conclusions(comparison, MAIN),
+        conclusions=tables.conclusions(comparison),
+        differences=tables.differences(report),
+        signed_ranks=tables.signed_ranks(report),
+        constraints=None if report.constraints is None else _checked(report.constraints),
+        categories=tables.by_category(report, address.figure),
+        category_figures={name: words.figure_name(name) for name in BY_CATEGORY},
+        questions=questions,
+        question_rows=rows if address.in_order else tuple(sorted(rows, key=_least_moved)),
+        stability=words.stability(report.stability),
+        stability_table=tables.stability(report),
+        drawings={kind: _drawing(report, kind, address) for kind in KINDS},
+        pairs=tuple(_pairs(report, address)),
+        formats=tuple(FORMATS),
+    )
+
+
+def _checked(found: ConstraintComparison) -> ComparedConstraints:
+    return ComparedConstraints(
+        basis=checked_tables.basis(found),
+        lacks=checked_tables.lacks(found),
+        figures=checked_tables.figures(found),
+        matrices=tuple(
+            RunMatrix(one.run, one.name, constraint_figures.summary(one.report).matrix)
+            for one in found.contenders
+        ),
+        conclusions=checked_tables.conclusions(found),
+        differences=checked_tables.differences(found),
+        signed_ranks=checked_tables.signed_ranks(found),
+    )
+
+
+def _choice(kind: str, address: Address) -> Choice:
+    first, second = address.pair
+    return Choice(kind, address.figure, (first, second))
+
+
+def _drawing(report: ComparisonReport, kind: str, address: Address) -> Drawing:
+    choice = _choice(kind, address)
+    wide = drawn(report, choice, width=WIDE)
+    narrow = drawn(report, choice, width=NARROW)
+    # Markup that was built as a tree, with every text in it escaped.
+    return Drawing(kind, wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
+
+
+def _pairs(report: ComparisonReport, address: Address) -> Iterator[Pair]:
+    for one, other in combinations(report.comparison.contenders, 2):
+        ids = (one.run.run, other.run.run)
+        yield Pair(ids, f"{one.run.name} – {other.run.name}", ids == address.pair)
+
+
+def _least_moved(row: QuestionRow) -> tuple[float, int]:
+    """Where a question stands when those whose runs lie furthest apart come first."""
+    return (0.0 if row.line.spread is None else -row.line.spread, row.line.position)

@@ -1,0 +1,175 @@
+"""Rated CSVs dropped on a page and compared with each other; the study stays as it is.
+
+The files wait beside the study, as those of an import do, while their comparison is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+
+from webapp.i18n import gettext
+from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.records import Problem
+from webapp.services.comparisons import rated_comparisons
+from webapp.services.comparisons.comparisons import PHASES, DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.rated_comparisons import RatedComparison, RatedCsv
+from webapp.services.runs import uploads
+from webapp.web.comparisons import comparisons
+from webapp.web.comparisons.comparisons import Address, Compared
+from webapp.web.frame import access, htmx
+from webapp.web.frame.forms import LONGEST_LABEL
+
+blueprint = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
+CHART = "any(intervals, categories, questions, progress)"
+REPORT = "any(markdown, latex, html, json, xlsx)"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFile:
+    """A rated CSV that is compared: the ``token`` it waits under, and what its run is called."""
+
+    token: str
+    file: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRemark:
+    """What is wrong with a line of a file, in the reader's language."""
+
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatedComparisonPage:
+    """The files with their names, and below them their comparison or why there is none.
+
+    ``different`` is what only one of the files asks, by its name.
+    """
+
+    files: tuple[ComparedFile, ...]
+    phase: int | None
+    notice: str
+    problems: tuple[FileRemark, ...]
+    address: Address
+    compared: Compared | None
+    different: dict[str, tuple[tuple[int, str], ...]]
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show the comparison of the files that wait, or where to drop them."""
+    return _page(_files())
+
+
+@blueprint.post("/")
+def upload() -> Response | tuple[str, int]:
+    """Keep the chosen files while they are compared."""
+    chosen = [file for file in request.files.getlist("files") if file.filename]
+    if not chosen:
+        return _page([], gettext("Please choose a file first.")), 422
+    if len(chosen) > current_app.config["MAX_UPLOAD_FILES"]:
+        return _page([], gettext("These are too many files at once.")), 422
+    with access.writing() as (session, rater):
+        tokens = [
+            uploads.keep(session, rater.study, file.filename or "", file.read(), access.now())
+            for file in chosen
+        ]
+        session.commit()
+    return redirect(url_for("rated_comparisons.show", file=tokens), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/forget")
+def forget() -> Response:
+    """Forget the files."""
+    with access.writing() as (session, rater):
+        for token in request.form.getlist("file"):
+            uploads.discard(session, uploads.find(session, rater.study, token))
+        session.commit()
+    return redirect(url_for("comparisons.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get(f"/report.<{REPORT}:file_format>")
+def take_away(file_format: str) -> Response:
+    """Return the comparison as a file to take away."""
+    return comparisons.as_file(_compare(_files()).report, file_format)
+
+
+@blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
+def picture(kind: str, end: str) -> Response:
+    """Return one picture as a file to take away."""
+    files = _files()
+    return comparisons.as_picture(_compare(files).report, _address(files), kind, end)
+
+
+def _files() -> list[RatedCsv]:
+    """Return the files that the address names, called as it says."""
+    tokens = list(dict.fromkeys(request.args.getlist("file")))
+    names = [name.replace("\x00", "").strip() for name in request.args.getlist("name")]
+    if len(names) != len(tokens):
+        names = [""] * len(tokens)
+    with access.reading() as (session, rater):
+        found = [uploads.find(session, rater.study, token) for token in tokens]
+        files = [RatedCsv(file.name, file.data) for file in found]
+    own = rated_comparisons.names_of(files)
+    labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]
+    return [
+        replace(file, label=label) if label not in {"", stated} else file
+        for file, label, stated in zip(files, labels, own, strict=True)
+    ]
+
+
+def _phase() -> int | None:
+    """Return the phase whose methods or LLMs the names are said to be."""
+    phase = request.args.get("phase", type=int)
+    return phase if phase in PHASES else None
+
+
+def _address(files: list[RatedCsv]) -> Address:
+    names = tuple(rated_comparisons.names_of(files))
+    compared: dict[str, object] = {
+        "file": list(dict.fromkeys(request.args.getlist("file"))),
+        "name": list(names),
+        "phase": _phase(),
+    }
+    return comparisons.address_of("rated_comparisons", names, compared)
+
+
+def _compare(files: list[RatedCsv]) -> RatedComparison:
+    return rated_comparisons.compare_files(files, phase=_phase())
+
+
+def _page(files: list[RatedCsv], notice: str = "") -> str:
+    address = _address(files)
+    report: ComparisonReport | None = None
+    problems: tuple[Problem, ...] = ()
+    different: dict[str, tuple[tuple[int, str], ...]] = {}
+    try:
+        found = _compare(files)
+        report, problems = found.report, found.problems
+    except NothingToCompare:
+        if files:
+            notice = gettext("A comparison needs two rated CSVs. Drop them together.")
+    except DifferentQuestions as refused:
+        different = dict(refused.only)
+    except ImportRefused as refused:
+        problems = tuple(refused.problems)
+        notice = gettext("A file cannot be used, so nothing is compared.")
+    tokens = list(dict.fromkeys(request.args.getlist("file"))) if files else []
+    page = RatedComparisonPage(
+        files=tuple(
+            ComparedFile(token, file.name, name)
+            for token, file, name in zip(tokens, files, address.runs, strict=True)
+        ),
+        phase=_phase(),
+        notice=notice,
+        problems=tuple(FileRemark(str(one.severity), message(one)) for one in problems),
+        address=address,
+        compared=comparisons.in_words(report, address) if report else None,
+        different=different,
+    )
+    return render_template("comparisons/rated/page.html", **htmx.names(page))

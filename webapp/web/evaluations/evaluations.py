@@ -1,0 +1,438 @@
+"""Files scored automatically: kept, read and drilled into, judged beside the machine."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from wtforms import Form, StringField
+from wtforms.validators import AnyOf, Length
+
+from webapp.db.models import Evaluation
+from webapp.exporters.evaluations import score_files, score_reports
+from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.i18n import gettext
+from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
+from webapp.metrics.judging.registry import Measure
+from webapp.records import Problem, Severity
+from webapp.services.evaluations import (
+    evaluations,
+    item_judgments,
+    item_rating,
+)
+from webapp.services.evaluations import (
+    files as evaluation_files,
+)
+from webapp.services.evaluations.embedders import EmbedderUnusable
+from webapp.services.evaluations.evaluations import DeletionCost, Item, Overview, Page, Show
+from webapp.services.evaluations.files import MOST_ROWS
+from webapp.services.evaluations.item_rating import RaterStanding
+from webapp.services.evaluations.rows import COLUMNS, GRADE, Kind
+from webapp.services.judging.judgments import NotToJudge
+from webapp.web.evaluations import figures as evaluation_figures
+from webapp.web.evaluations import items as evaluation_items
+from webapp.web.evaluations import uploads
+from webapp.web.evaluations.figures import Cell
+from webapp.web.evaluations.items import Shown
+from webapp.web.evaluations.uploads import Asked, NotUploaded
+from webapp.web.frame import access, htmx
+from webapp.web.frame.forms import UNUSABLE, checked
+from webapp.web.rating import clicks
+from webapp.web.rating.figures import Reason
+
+blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
+
+
+class PartForm(Form):
+    """A word on one part of an item: 1 or 0, for the grade 0 to 5; empty takes it back."""
+
+    part = StringField(validators=[Length(min=1, max=40, message=UNUSABLE)])
+    value = StringField()
+
+    @property
+    def said(self) -> int | None:
+        """Return the value, ``None`` to clear it; raises ``NotToJudge``."""
+        text = (self.value.data or "").strip()
+        if text not in {"", *"012345"}:
+            raise NotToJudge
+        return int(text) if text else None
+
+
+class OpenForm(Form):
+    """Whether raters may judge an evaluation."""
+
+    open = StringField(validators=[AnyOf(["0", "1"], message=UNUSABLE)])
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationList:
+    """The form to score a file, what stands in its way, and what was scored before."""
+
+    evaluations: tuple[Overview, ...]
+    titles: dict[Kind, str]
+    asked: Asked
+    endpoint_model: str
+    most_rows: int
+    refusals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """The means of one strategy; the name is empty where rows name none."""
+
+    name: str
+    count: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPage:
+    """The summary of one evaluation with all that is needed to read it.
+
+    ``figures`` are those of the main table, ``appendix`` the others. ``stated`` is what the file
+    says of how its answers were generated. ``number`` is what raters know it by beside its kind,
+    ``standings`` how far people are.
+    """
+
+    evaluation: Evaluation
+    kind: Kind
+    title: str
+    figures: tuple[Cell, ...]
+    appendix: tuple[Cell, ...]
+    stated: tuple[str, ...]
+    rules: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    reasons: tuple[Reason, ...]
+    advice: tuple[str, ...]
+    strategies: tuple[Strategy, ...]
+    failures: tuple[tuple[str, int], ...]
+    too_long: tuple[tuple[str, int], ...]
+    problems: tuple[str, ...]
+    page: Page
+    again: bool
+    number: int
+    standings: tuple[RaterStanding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsPage:
+    """A page of items; ``columns`` name the figures of each line's ``cells``."""
+
+    evaluation: Evaluation
+    kind: Kind
+    title: str
+    page: Page
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    shows: dict[Show, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """One item; ``event_id`` makes an undo sent twice one."""
+
+    evaluation: Evaluation
+    kind: Kind
+    title: str
+    item: Item
+    shown: Shown
+    figures: tuple[Cell, ...]
+    grade: int | None
+    can_undo: bool
+    event_id: str
+    tau_sim: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationDeletion:
+    """An evaluation that is about to go, and what goes with it."""
+
+    evaluation: Evaluation
+    cost: DeletionCost
+
+
+@blueprint.get("/")
+def index() -> Response:
+    """Show the form and the study's evaluations."""
+    return _index(Asked(), ())
+
+
+@blueprint.post("/")
+def upload() -> Response:
+    """Score the chosen files and keep them, or say what stands in the way."""
+    asked = uploads.typed()
+    try:
+        settings = uploads.settings(asked)
+        files = uploads.files(settings.kind)
+        with WaitingRows() as rows:
+            scored = evaluation_files.score(settings, files, rows)
+            with access.writing() as (session, rater):
+                before = {one.evaluation.id for one in evaluations.overviews(session, rater.study)}
+                stored = evaluations.store(session, rater.study, scored, rows, access.now())
+                session.commit()
+    except ImportRefused as refused:
+        told = list(dict.fromkeys(map(message, refused.problems)))
+        return _index(asked, tuple(told[:20]), 422)
+    except (NotUploaded, EmbedderUnusable) as wrong:
+        return _index(asked, (str(wrong),), 422)
+    again = {"again": 1} if stored in before else {}
+    return _to(url_for("evaluations.show", evaluation_id=stored, **again))  # type: ignore[arg-type]
+
+
+@blueprint.get("/<evaluation_id>")
+def show(evaluation_id: str) -> str:
+    """Show the summary of one evaluation."""
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        page = evaluations.page(session, found, Show.ALL, 1)
+        number = item_rating.number(session, found)
+        standings = item_rating.standings(session, found)
+    context = _page(found, page, number, standings)
+    return render_template("evaluations/page.html", **htmx.names(context))
+
+
+@blueprint.post("/<evaluation_id>/raters")
+def open_to_raters(evaluation_id: str) -> Response:
+    """Let raters judge the items, or no longer."""
+    form = checked(OpenForm)
+    with access.writing() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        is_open = form.open.data == "1"
+        item_rating.open_to_raters(session, rater.study, found, access.now(), is_open=is_open)
+        session.commit()
+    return _to(url_for("evaluations.show", evaluation_id=evaluation_id, _anchor="raters"))
+
+
+@blueprint.get("/<evaluation_id>/items")
+def items(evaluation_id: str) -> Response:
+    """Show one page of the items, all or those asked for."""
+    wanted = request.args.get("show", Show.ALL)
+    chosen = Show(wanted) if wanted in list(Show) else Show.ALL
+    number = request.args.get("page", 1, type=int)
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        page = evaluations.page(session, found, chosen, number)
+    kind = Kind(found.kind)
+    cells = tuple(evaluation_figures.item_cells(kind, line.result)[:3] for line in page.lines)
+    context = ItemsPage(
+        evaluation=found,
+        kind=kind,
+        title=_title(kind),
+        page=page,
+        columns=tuple(cell.label for cell in cells[0]) if cells else (),
+        cells=cells,
+        shows={
+            Show.ALL: gettext("All"),
+            Show.FAILED: _failed_words(kind),
+            Show.DISAGREEMENTS: gettext("Machine and people disagree"),
+            Show.JUDGED: gettext("Judged by people"),
+        },
+    )
+    return htmx.respond("evaluations/items.html", "evaluations/_items.html", context)
+
+
+@blueprint.get("/<evaluation_id>/items/<int:position>")
+def item(evaluation_id: str, position: int) -> Response:
+    """Show one item, to be read and judged."""
+    return _item(evaluation_id, position)
+
+
+@blueprint.post("/<evaluation_id>/items/<int:position>/judgment")
+def judge(evaluation_id: str, position: int) -> Response:
+    """Store a word on one part of the item."""
+    form = checked(PartForm)
+    with access.writing() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        part = form.part.data or ""
+        item_judgments.judge(session, rater, found, position, part, form.said, clicks.event())
+        session.commit()
+    if htmx.wants_part():
+        return _item(evaluation_id, position)
+    anchor = "grade" if part == GRADE else f"part-{part}"
+    return _to(_address(evaluation_id, position, anchor))
+
+
+@blueprint.post("/<evaluation_id>/items/<int:position>/undo")
+def undo(evaluation_id: str, position: int) -> Response:
+    """Take back the rater's latest change in the evaluation and show where it was."""
+    with access.writing() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        where = item_judgments.undo(session, rater, found, clicks.event())
+        session.commit()
+    where = position if where is None else where
+    return _item(evaluation_id, where) if htmx.wants_part() else _to(_address(evaluation_id, where))
+
+
+@blueprint.get("/<evaluation_id>/scores.json")
+def as_json(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as JSON."""
+    return _file(evaluation_id, "json", "application/json")
+
+
+@blueprint.get("/<evaluation_id>/scores.csv")
+def as_csv(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as CSV."""
+    return _file(evaluation_id, "csv", "text/csv; charset=utf-8")
+
+
+@blueprint.get("/<evaluation_id>/report.md")
+def as_markdown(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as Markdown."""
+    return _report(evaluation_id, "markdown", "md", "text/markdown; charset=utf-8")
+
+
+@blueprint.get("/<evaluation_id>/report.tex")
+def as_latex(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as LaTeX."""
+    return _report(evaluation_id, "latex", "tex", "text/x-tex; charset=utf-8")
+
+
+@blueprint.get("/<evaluation_id>/delete")
+def ask_to_delete(evaluation_id: str) -> str:
+    """Say what goes with an evaluation and what stays."""
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        context = EvaluationDeletion(found, evaluations.deletion_cost(session, found))
+    return render_template("evaluations/delete.html", **htmx.names(context))
+
+
+@blueprint.post("/<evaluation_id>/delete")
+def delete(evaluation_id: str) -> Response:
+    """Delete an evaluation with its items and what people said of them."""
+    with access.writing() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        evaluations.remove(session, rater.study, found, access.now())
+        session.commit()
+    return _to(url_for("evaluations.index"))
+
+
+def _index(asked: Asked, refusals: tuple[str, ...], status: int = 200) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.overviews(session, rater.study)
+    context = EvaluationList(
+        evaluations=found,
+        titles={kind: _title(kind) for kind in Kind},
+        asked=asked,
+        endpoint_model=uploads.endpoint_model(),
+        most_rows=MOST_ROWS,
+        refusals=refusals,
+    )
+    return htmx.respond("evaluations/index.html", "evaluations/_upload.html", context, status)
+
+
+def _page(
+    found: Evaluation, page: Page, number: int, standings: tuple[RaterStanding, ...]
+) -> EvaluationPage:
+    kind = Kind(found.kind)
+    return EvaluationPage(
+        evaluation=found,
+        kind=kind,
+        title=_title(kind),
+        figures=evaluation_figures.main_cells(kind, found.figures),
+        appendix=evaluation_figures.appendix_cells(kind, found.figures),
+        stated=score_reports.stated_settings(found.head.get("settings", {})),
+        rules=evaluation_figures.rules(kind),
+        measures=evaluation_figures.measures(kind),
+        reasons=evaluation_figures.reasons(),
+        advice=evaluation_figures.advice(kind),
+        strategies=tuple(_strategies(kind, found.head)),
+        failures=tuple(
+            (gettext(text).rstrip(":"), n)
+            for reason, text in evaluation_items.FAILURES.items()
+            if (n := found.head.get("reasons", {}).get(str(reason)))
+        ),
+        too_long=tuple(
+            (evaluation_figures.item_label(kind, name), n)
+            for name, n in sorted(found.head.get("too_long", {}).items())
+        ),
+        problems=tuple(message(_problem(stored)) for stored in found.problems),
+        page=page,
+        again="again" in request.args,
+        number=number,
+        standings=standings,
+    )
+
+
+def _strategies(kind: Kind, head: Mapping[str, Any]) -> Iterable[Strategy]:
+    """The means of every strategy side by side, those of rows that name none last."""
+    for name, means in sorted(head.get("strategies", {}).items(), key=lambda one: not one[0]):
+        yield Strategy(name, means["count"], evaluation_figures.item_cells(kind, means))
+
+
+def _item(evaluation_id: str, position: int) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        item = evaluations.item(session, found, rater, position)
+        can_undo = item_judgments.can_undo(session, rater, found)
+    kind = Kind(found.kind)
+    tau_sim = found.settings.get("tau_sim")
+    context = ItemPage(
+        evaluation=found,
+        kind=kind,
+        title=_title(kind),
+        item=item,
+        shown=evaluation_items.shown(kind, item),
+        figures=evaluation_figures.item_cells(kind, item.result),
+        grade=item.judged.get(GRADE),
+        can_undo=can_undo,
+        event_id=secrets.token_hex(16),
+        tau_sim=evaluation_figures.written(tau_sim, "ratio"),
+    )
+    return htmx.respond("evaluations/item.html", "evaluations/_item.html", context)
+
+
+def _file(evaluation_id: str, ending: str, media_type: str) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        results = evaluations.results(session, found)
+        if ending == "json":
+            pieces = score_files.json_file(found.head, results)
+        else:
+            pieces = score_files.csv_file(COLUMNS[Kind(found.kind)], results)
+        data = b"".join(pieces)
+    return _attached(found, data, ending, media_type)
+
+
+def _report(evaluation_id: str, file_format: str, ending: str, media_type: str) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        report = score_reports.report(found.kind, found.name, found.head, found.figures)
+    return _attached(found, score_reports.WRITERS[file_format](report), ending, media_type)
+
+
+def _attached(found: Evaluation, data: bytes, ending: str, media_type: str) -> Response:
+    response = Response(data, content_type=media_type)
+    name = f"{found.kind}-{found.id}.{ending}"
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+def _title(kind: Kind) -> str:
+    return gettext(EVALUATIONS[kind].title)
+
+
+def _failed_words(kind: Kind) -> str:
+    return {
+        Kind.ANSWERS: gettext("With unsupported claims"),
+        Kind.CHUNKS: gettext("No word in common"),
+        Kind.JSON: gettext("Failed outputs"),
+    }[kind]
+
+
+def _problem(stored: Mapping[str, Any]) -> Problem:
+    """Return a problem as it was before it was stored."""
+    return Problem(**{**stored, "severity": Severity(stored["severity"])})
+
+
+def _address(evaluation_id: str, position: int, anchor: str | None = None) -> str:
+    return url_for(
+        "evaluations.item", evaluation_id=evaluation_id, position=position, _anchor=anchor
+    )
+
+
+def _to(address: str) -> Response:
+    return redirect(address, 303)  # type: ignore[return-value]

@@ -1,0 +1,343 @@
+"""One item of an evaluation as its page shows it: what the machine made of each part, and why."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.i18n import gettext, mark
+from webapp.metrics.evaluations.answers import SentenceVerdict, Support
+from webapp.metrics.evaluations.chunks import ChunkScore
+from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore
+from webapp.metrics.evaluations.json_outputs import CLASSES, SchemaFailure
+from webapp.metrics.evaluations.soft_match import Coverage, Likeness
+from webapp.services.evaluations.evaluations import Item
+from webapp.services.evaluations.rows import MOST_PARTS, Kind, score_again
+from webapp.web.evaluations import figures
+from webapp.web.frame import formatting
+
+MOST_TEXT = 20_000
+MOST_WORDS = 150
+
+SUPPORTS = {
+    Support.SUPPORTED: ("good", mark("Supported")),
+    Support.NO_CITATION: ("bad", mark("No citation")),
+    Support.SEVERAL_CITATIONS: ("bad", mark("Several citations")),
+    Support.UNKNOWN_CONTEXT: ("bad", mark("Cites what is not among the contexts")),
+    Support.TOO_FAR: ("bad", mark("Unsupported: too far from the context")),
+    Support.NOT_MEASURED: ("open", mark("Not measured: no cosine")),
+    Support.DO_NOT_KNOW: ("calm", mark("Says “I don't know”")),
+    Support.DO_NOT_KNOW_CITED: ("bad", mark("Says “I don't know” and yet cites")),
+}
+"""What became of a sentence: its look, and in words."""
+
+FAILURES = {
+    SchemaFailure.NOT_JSON: mark("The output is no JSON at all."),
+    SchemaFailure.TRUNCATED: mark("The output was cut off before the object ended."),
+    SchemaFailure.CODE_FENCE: mark("The object stands in a code fence."),
+    SchemaFailure.EXTRA_TEXT: mark("There is text around the object."),
+    SchemaFailure.NOT_AN_OBJECT: mark("The output is JSON, but no object."),
+    SchemaFailure.MISSING_FIELD: mark("A field is missing:"),
+    SchemaFailure.WRONG_TYPE: mark("A field has the wrong type:"),
+}
+"""Why an output scores 0, in words; the last two name the field behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What may be judged: its name in the form, what the machine says, what the rater said."""
+
+    key: str
+    passed: bool | None
+    verdict: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a text; ``look`` is "common", "missed", "surplus" or empty."""
+
+    text: str
+    look: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceShown:
+    """One sentence of an answer beside the contexts it cites, by id (none: not there)."""
+
+    said: Said
+    text: str
+    look: str
+    support: str
+    cosine: str
+    contexts: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkShown:
+    """One chunk, its words in common with the expected answer marked."""
+
+    said: Said
+    segments: tuple[Segment, ...]
+    n_common: int
+    n_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a field; ``look`` as in a segment, ``pair`` its number where it has one."""
+
+    text: str
+    look: str = ""
+    pair: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldShown:
+    """One field of a JSON answer: points earned of those it can earn, why, both sides."""
+
+    said: Said
+    label: str
+    score: str
+    points: str
+    weight: str
+    why: str
+    expected: tuple[Entry, ...]
+    given: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One item: what was asked and expected, and its parts, of which one kind is filled.
+
+    ``n_hidden`` parts are not shown; ``failure`` says why an output is unusable.
+    """
+
+    question: str
+    expected: tuple[Segment, ...]
+    sentences: tuple[SentenceShown, ...] = ()
+    chunks: tuple[ChunkShown, ...] = ()
+    fields: tuple[FieldShown, ...] = ()
+    surplus: tuple[str, ...] = ()
+    n_surplus: int = 0
+    n_hidden: int = 0
+    failure: str = ""
+    output: str = ""
+    strategy: str = ""
+
+
+def shown(kind: Kind, item: Item) -> Shown:
+    """Return everything that the page of an item says of it."""
+    score, verdicts = score_again(kind, item.row, item.parts)
+    if isinstance(score, ChunkScore):
+        return _chunks(item, score)
+    if isinstance(score, JsonScore):
+        return _json(item, score)
+    return _answer(item, verdicts)
+
+
+def _said(item: Item, number: int) -> Said:
+    part = item.parts[number]
+    return Said(part["key"], part["passed"], item.judged.get(part["key"]))
+
+
+def _answer(item: Item, verdicts: Sequence[SentenceVerdict]) -> Shown:
+    contexts: Mapping[str, str] = item.row["contexts"]
+    found = tuple(
+        SentenceShown(
+            said=_said(item, number),
+            text=cut(verdict.sentence.text),
+            look=SUPPORTS[verdict.support][0],
+            support=gettext(SUPPORTS[verdict.support][1]),
+            cosine=""
+            if verdict.cosine is None
+            else formatting.figure(verdict.cosine, "coefficient"),
+            contexts=tuple(
+                (name, cut(contexts[name]) if name in contexts else None)
+                for name in dict.fromkeys(verdict.sentence.citations)
+            ),
+        )
+        for number, verdict in enumerate(verdicts[:MOST_PARTS])
+    )
+    gold = item.row["gold"]
+    return Shown(
+        question=item.row["question"],
+        expected=() if gold is None else (Segment(cut(gold)),),
+        sentences=found,
+        n_hidden=max(0, len(verdicts) - MOST_PARTS),
+    )
+
+
+def _chunks(item: Item, score: ChunkScore) -> Shown:
+    texts = score.row.retrieved_chunks
+    found = tuple(
+        ChunkShown(
+            said=_said(item, number),
+            segments=tuple(_marked(cut(text), {"common": score.common})),
+            n_common=len(score.chunk_words[number]),
+            n_words=len(set(text.split())),
+        )
+        for number, text in enumerate(texts[:MOST_PARTS])
+    )
+    looks = {"common": score.common, "missed": score.missed}
+    return Shown(
+        question=score.row.question,
+        expected=tuple(_marked(cut(score.row.expected_answer), looks)),
+        chunks=found,
+        surplus=tuple(sorted(score.surplus)[:MOST_WORDS]),
+        n_surplus=len(score.surplus),
+        n_hidden=max(0, len(texts) - MOST_PARTS),
+        strategy=score.row.strategy or "",
+    )
+
+
+def _json(item: Item, score: JsonScore) -> Shown:
+    failure = ""
+    if score.reason is not None:
+        failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
+    return Shown(
+        question=score.question.question,
+        expected=(),
+        fields=tuple(_field(item, score, number) for number in range(len(item.parts))),
+        failure=failure,
+        output=cut(score.question.output or ""),
+    )
+
+
+def _field(item: Item, score: JsonScore, number: int) -> FieldShown:
+    said = _said(item, number)
+    name, earned = said.key, float(item.parts[number]["score"])
+    expected, given = score.question.expected, score.output.fields or {}
+    if name == "grounding":
+        sides = _paths(score)
+    elif (pairs := _coverage(score, name)) is not None:
+        sides = _paired(pairs, expected.get(name), given.get(name))
+    else:
+        sides = (_lines(expected.get(name)), _lines(given.get(name)))
+    return FieldShown(
+        said=said,
+        label=figures.item_label(Kind.JSON, name),
+        score=formatting.figure(earned),
+        points=formatting.number(round(float(100 * WEIGHTS[name]) * earned, 2)),
+        weight=figures.weight(name),
+        why=_why(score, name),
+        expected=sides[0],
+        given=sides[1],
+    )
+
+
+def _coverage(score: JsonScore, name: str) -> Coverage | None:
+    return {"detailed_description": score.descriptions, "predicted_questions": score.questions}.get(
+        name
+    )
+
+
+def _why(score: JsonScore, name: str) -> str:
+    """Why a field earned what it earned, in a sentence."""
+    if not score.schema_ok:
+        return gettext("The output failed, so every field has 0.")
+    if name in CLASSES:
+        return _why_alike(score.classes[name])
+    if (pairs := _coverage(score, name)) is not None:
+        return gettext(
+            "%(pairs)s pairs; %(expected)s expected, %(given)s given and looked at, "
+            "%(ignored)s beyond the limit.",
+            pairs=len(pairs.pairs),
+            expected=pairs.n_expected,
+            given=pairs.n_given,
+            ignored=pairs.n_ignored,
+        )
+    if name == "original_evidence" and score.evidence is not None:
+        return gettext(
+            "%(hits)s of %(wanted)s keywords found (8 earn all), %(length)s characters "
+            "(40 earn all): %(words)s",
+            hits=len(score.evidence.hits),
+            wanted=len(score.evidence.keywords),
+            length=score.evidence.length,
+            words=", ".join(score.evidence.hits) or "-",
+        )
+    ok = sum(reference.ok for reference in score.references)
+    return gettext(
+        "%(ok)s of %(n)s references lead back to the contexts.", ok=ok, n=len(score.references)
+    )
+
+
+def _why_alike(found: Likeness) -> str:
+    if found.contained:
+        return gettext("One text contains the other.")
+    alike = formatting.figure(float(found.jaccard))
+    if found.matches:
+        return gettext("Jaccard of character pairs %(value)s, at least 0.72.", value=alike)
+    return gettext("Jaccard of character pairs %(value)s, below 0.72.", value=alike)
+
+
+def _paired(
+    pairs: Coverage, expected: object, given: object
+) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """Both lists, paired items with the number of their pair."""
+    numbers = {pair.expected: n for n, pair in enumerate(pairs.pairs, 1)}
+    others = {pair.given: n for n, pair in enumerate(pairs.pairs, 1)}
+    left = expected if isinstance(expected, list) else []
+    right = given if isinstance(given, list) else []
+    return (
+        tuple(_entry(text, numbers.get(i), "missed") for i, text in enumerate(left)),
+        tuple(
+            _entry(text, others.get(i), "surplus" if i < pairs.n_given else "ignored")
+            for i, text in enumerate(right)
+        ),
+    )
+
+
+def _entry(text: object, pair: int | None, otherwise: str) -> Entry:
+    return Entry(cut(plain(text)), "common" if pair else otherwise, pair)
+
+
+def _paths(score: JsonScore) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """The files of the contexts, and every reference with what was found of it."""
+    files = tuple(Entry(cut(context.source_path)) for context in score.question.contexts)
+    found = []
+    for one in score.references:
+        file = cut(one.file or "-")
+        if one.ok:
+            found.append(Entry(f"{file}: “{cut(one.anchor or '')}”", "common"))
+        elif not one.file_known:
+            words = gettext("%(file)s: the file is none of the contexts'", file=file)
+            found.append(Entry(words, "surplus"))
+        else:
+            found.append(Entry(gettext("%(file)s: no anchor found", file=file), "surplus"))
+    return files, tuple(found)
+
+
+def _lines(value: object) -> tuple[Entry, ...]:
+    if value is None:
+        return ()
+    return tuple(Entry(cut(plain(one))) for one in (value if isinstance(value, list) else [value]))
+
+
+def plain(value: object) -> str:
+    """Return a value of a JSON answer as a text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> Iterator[Segment]:
+    """The text in pieces: words that have a look, and what stands between them."""
+    waiting = ""
+    for piece in re.split(r"(\s+)", text):
+        look = next((name for name, words in looks.items() if piece in words), "")
+        if not look:
+            waiting += piece
+            continue
+        if waiting:
+            yield Segment(waiting)
+        waiting = ""
+        yield Segment(piece, look)
+    if waiting:
+        yield Segment(waiting)
+
+
+def cut(text: Any) -> str:
+    """Return a text as long as a page can bear."""
+    words = str(text)
+    return words if len(words) <= MOST_TEXT else words[:MOST_TEXT] + "…"

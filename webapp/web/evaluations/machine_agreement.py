@@ -1,0 +1,166 @@
+"""People beside machines: how well the figures of an evaluation predict what people say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, render_template, request
+
+from webapp.db.models import Evaluation
+from webapp.i18n import gettext
+from webapp.metrics.agreement import machine_agreement as binary
+from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_KAPPA
+from webapp.metrics.agreement.machine_agreement import BinaryAgreement, NoShare
+from webapp.metrics.evaluations import rank_correlation as ranks
+from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
+from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
+from webapp.services.evaluations import evaluations, item_rating, machine_agreement
+from webapp.services.evaluations.item_rating import RaterStanding
+from webapp.services.evaluations.machine_agreement import Report
+from webapp.services.evaluations.rows import HEADLINES, Kind
+from webapp.web.evaluations import figures as evaluation_figures
+from webapp.web.frame import access, formatting, htmx
+from webapp.web.rating.figures import Reason
+
+blueprint = Blueprint("machine_agreement", __name__, url_prefix="/evaluations")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One figure in words, its interval, and the name of the reason where it has no value."""
+
+    value: str
+    bounds: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The figures of binary verdicts on some parts: the table, and what follows from it."""
+
+    name: str
+    table: BinaryAgreement
+    agreed: Number
+    kappa: Number
+    precision: Number
+    recall: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """How one automatic figure orders the graded items."""
+
+    name: str
+    n: int
+    spearman: Number
+    kendall: Number
+
+
+@dataclass(frozen=True, slots=True)
+class PeoplePage:
+    """Machine against people, verdicts and grades; ``headline`` is what grades are put beside.
+
+    ``chosen`` is the one of ``raters`` whose word alone counts, ``None`` for all of them.
+    """
+
+    evaluation: Evaluation
+    kind: Kind
+    title: str
+    report: Report
+    overall: Told
+    fields: tuple[Told, ...]
+    figures: tuple[Ordered, ...]
+    headline: str
+    reasons: tuple[Reason, ...]
+    raters: tuple[RaterStanding, ...]
+    chosen: int | None
+
+
+@blueprint.get("/<evaluation_id>/people")
+def show(evaluation_id: str) -> str:
+    """Show how well each automatic figure predicts the human one."""
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        raters = item_rating.standings(session, found)
+        chosen = _chosen(raters)
+        report = machine_agreement.report(session, found, rater_id=chosen)
+    kind = Kind(found.kind)
+    context = PeoplePage(
+        evaluation=found,
+        kind=kind,
+        title=gettext(EVALUATIONS[kind].title),
+        report=report,
+        overall=_told(gettext("All"), report.overall),
+        fields=tuple(
+            _told(evaluation_figures.item_label(kind, name), one)
+            for name, one in report.fields.items()
+        ),
+        figures=tuple(_ordered(kind, name, one) for name, one in report.figures.items()),
+        headline=" / ".join(evaluation_figures.item_label(kind, name) for name in HEADLINES[kind]),
+        reasons=_reasons(),
+        raters=raters,
+        chosen=chosen,
+    )
+    return render_template("evaluations/people.html", **htmx.names(context))
+
+
+@blueprint.get("/<evaluation_id>/people.json")
+def as_json(evaluation_id: str) -> Response:
+    """Return the numbers of the page as JSON."""
+    from flask import jsonify
+
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        chosen = _chosen(item_rating.standings(session, found))
+        report = machine_agreement.report(session, found, rater_id=chosen)
+    return jsonify(machine_agreement.document(report))
+
+
+def _chosen(raters: Iterable[RaterStanding]) -> int | None:
+    """Return the rater that the address names, if they judged here; else ``None``: all."""
+    wanted = request.args.get("rater", type=int)
+    return next((one.rater_id for one in raters if one.rater_id == wanted), None)
+
+
+def _told(name: str, found: BinaryAgreement) -> Told:
+    kappa = found.kappa
+    value = Number(
+        _written(kappa.value), _bounds(kappa.lower, kappa.upper), str(kappa.why_undefined or "")
+    )
+    agreed = Number(formatting.figure(found.agreed))
+    return Told(name, found, agreed, value, _share(found.precision), _share(found.recall))
+
+
+def _share(found: float | NoShare) -> Number:
+    if isinstance(found, NoShare):
+        return Number(formatting.UNDEFINED, why=str(found))
+    return Number(formatting.figure(found))
+
+
+def _ordered(kind: Kind, name: str, found: RankCorrelation) -> Ordered:
+    why = str(found.why_undefined or "")
+
+    def number(one: Correlation) -> Number:
+        return Number(_written(one.value), _bounds(one.lower, one.upper), why)
+
+    label = evaluation_figures.item_label(kind, name)
+    return Ordered(label, found.n, number(found.spearman), number(found.kendall))
+
+
+def _written(value: float | None) -> str:
+    """Return a coefficient, which may be negative, with two decimals."""
+    if value is None:
+        return formatting.UNDEFINED
+    return formatting.figure(round(value, 2) + 0.0, "coefficient").replace("-", "−")
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return gettext("%(low)s to %(high)s", low=_written(low), high=_written(high))
+
+
+def _reasons() -> tuple[Reason, ...]:
+    told = [*binary.EXPLANATIONS.items(), *ranks.EXPLANATIONS.items(), *NO_KAPPA.items()]
+    return tuple(Reason(str(name), gettext(text)) for name, text in told)

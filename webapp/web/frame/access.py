@@ -1,0 +1,439 @@
+"""Who may ask, and who is asking.
+
+While no password was set and no invitation made, everybody at this very machine is the owner
+or whom the owner chose, and no other machine is answered. From then on everybody signs in
+(see docs/decisions/0008). Of the requests that change anything only those count that our own
+pages made (``Sec-Fetch-Site``, else ``Origin``), of links those that our pages or nobody's led to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from flask import Flask, Request, Response, current_app, g, request
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import NotFound
+
+from webapp.db import deadlines
+from webapp.db.models import Participant, Rater
+from webapp.records import Who
+from webapp.services.people import sign_in
+from webapp.services.phase_3 import participants
+from webapp.services.study import studies
+from webapp.web.frame import badges, hosts, htmx
+from webapp.web.frame.doors import Door
+from webapp.web.frame.rooms import door
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from sqlalchemy.orm import Session
+
+    from webapp.db.drivers import Driver
+    from webapp.db.engine import Database
+    from webapp.db.models import Study
+
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+FORWARDING = (
+    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
+    *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
+)
+"""What proxies say of themselves, as the server names it."""
+RATER = "Relevansi-Rater"
+"""The header by which page and server tell each other whose page and whose click it is."""
+FACELESS = {"static", "health.healthz"}
+"""What answers without asking the database who is there."""
+CLICKS = {"judgments.judge", "rate.judge"}
+"""What, sent a form, asks by itself, in ``judging``: until then a stranger is there."""
+YEAR = 365 * 24 * 3600
+POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+WITH_PICTURES = POLICY.replace("data:", "data: https:")
+HEADERS = (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"))
+"""What stands on every answer of any kind, beside its policy."""
+OF_PAGES = (
+    ("X-Frame-Options", "DENY"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+)
+"""What stands beside it on all that a browser can open or embed, which it cannot with a part."""
+
+
+class FromElsewhere(Exception):
+    """Another site's page made this request."""
+
+
+class OpenedElsewhere(Exception):
+    """A page that would store something was opened by another site's link, or only to look."""
+
+
+class NotFromHere(Exception):
+    """The request did not come straight from this machine, and nobody can sign in yet."""
+
+
+class NotSignedIn(Exception):
+    """Nobody is known to be asking, or the one who was has been let out."""
+
+
+class NotYours(Exception):
+    """The address is the owner's, and a rater is asking."""
+
+
+class NotTakingPart(Exception):
+    """The address is a participant's, and somebody else is asking."""
+
+
+class AnotherRater(Exception):
+    """The click was made by somebody else than who is at work in this browser now."""
+
+
+class Visitor(NamedTuple):
+    """Who makes a request. ``who`` is null for a stranger and for a participant.
+
+    ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
+    ``is_shut_out``: no other machine is answered yet, and this is one. ``key`` is what the
+    browser keeps somebody's things apart by: empty for a stranger, ``None`` where nobody asked.
+    """
+
+    who: Who | None = None
+    is_owner: bool = False
+    is_local: bool = False
+    is_shut_out: bool = False
+    participant_id: int | None = None
+    key: str | None = None
+
+
+STRANGER = Visitor()
+
+
+@dataclass(slots=True)
+class OpenHouse:
+    """Whether nobody signs in, as the last request found it: read where no database is asked."""
+
+    is_open: bool = False
+
+
+def guard(app: Flask) -> None:
+    """Check every request of `app` and set the headers of every answer."""
+    with app.extensions["database"].asking() as driver:
+        is_open = sign_in.asker(driver, None, now()).is_open_house
+    app.extensions["open house"] = OpenHouse(is_open)
+    app.before_request(_check)
+    app.after_request(_set_headers)
+    answer = _with_headers(hosts.refuse_others(app.wsgi_app))
+    app.wsgi_app = answer  # type: ignore[assignment,method-assign]
+
+
+def database() -> Database:
+    """Return the database in use."""
+    found: Database = current_app.extensions["database"]
+    return found
+
+
+def visitor() -> Visitor:
+    """Return who makes this request; a stranger where nobody was asked."""
+    found: Visitor = g.get("visitor", STRANGER)
+    return found
+
+
+@contextmanager
+def reading() -> Iterator[tuple[Session, Rater]]:
+    """Yield a session for reading and the rater who asks."""
+    with database().reading() as session:
+        yield session, rater(session)
+
+
+@contextmanager
+def writing() -> Iterator[tuple[Session, Rater]]:
+    """Yield a session whose user commits, and the rater who asks."""
+    _need_our_page()
+    with database().writing() as session:
+        yield session, rater(session)
+
+
+@contextmanager
+def reading_for() -> Iterator[tuple[Session, Who]]:
+    """Yield a session for reading and who asks, of whom nothing more is read."""
+    who = _known(visitor())
+    with database().reading() as session:
+        yield session, who
+
+
+@contextmanager
+def judging() -> Iterator[tuple[Driver, Who]]:
+    """Yield the driver, whose user commits, and who asks, for what every click waits for.
+
+    Who that is, and whether they may, is found out here: in one transaction, and not while
+    another click is at work.
+    """
+    is_open = False
+    try:
+        with database().judging() as driver:
+            is_open = True
+            yield driver, _known(_meet(driver))
+    except Exception:
+        if not is_open:
+            _know_again()
+        raise
+
+
+def rater(session: Session) -> Rater:
+    """Return who asks; raises ``NotSignedIn`` for a stranger."""
+    found = session.get(Rater, _known(visitor()).id)
+    if found is None:
+        raise NotSignedIn
+    return found
+
+
+@contextmanager
+def reading_participant() -> Iterator[tuple[Session, Participant]]:
+    """Yield a session for reading and the participant who asks."""
+    with database().reading() as session:
+        yield session, participant(session)
+
+
+@contextmanager
+def writing_participant() -> Iterator[tuple[Session, Participant]]:
+    """Yield a session whose user commits, and the participant who asks."""
+    _need_our_page()
+    with database().writing() as session:
+        yield session, participant(session)
+
+
+def participant(session: Session) -> Participant:
+    """Return the participant who asks; raises ``NotTakingPart`` for everybody else."""
+    known = visitor().participant_id
+    found = None if known is None else session.get(Participant, known)
+    if found is None:
+        raise NotTakingPart
+    return found
+
+
+def study(session: Session) -> Study:
+    """Return the study that pages are about, for those who ask without being known."""
+    return studies.open_or_make(session, now())
+
+
+def now() -> datetime:
+    """Return the server's time."""
+    return datetime.now(UTC)
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether `host` (a name or an address, with or without port) is this machine.
+
+    >>> is_loopback("localhost:8000"), is_loopback("[::1]:80"), is_loopback("example.org")
+    (True, True, False)
+    """
+    try:
+        name = urlsplit(f"//{host or ''}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def is_from_here() -> bool:
+    """Whether the request came straight from this machine, by its name, through no proxy."""
+    return is_straight(request.environ, request.host)
+
+
+def is_straight(environ: Mapping[str, str], host: str) -> bool:
+    """Whether a request for `host` came straight from this machine, by the server's `environ`."""
+    address = environ.get("REMOTE_ADDR")
+    straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
+    is_forwarded = any(map(environ.__contains__, FORWARDING))
+    return straight and is_loopback(host) and not is_forwarded
+
+
+def source() -> str:
+    """Return the machine that asks, to count its failures: an address, or a whole /64.
+
+    Behind a proxy on this machine it is the last address the proxy adds, the only one that
+    the asker cannot make up.
+    """
+    address = request.remote_addr or ""
+    forwarded = request.headers.get("X-Forwarded-For", "")
+    if forwarded and is_loopback(f"[{address}]" if ":" in address else address):
+        address = forwarded.rpartition(",")[2].strip()
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def origin() -> str:
+    """Return what stands for the machine that asks beside what participants do.
+
+    Without this server's secret nobody can tell which address it is.
+    """
+    secret = str(current_app.secret_key).encode()
+    return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def _with_headers(answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer` with the headers of every answer, added last, and one deadline a request."""
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        ours = HEADERS if htmx.asks_for_part(environ) else (*HEADERS, *OF_PAGES)
+
+        def start_with_headers(status: str, own: list[tuple[str, str]], error: Any = None) -> Any:
+            return start(status, [*own, *ours], error)
+
+        with deadlines.shared():
+            return answer(environ, start_with_headers)
+
+    return answered
+
+
+def _set_headers(response: Response) -> Response:
+    """Give an answer what depends on it: its caching, its policy, whose it is."""
+    headers, asking = response.headers, visitor()
+    headers["Cache-Control"] = _caching()
+    headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
+    if asking.key:
+        headers.add(RATER, asking.key)
+    if badges.scheme() == "https":
+        headers["Strict-Transport-Security"] = f"max-age={YEAR}"
+    return response
+
+
+def _check() -> None:
+    asked = _asked()
+    if asked.endpoint in FACELESS:
+        return
+    if asked.method == "POST" and asked.endpoint in CLICKS:
+        return
+    with database().asking() as driver:
+        _meet(driver)
+
+
+def _asked() -> Request:
+    """Return the request itself, which need not be looked for whenever it is asked something."""
+    found: Request = request._get_current_object()  # type: ignore[attr-defined]
+    return found
+
+
+def _meet(driver: Driver) -> Visitor:
+    """Return who asks; turn away whoever may not."""
+    asked, asking = _asked(), _visitor(driver)
+    g.visitor = asking
+    if asked.method not in SAFE_METHODS and not _is_from_our_pages(asked):
+        raise FromElsewhere
+    if asking.key and asked.headers.get(RATER, asking.key) != asking.key:
+        raise AnotherRater
+    wanted = door(asked.endpoint)
+    if wanted != Door.ANYBODY:
+        _admit(asking, wanted)
+    if "\x00" in asked.path:  # nothing is called so, and PostgreSQL cannot even be asked
+        raise NotFound
+    return asking
+
+
+def _known(asking: Visitor) -> Who:
+    if asking.who is None:
+        raise NotSignedIn
+    return asking.who
+
+
+def _admit(asking: Visitor, wanted: Door) -> None:
+    if asking.is_shut_out:
+        raise NotFromHere
+    if wanted == Door.PARTICIPANTS:
+        if asking.participant_id is None:
+            raise NotTakingPart
+        return
+    if asking.participant_id is not None:
+        raise NotYours
+    if asking.who is None:
+        raise NotSignedIn
+    if wanted == Door.OWNER and not asking.is_owner:
+        raise NotYours
+
+
+def _know_again() -> None:
+    """Find out who asks, if that can be read: the page that tells of an outage is theirs too."""
+    with suppress(SQLAlchemyError), database().asking() as driver:
+        g.visitor = _visitor(driver)
+
+
+def _visitor(driver: Driver) -> Visitor:
+    badge, taking_part = badges.carried(), badges.of_participant()
+    if taking_part is not None:
+        with database().reading() as session:
+            current = studies.current(session)
+            assert current is not None
+            known = participants.recognise(session, current, taking_part, now())
+            if known is None:
+                return Visitor(key="")
+            key = _key(current.id, current.created_at, "participant", known.id)
+            return Visitor(participant_id=known.id, key=key)
+    asker = sign_in.asker(driver, badge, now())
+    current_app.extensions["open house"].is_open = asker.is_open_house
+    if asker.is_open_house and not is_from_here():
+        return Visitor(is_shut_out=True, key="")
+    if asker.rater_id is None:
+        return Visitor(key="")
+    return Visitor(
+        Who(asker.rater_id, asker.study_id),
+        is_owner=asker.is_owner,
+        is_local=asker.is_open_house,
+        key=_key(asker.study_id, asker.study_made_at, "rater", asker.rater_id),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
+    """Return a name that is one person's in one study, wherever its database moves."""
+    made = study_made_at.astimezone(UTC).isoformat()
+    said = f"{study_id}/{made}/{kind}/{number}"
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def _is_from_our_pages(asked: Request) -> bool:
+    """Whether one of our pages, or no browser at all, made the request."""
+    site = asked.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in {"same-origin", "none"}
+    origin = asked.headers.get("Origin")
+    return origin is None or origin == f"{badges.scheme()}://{asked.host}"
+
+
+def _need_our_page() -> None:
+    """Raise ``OpenedElsewhere`` for a link that stores something unless our page led to it.
+
+    A person who types the address or opens a bookmark counts too; a browser that only looks
+    ahead, or asks for the headers alone, does not.
+    """
+    asked = _asked()
+    if asked.method not in SAFE_METHODS:  # held against the same rule already
+        return
+    looks_ahead = "prefetch" in asked.headers.get("Sec-Purpose", "")
+    if looks_ahead or asked.method != "GET" or not _is_from_our_pages(asked):
+        raise OpenedElsewhere
+    # Over plain http browsers send no Sec-Fetch-Site, but do name the page before this one.
+    page_before = asked.headers.get("Referer")
+    says_site = "Sec-Fetch-Site" in asked.headers
+    if page_before is not None and not says_site and urlsplit(page_before).netloc != asked.host:
+        raise OpenedElsewhere
+
+
+def _caching() -> str:
+    if request.endpoint != "static":
+        return "no-store"
+    # An address with a version in it never changes what it holds.
+    return f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"

@@ -1,0 +1,220 @@
+"""What a browser carries between requests: a signed cookie that says who signed in.
+
+Scripts cannot read it, other sites cannot use it to change anything, and over https it
+travels over https only. It is worth nothing once the database no longer agrees.
+
+A browser in which the owner signed in carries another one for the page of signing in: it opens
+nothing, but the wrong passwords of others do not count against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from flask import Flask, Request, Response, current_app, g, request, session, url_for
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
+from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
+from werkzeug.http import parse_cookie
+
+from webapp.services.people.sign_in import Badge
+from webapp.services.phase_3 import participants
+
+LIFETIME = timedelta(days=30)
+KNOWN_FOR = timedelta(days=400)
+"""How long a browser is known in which the owner signed in: as long as browsers keep a cookie."""
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Flask's signed cookie, marked Secure where the browser came by https.
+
+    What signs it is kept, by its secret: Flask makes it anew for every request.
+    """
+
+    def __init__(self) -> None:
+        self._signing: dict[Any, URLSafeTimedSerializer] = {}
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        found = self._signing.get(app.secret_key)
+        if found is None:
+            made = super().get_signing_serializer(app)
+            assert made is not None
+            found = self._signing[app.secret_key] = made
+        return found
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
+        """Return what the browser carries, if we signed it and not too long ago.
+
+        A signature may be of a later time than now: the clock was put back since. Flask's own
+        way takes such a one for outdated, and would sign everybody out.
+        """
+        return self.session_class(self.signed(app, request.cookies))
+
+    def signed(self, app: Flask, cookies: Mapping[str, str]) -> dict[str, Any] | None:
+        """Return what our cookie among `cookies` says, if we signed it and not too long ago."""
+        value = cookies.get(self.get_cookie_name(app))
+        signing = self.get_signing_serializer(app)
+        if value is None or signing is None:
+            return None
+        try:
+            said, signed_at = _opened(signing, value)
+        except BadSignature:
+            return None
+        is_fresh = time.time() - signed_at <= app.permanent_session_lifetime.total_seconds()
+        return said if is_fresh else None
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Let the browser carry what is new; an answer that rests on the old says so."""
+        if session.modified:
+            super().save_session(app, session, response)
+            if g.get("is_to_be_known"):
+                self._make_known(app, response)
+        elif session.accessed:
+            response.headers.add("Vary", "Cookie")
+
+    def _make_known(self, app: Flask, response: Response) -> None:
+        response.set_cookie(
+            known_name(app),
+            _knowing(app).dumps(_name()),
+            expires=datetime.now(UTC) + KNOWN_FOR,
+            path=url_for("sign_in.show"),
+            secure=self.get_cookie_secure(app),
+            httponly=True,
+            samesite="Lax",
+        )
+
+    def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
+        return scheme() == "https"
+
+
+@lru_cache(maxsize=1024)
+def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], float]:
+    """Return what a cookie says and when it was signed (Unix time); ``BadSignature`` if not by us.
+
+    The same cookie comes with every click, and says the same.
+    """
+    said, signed_at = signing.loads(cookie, return_timestamp=True)
+    return said, signed_at.timestamp()
+
+
+def set_up(app: Flask, database_url: str) -> None:
+    """Give `app` its cookie, named after its database: ports of one host share cookies."""
+    app.config.update(
+        SESSION_COOKIE_NAME=f"relevansi-{hashlib.sha256(database_url.encode()).hexdigest()[:8]}",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_REFRESH_EACH_REQUEST=False,
+        PERMANENT_SESSION_LIFETIME=LIFETIME,
+    )
+    app.session_interface = _Sessions()
+
+
+def scheme() -> str:
+    """Return how the browser came, "https" or "http".
+
+    A proxy's word is enough here: who lies about it only makes their own cookie stricter.
+    """
+    stated = request.headers.get("X-Forwarded-Proto", "").strip().lower()
+    return "https" if stated == "https" else request.scheme
+
+
+def carried() -> Badge | None:
+    """Return the badge that came with the request; ``None`` without a genuine one."""
+    try:
+        return Badge(**session["badge"], sign_in=sign_in())
+    except (KeyError, TypeError):  # none, or one of another version
+        return None
+
+
+def is_owner(app: Flask, environ: Mapping[str, str]) -> bool:
+    """Whether a request brings a badge that was once given for the owner's password.
+
+    Only its signature is checked: the password may have changed since.
+    """
+    badge = _signed(app, environ).get("badge", {})
+    return bool(badge.get("seal")) and badge.get("invitation_id") is None
+
+
+def is_signed_in(app: Flask, environ: Mapping[str, str]) -> bool:
+    """Whether a request brings any badge of ours; only its signature is checked."""
+    return not _signed(app, environ).keys().isdisjoint(("badge", "participant"))
+
+
+def _signed(app: Flask, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the browser carries, from the headers of a request alone."""
+    sessions = app.session_interface
+    assert isinstance(sessions, _Sessions)
+    return sessions.signed(app, parse_cookie(environ.get("HTTP_COOKIE", ""))) or {}
+
+
+def give(badge: Badge) -> None:
+    """Let the browser carry `badge`, and nothing that it carried before."""
+    _give("badge", asdict(badge))
+
+
+def of_participant() -> participants.Badge | None:
+    """Return the badge of somebody who takes part in phase 3; ``None`` without one."""
+    try:
+        return participants.Badge(**session["participant"], sign_in=sign_in())
+    except (KeyError, TypeError):
+        return None
+
+
+def give_participant(badge: participants.Badge) -> None:
+    """Let the browser carry a participant's badge, and nothing that it carried before.
+
+    Else whoever is handed the owner's telephone to take part would be the owner too.
+    """
+    _give("participant", asdict(badge))
+
+
+def sign_in() -> str:
+    """Return the name of the time of signing in that came with the request, empty without one."""
+    named = session.get("sign_in")
+    return named if isinstance(named, str) else ""
+
+
+def make_known() -> None:
+    """Know this browser again when the owner signs in next, beside the badge it is given."""
+    g.is_to_be_known = True
+
+
+def known_browser() -> str | None:
+    """Return the name of the browser if the owner signed in there before, else ``None``."""
+    try:
+        return str(_knowing(current_app).loads(request.cookies[known_name(current_app)]))
+    except (KeyError, BadSignature):
+        return None
+
+
+def known_name(app: Flask) -> str:
+    """Return the name of the cookie by which a browser is known again."""
+    return f"{app.config['SESSION_COOKIE_NAME']}-known"
+
+
+def take_back() -> None:
+    """Let the browser carry nothing any more."""
+    session.clear()
+
+
+def _give(name: str, badge: dict[str, Any]) -> None:
+    session.clear()
+    # Apart from the badge: a server of the version before takes none with a word it lacks.
+    del badge["sign_in"]
+    session[name], session["sign_in"] = badge, _name()
+    session.permanent = True
+
+
+def _name() -> str:
+    return secrets.token_urlsafe(12)
+
+
+def _knowing(app: Flask) -> URLSafeSerializer:
+    assert app.secret_key is not None
+    return URLSafeSerializer(app.secret_key, salt="known-browser")

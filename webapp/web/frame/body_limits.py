@@ -1,0 +1,51 @@
+"""How much of a request is read, decided by its headers before any of its body is read.
+
+The server asks before it takes a long body in, and the application before it reads a form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from webapp.web.frame import access, badges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flask import Flask
+
+FILES = "multipart/form-data"
+
+
+class BodyLimits(NamedTuple):
+    """The largest body in bytes, and the most fields of a form in it."""
+
+    body: int
+    fields: int
+
+
+OF_STRANGERS = BodyLimits(64 * 2**10, 100)
+"""A password, a consent or a language takes a hundredth of it."""
+OF_KNOWN = BodyLimits(512 * 2**10, 10_000)
+"""The longest text is an answer of 200,000 characters, the most fields are those of an import."""
+
+
+def limits(app: Flask, environ: Mapping[str, str]) -> BodyLimits:
+    """Return the limits of a request: the upload limit is for files that the owner sends.
+
+    The owner is known by the signed cookie or, as long as nobody signs in, by coming straight
+    from this machine. No database is asked: what is read may still be refused.
+    """
+    largest = app.config["MAX_CONTENT_LENGTH"]
+    if _is_owner(app, environ):
+        is_upload = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() == FILES
+        body = largest if is_upload else OF_KNOWN.body
+        return BodyLimits(min(body, largest), OF_KNOWN.fields)
+    found = OF_KNOWN if badges.is_signed_in(app, environ) else OF_STRANGERS
+    return found._replace(body=min(found.body, largest))
+
+
+def _is_owner(app: Flask, environ: Mapping[str, str]) -> bool:
+    is_open_house = app.extensions["open house"].is_open
+    at_home = is_open_house and access.is_straight(environ, environ.get("HTTP_HOST", ""))
+    return at_home or badges.is_owner(app, environ)

@@ -1,0 +1,79 @@
+"""The reader's language: what they chose, else what their browser prefers, else Indonesian."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Flask, Response, redirect, request, url_for
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.exceptions import BadRequest
+from werkzeug.http import parse_accept_header
+
+from webapp import i18n
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+blueprint = Blueprint("language", __name__)
+
+COOKIE = "language"
+YEAR = 365 * 24 * 3600
+
+
+def speak(app: Flask) -> None:
+    """Put the reader's language in force for the length of every request."""
+    app.before_request(_begin)
+    app.wsgi_app = _apart(app.wsgi_app)  # type: ignore[assignment,method-assign]
+
+
+def chosen() -> str:
+    """Return the language to answer in."""
+    cookies = request.cookies
+    if COOKIE in cookies and cookies[COOKIE] in i18n.LANGUAGES:
+        return cookies[COOKIE]
+    return _preferred(request.headers.get("Accept-Language"))
+
+
+def _preferred(languages: str | None) -> str:
+    """Return the one of our languages that a browser prefers."""
+    accepted = parse_accept_header(languages, LanguageAccept)
+    return accepted.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
+
+
+@blueprint.route("/language", methods=["GET", "POST"])
+def switch() -> Response:
+    """Set the language and go back to where the reader was."""
+    wanted = request.values.get("to", "")
+    if wanted not in i18n.LANGUAGES:
+        raise BadRequest
+    response = redirect(back(), 303)
+    response.set_cookie(COOKIE, wanted, max_age=YEAR, httponly=True, samesite="Lax")
+    return response  # type: ignore[return-value]
+
+
+def back() -> str:
+    """Return the page the reader came from, if it is one of ours, else the first page."""
+    try:
+        came_from = urlsplit(request.referrer or "")
+    except ValueError:  # no address at all
+        return url_for("home.show")
+    if came_from.netloc != request.host or not came_from.path.startswith("/"):
+        return url_for("home.show")
+    path = "/" + came_from.path.lstrip("/\\")  # "//host" would lead away from here
+    return f"{path}?{came_from.query}" if came_from.query else path
+
+
+def _begin() -> None:
+    i18n.speak(chosen())
+
+
+def _apart(answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer` in a context of its own: what was put in force ends with the request."""
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        return copy_context().run(answer, environ, start)
+
+    return answered

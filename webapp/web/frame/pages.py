@@ -1,0 +1,22 @@
+"""The pages of the frame, and who may open them."""
+
+from __future__ import annotations
+
+from webapp.web.frame import health, language, ratios, shell
+from webapp.web.frame.doors import Door
+from webapp.web.frame.rooms import Pages
+
+PAGES = Pages(
+    blueprints=(
+        health.blueprint,
+        shell.blueprint,
+        language.blueprint,
+        ratios.blueprint,
+    ),
+    doors={
+        "health": Door.ANYBODY,
+        "language": Door.ANYBODY,
+        "ratios": Door.ANYBODY,
+        "shell": Door.ANYBODY,
+    },
+)

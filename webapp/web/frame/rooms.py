@@ -1,0 +1,49 @@
+"""Every page of the app: what the frame has itself, and what each room brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from flask import Blueprint
+
+from webapp import rooms
+from webapp.web.frame.doors import Door
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What a room brings: its blueprints, and the door of each of them or of one endpoint."""
+
+    blueprints: tuple[Blueprint, ...]
+    doors: Mapping[str, Door]
+
+
+def every() -> Iterator[Pages]:
+    """Yield the pages of the frame and of every room."""
+    from webapp.web.frame import pages  # the views of the frame ask for doors themselves
+
+    yield pages.PAGES
+    for module in rooms.contributions("web", "pages"):
+        yield module.PAGES
+
+
+@cache
+def doors() -> dict[str, Door]:
+    """Return the doors of all pages, by blueprint or endpoint."""
+    return {"static": Door.ANYBODY} | {
+        name: door for pages in every() for name, door in pages.doors.items()
+    }
+
+
+def stated(endpoint: str) -> Door | None:
+    """Return the door of an endpoint, its own or its blueprint's; ``None`` if there is none."""
+    return doors().get(endpoint) or doors().get(endpoint.partition(".")[0])
+
+
+def door(endpoint: str | None) -> Door:
+    """Return the door of an endpoint; where nothing is, there is nothing to close."""
+    if endpoint is None:
+        return Door.ANYBODY
+    return stated(endpoint) or Door.OWNER

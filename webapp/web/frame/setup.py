@@ -1,0 +1,110 @@
+"""The pages put into an application: database, blueprints, templates, errors, headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask
+from flask.logging import default_handler
+from jinja2 import StrictUndefined
+from markupsafe import Markup
+from werkzeug.routing import IntegerConverter, Map
+
+from webapp import labels
+from webapp.db.engine import Database
+from webapp.i18n import gettext, ngettext
+from webapp.printable import LogLineFormatter, printable
+from webapp.services.study import studies
+from webapp.web.frame import (
+    access,
+    background,
+    badges,
+    body_limits,
+    compression,
+    errors,
+    formatting,
+    language,
+    markdown,
+    ratios,
+    rooms,
+    site,
+)
+from webapp.web.frame.requests import Request
+
+LARGEST_NUMBER = 2**31 - 1
+LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
+
+
+class Application(Flask):
+    """Flask, without what every request would do over and over."""
+
+    request_class = Request
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `func`: no view of ours is a coroutine, so that none is looked at for it."""
+        return func
+
+
+class _StoredNumber(IntegerConverter):
+    """A whole number that every database can look for; where a larger one stands is nothing."""
+
+    def __init__(self, url_map: Map) -> None:
+        super().__init__(url_map, max=LARGEST_NUMBER)
+
+
+def join(app: Flask, database_url: str) -> None:
+    """Make `app` answer with every page, on the database at `database_url`."""
+    app.extensions["database"] = _opened(database_url)
+    language.speak(app)
+    ratios.write(app)
+    badges.set_up(app, database_url)
+    access.guard(app)
+    app.extensions["largest body"] = lambda environ: body_limits.limits(app, environ).body
+    app.after_request(compression.compress)
+    errors.explain(app)
+    default_handler.setFormatter(LogLineFormatter(LOG_LINE))
+    _set_up_templates(app)
+    app.url_map.converters["int"] = _StoredNumber
+    for pages in rooms.every():
+        for blueprint in pages.blueprints:
+            app.register_blueprint(blueprint)
+    background.set_up(app)
+
+
+def _opened(database_url: str) -> Database:
+    """Return the database, ready, with the study that pages are about."""
+    database = Database(database_url)
+    database.prepare()
+    with database.writing() as session:
+        studies.open_or_make(session, access.now())
+        session.commit()
+    return database
+
+
+def _plain(value: object) -> object:
+    """Return what a template is to print: text without control characters or reordering marks."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value)
+    return value
+
+
+def _set_up_templates(app: Flask) -> None:
+    """Give templates our words, our way to write values, and no tolerance for missing ones."""
+    environment = app.jinja_env
+    environment.undefined = StrictUndefined
+    environment.finalize = _plain
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.globals.update(
+        _=gettext, ngettext=ngettext, site=site.site, static=site.static_address
+    )
+    for name in (
+        *("figure", "number", "rupiah", "price", "full_price"),
+        *("size", "distance", "moment", "p_value"),
+    ):
+        environment.filters[name] = getattr(formatting, name)
+    for name in ("line", "link", "picture", "render", "is_long", "intro"):
+        environment.filters[name] = getattr(markdown, name)
+    for name in ("method", "category", "field", "judgment"):
+        environment.filters[name] = getattr(labels, name)
+    environment.filters["translated"] = gettext

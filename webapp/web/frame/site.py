@@ -1,0 +1,111 @@
+"""What stands around every page: names, languages, the database in use, where files lie."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from flask import current_app, request, url_for
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp import notation
+from webapp.i18n import LANGUAGES, language
+from webapp.services.study import studies
+from webapp.web.frame import access, ratios
+from webapp.web.frame.access import NotSignedIn, NotTakingPart
+
+LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The frame of a page; the names are empty for a stranger.
+
+    ``is_owner`` opens the owner's sections, ``is_local`` says that nobody signs in here.
+    ``participant`` is the pseudonym of somebody who takes part in phase 3, ``key`` whose things
+    the browser keeps (see ``access.Visitor``). ``has_items`` says that raters have items of
+    evaluations to judge. ``ratios`` is how ratios are written, ``ways`` what one looks like in
+    each way.
+    """
+
+    study: str
+    rater: str
+    is_owner: bool
+    is_local: bool
+    language: str
+    languages: dict[str, str]
+    database: str
+    version: str
+    section: str
+    participant: str
+    key: str | None
+    has_items: bool
+    ratios: str
+    ways: dict[str, str]
+
+
+def site() -> Site:
+    """Return the frame of the page that is being rendered."""
+    study, rater, has_items = _names()
+    return Site(
+        study=study,
+        rater=rater,
+        is_owner=access.visitor().is_owner,
+        is_local=access.visitor().is_local,
+        language=language(),
+        languages={code: LANGUAGE_NAMES[code] for code in LANGUAGES},
+        database=access.database().description,
+        version=_version(),
+        section=request.blueprint or "",
+        participant=_participant(),
+        key=access.visitor().key,
+        has_items=has_items,
+        ratios=notation.ratios(),
+        ways=ratios.examples(),
+    )
+
+
+def static_address(name: str) -> str:
+    """Return where the static file `name` is, with its content's hash: cached for good."""
+    folder = current_app.static_folder
+    assert folder is not None
+    path = Path(folder, name)
+    changed = path.stat().st_mtime_ns if path.is_file() else 0
+    return url_for("static", filename=name, v=_digest(path, changed))
+
+
+def _names() -> tuple[str, str, bool]:
+    """Return what the study and the rater are called; nothing when the database is away.
+
+    Last whether raters have items of evaluations to judge.
+    """
+    try:
+        with access.reading() as (session, rater):
+            has_items = studies.has_items(session, rater.study)
+            return rater.study.name, rater.name, has_items
+    except (SQLAlchemyError, NotSignedIn):
+        return "", "", False
+
+
+def _participant() -> str:
+    try:
+        with access.reading_participant() as (_, participant):
+            return participant.pseudonym
+    except (SQLAlchemyError, NotTakingPart):
+        return ""
+
+
+@cache
+def _digest(path: Path, changed: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:10] if changed else "missing"
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("relevansi")
+    except PackageNotFoundError:
+        return ""

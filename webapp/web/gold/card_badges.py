@@ -1,0 +1,162 @@
+"""The badges beside the cards of both rating pages: what the constraints came to on each.
+
+They stand below their cards and are no part of them: a verdict does not move a badge, so the
+answer to a verdict holds none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask import url_for
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Rater
+from webapp.metrics.gold.constraint_rules import Outcome
+from webapp.metrics.gold.constraints import Expected
+from webapp.services.gold import card_badges
+from webapp.services.gold.card_badges import CheckedAnswer
+from webapp.services.gold.listed_cards import CheckedCard
+from webapp.services.rating.blind_page import BlindPage
+from webapp.services.rating.pages import RatingPage
+from webapp.web.frame import access
+from webapp.web.gold import constraint_cards, constraint_figures
+from webapp.web.gold.constraint_cards import CardShown, DecisionWords, Mistake
+from webapp.web.gold.constraint_figures import QuestionLine
+
+
+@dataclass(frozen=True, slots=True)
+class CardBadges:
+    """The badges below the card with this number on the page, and where it is decided on.
+
+    ``key`` names the card to a blind task and is empty on a run's page; ``likely`` is the
+    constraint that would be overridden first.
+    """
+
+    number: int
+    card: CardShown
+    address: str
+    key: str
+    likely: str
+    mistake: Mistake | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a question of a run came to; ``unseen`` cards are listed and not in its text."""
+
+    line: QuestionLine
+    threshold: str
+    expected_data: bool
+    unseen: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Badges:
+    """The badges on a rating page by number of the card, which `question` is shown there.
+
+    ``checked`` is there only on a run's page, and only where a gold question asks about it.
+    ``changed`` are the numbers that a decision changed.
+    """
+
+    question: str
+    cards: Mapping[int, CardBadges]
+    checked: Checked | None
+    words: DecisionWords
+    changed: tuple[int, ...] = ()
+    mistake: Mistake | None = None
+
+
+def on_answer(
+    page: RatingPage, *, clicked: int | None = None, mistake: Mistake | None = None
+) -> Badges | None:
+    """Return the badges of a run's page; ``None`` where its questions have no gold at all."""
+    if not page.has_gold:
+        return None
+    with access.reading() as (session, rater):
+        answer = card_badges.of_answer(session, rater.study, page.run_id, page.query_id)
+    repeats = {shown.rank: shown.repeats for shown in page.cards}
+    return Badges(
+        question=str(page.query_id),
+        cards={} if answer is None else _by_rank(page, answer, clicked, mistake),
+        checked=None if answer is None else _checked(page, answer),
+        words=constraint_cards.words(),
+        changed=() if clicked is None else (clicked, *repeats.get(clicked, ())),
+        mistake=mistake,
+    )
+
+
+def on_task(
+    session: Session,
+    rater: Rater,
+    page: BlindPage,
+    *,
+    clicked: str | None = None,
+    mistake: Mistake | None = None,
+) -> Badges | None:
+    """Return the badges of a blind rater's page; ``None`` while the study shows none."""
+    if not rater.study.badges_while_blind:
+        return None
+    found = card_badges.of_task(session, rater, page.task_id)
+    address = url_for("card_decisions.decide_blind", task_id=page.task_id)
+    cards = {
+        one.position: _card(
+            one.position, found[one.key], address, one.key, mistake if one.key == clicked else None
+        )
+        for one in page.cards
+        if one.key in found and _says_anything(found[one.key])
+    }
+    return Badges(
+        question=page.task_id,
+        cards=cards,
+        checked=None,
+        words=constraint_cards.words(),
+        changed=tuple(number for number, card in cards.items() if card.key == clicked),
+        mistake=mistake,
+    )
+
+
+def _by_rank(
+    page: RatingPage, answer: CheckedAnswer, clicked: int | None, mistake: Mistake | None
+) -> dict[int, CardBadges]:
+    where = {"run_id": page.run_id, "query_id": page.query_id}
+    found = {}
+    for rank, card in answer.by_rank.items():
+        if _says_anything(card):
+            address = url_for("card_decisions.decide", rank=rank, **where)  # type: ignore[arg-type]
+            found[rank] = _card(rank, card, address, "", mistake if rank == clicked else None)
+    return found
+
+
+def _says_anything(card: CheckedCard) -> bool:
+    """Whether there is anything to show: a question may ask nothing of its cards."""
+    asks = any(check.outcome is not Outcome.NA for check in card.evaluation.checks)
+    return asks or card.evaluation.pending or bool(card.steps)
+
+
+def _card(
+    number: int, checked: CheckedCard, address: str, key: str, mistake: Mistake | None
+) -> CardBadges:
+    shown = constraint_cards.card_shown(number, checked)
+    doubtful = [badge for badge in shown.badges if badge.outcome in {"fail", "missing"}]
+    likely = next((badge.name for badge in (*doubtful, *shown.badges)), "")
+    return CardBadges(
+        number=number,
+        card=shown,
+        address=address,
+        key=key,
+        likely=mistake.subject if mistake else likely,
+        mistake=mistake,
+    )
+
+
+def _checked(page: RatingPage, answer: CheckedAnswer) -> Checked:
+    return Checked(
+        line=constraint_figures.line(answer.evaluation),
+        threshold=constraint_figures.threshold(answer.threshold),
+        expected_data=answer.evaluation.question.expected is Expected.HAS_DATA,
+        unseen=len(answer.cards) - len(answer.by_rank),
+        address=url_for("constraints.question", run_id=page.run_id, query_id=page.query_id),
+    )

@@ -1,0 +1,136 @@
+"""A card with its badges, and the forms that decide on them, as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from webapp.exporters.gold.manual_input import CARD
+from webapp.i18n import gettext
+from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS
+from webapp.notation import four
+from webapp.services.gold.card_decisions import (
+    MOST_REASON,
+    Decision,
+    DecisionReasonMissing,
+    Step,
+    UnfitDecision,
+)
+from webapp.services.gold.listed_cards import CheckedCard, ShownCard
+from webapp.web.frame.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm
+from webapp.web.gold import constraint_words
+from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """One constraint on one card: its outcome as sign and word, and what led to it."""
+
+    name: str
+    label: str
+    outcome: str
+    sign: str
+    word: str
+    rule: str
+    value: str
+    full_value: str
+    why: str
+    distance: str
+    step: Step | None
+
+
+@dataclass(frozen=True, slots=True)
+class CardShown:
+    """One card with its badges; ``badges`` leave out what is neither asked nor decided."""
+
+    number: int
+    index: int
+    shown: ShownCard
+    cpr: str
+    passed: bool | None
+    pending: bool
+    verdict: Step | None
+    badges: tuple[Badge, ...]
+    not_asked: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What keeps a decision on a card from being stored, and what was typed."""
+
+    index: int
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionWords:
+    """The words of the forms that decide: constraints and outcomes by name, and a limit."""
+
+    subjects: Mapping[str, str]
+    signs: Mapping[str, str]
+    outcomes: Mapping[str, str]
+    most_reason: int
+
+
+def words() -> DecisionWords:
+    """Return the words of the forms in the reader's language."""
+    return DecisionWords(
+        subjects={name: gettext(label) for name, label in CONSTRAINT_LABELS.items()},
+        signs={str(outcome): sign for outcome, sign in SIGNS.items()},
+        outcomes={str(outcome): gettext(word) for outcome, word in OUTCOMES.items()},
+        most_reason=MOST_REASON,
+    )
+
+
+def refused(
+    form: DecisionForm, session: Session, decide: Callable[[Decision], None], card: int = 0
+) -> Mistake | None:
+    """Return what keeps a form's decision from being stored; ``None`` once it was committed."""
+    subject = form.subject.data or CARD
+    try:
+        decide(Decision(card, subject, form.outcome.data or None, form.reason.data or ""))
+    except DecisionReasonMissing:
+        session.rollback()
+        return Mistake(card, subject, gettext(REQUIRED))
+    except UnfitDecision as error:
+        raise UnusableForm({"outcome": gettext(UNUSABLE)}) from error
+    session.commit()
+    return None
+
+
+def card_shown(index: int, checked: CheckedCard) -> CardShown:
+    """Return the card that is counted `index` from 0 with its badges."""
+    stands, card = checked.stands, checked.evaluation
+    badges = tuple(
+        Badge(
+            name=check.constraint,
+            label=gettext(CONSTRAINT_LABELS[check.constraint]),
+            outcome=str(check.outcome),
+            sign=SIGNS[check.outcome],
+            word=gettext(OUTCOMES[check.outcome]),
+            rule=constraint_words.rule_words(check.constraint, check.rule),
+            value=constraint_words.value_words(check),
+            full_value=constraint_words.full_value(check),
+            why=constraint_words.why(check),
+            distance=constraint_words.distance(check),
+            step=stands.get(check.constraint),
+        )
+        for check in card.checks
+    )
+    asked = tuple(badge for badge in badges if badge.rule or badge.step)
+    return CardShown(
+        number=index + 1,
+        index=index,
+        shown=checked.shown,
+        cpr=four(card.cpr),
+        passed=card.passed,
+        pending=card.pending,
+        verdict=stands.get(CARD),
+        badges=asked,
+        not_asked=tuple(badge.label for badge in badges if badge not in asked),
+        steps=checked.steps[::-1],
+    )

@@ -1,0 +1,129 @@
+"""The figures of a run under its gold questions, as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from webapp.i18n import gettext
+from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
+from webapp.metrics.gold.constraints import (
+    Confusion,
+    ConstraintReport,
+    QueryEvaluation,
+    figures_per_constraint,
+    headline_figures,
+)
+from webapp.notation import four
+from webapp.web.frame import formatting
+
+CELLS = (Confusion.TP, Confusion.FN, Confusion.FP, Confusion.TN)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureLine:
+    """One figure of the run: what it is called, its value, and over how many it is."""
+
+    name: str
+    label: str
+    value: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """One cell of the confusion matrix with the numbers of its questions."""
+
+    name: str
+    questions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryLine:
+    """One category with its figures."""
+
+    name: str
+    questions: int
+    successful: int
+    success_rate: str
+    cards: int
+    mean_cpr: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLine:
+    """One question in the list of the run's page."""
+
+    query_id: int
+    question: str
+    category: str
+    expected: str
+    cards: int
+    pending: int
+    mean_cpr: str
+    is_success: bool
+    confusion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What moves with every decision: the figures and the matrix of the run."""
+
+    figures: tuple[FigureLine, ...]
+    matrix: Mapping[str, MatrixCell]
+    pca: tuple[FigureLine, ...]
+
+
+def summary(report: ConstraintReport) -> Summary:
+    """Return what moves with every decision: the figures and the matrix of the run."""
+    numbers = {
+        cell: tuple(q.question.query_id for q in report.queries if q.confusion is cell)
+        for cell in CELLS
+    }
+    return Summary(
+        figures=tuple(
+            FigureLine(name, gettext(CONSTRAINT_MEASURES[name].label), four(found.value), found.n)
+            for name, found in headline_figures(report).items()
+        ),
+        matrix={str(cell): MatrixCell(str(cell), held) for cell, held in numbers.items()},
+        pca=tuple(
+            FigureLine("pca", gettext(CONSTRAINT_LABELS[name]), four(found.value), found.n)
+            for name, found in figures_per_constraint(report).items()
+        ),
+    )
+
+
+def categories(report: ConstraintReport) -> tuple[CategoryLine, ...]:
+    """Return each category with its figures."""
+    return tuple(
+        CategoryLine(
+            name=name,
+            questions=part.n_queries,
+            successful=part.n_successful,
+            success_rate=four(part.success_rate),
+            cards=part.n_properties,
+            mean_cpr=four(part.mean_cpr),
+        )
+        for name, part in report.categories.items()
+    )
+
+
+def line(query: QueryEvaluation) -> QuestionLine:
+    """Return one question with what it came to."""
+    return QuestionLine(
+        query_id=query.question.query_id,
+        question=query.question.text,
+        category=query.question.category,
+        expected=str(query.question.expected),
+        cards=len(query.cards),
+        pending=query.n_pending,
+        mean_cpr=four(query.mean_cpr),
+        is_success=query.is_success,
+        confusion=str(query.confusion),
+    )
+
+
+def threshold(value: Fraction) -> str:
+    """Return the threshold T as pages write it."""
+    return formatting.number(float(value))

@@ -1,0 +1,165 @@
+"""Rules, values and outcomes of constraints in the reader's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from babel.numbers import format_decimal
+
+from webapp.i18n import gettext, language, mark
+from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS
+from webapp.metrics.gold.constraint_rules import (
+    Check,
+    Constraints,
+    Outcome,
+    Place,
+    Range,
+    Reason,
+    Rule,
+)
+from webapp.web.frame.formatting import BILLION, MILLION, number, rupiah, short_rupiah
+
+SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
+OUTCOMES = {
+    Outcome.PASS: mark("Pass"),
+    Outcome.FAIL: mark("Fail"),
+    Outcome.MISSING: mark("Missing"),
+    Outcome.NA: mark("Not asked"),
+}
+KINDS = {
+    "house": mark("house"),
+    "apartment": mark("apartment"),
+    "shophouse": mark("shophouse"),
+    "land": mark("land"),
+    "warehouse": mark("warehouse"),
+    "office": mark("office"),
+    "sale": mark("for sale"),
+    "rent": mark("for rent"),
+}
+REASONS = {
+    Reason.NOT_ON_CARD: mark("the card does not say"),
+    Reason.DIFFERENT: mark("something else"),
+    Reason.NO_KEYWORD: mark("none of these words"),
+    Reason.TOO_LOW: mark("too low"),
+    Reason.TOO_HIGH: mark("too high"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks of one thing, in words."""
+
+    label: str
+    rule: str
+
+
+def asked(constraints: Constraints) -> tuple[Asked, ...]:
+    """Return everything that a question asks, in the order of the constraints."""
+    rules = ((name, getattr(constraints, name)) for name in CONSTRAINT_LABELS)
+    return tuple(
+        Asked(gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
+        for name, rule in rules
+        if rule is not None
+    )
+
+
+def rule_words(name: str, rule: Rule | None) -> str:
+    """Return what is asked in words; empty where nothing is."""
+    if rule is None:
+        return ""
+    if isinstance(rule, str):
+        return _kind(rule)
+    return _place(rule) if isinstance(rule, Place) else _range(name, rule)
+
+
+def value_words(check: Check) -> str:
+    """Return what the card says, in short; empty where it says nothing."""
+    if check.value is None:
+        return ""
+    if isinstance(check.value, str):
+        return check.value if check.constraint == "location" else _kind(check.value)
+    return amount(check.constraint, check.value)
+
+
+def full_value(check: Check) -> str:
+    """Return a price with every digit; empty for what is no price."""
+    is_price = check.constraint == "price" and isinstance(check.value, Fraction)
+    return rupiah(int(check.value or 0)) if is_price else ""
+
+
+def why(check: Check) -> str:
+    """Return what led to the outcome beyond value and rule; empty where they say it."""
+    if check.reason is Reason.BY_HAND:
+        said = gettext(OUTCOMES[check.automatic])
+        return gettext("by hand; without that: %(outcome)s", outcome=said)
+    if check.reason is Reason.KEYWORD:
+        return gettext("“%(word)s” is in it", word=check.keyword)
+    if check.reason in REASONS:
+        return gettext(REASONS[check.reason])
+    return ""
+
+
+def distance(check: Check) -> str:
+    """Return how far the card is from the place; empty where nobody knows."""
+    return "" if check.distance_km is None else gettext("%(km)s km away", km=_km(check.distance_km))
+
+
+def amount(name: str, value: Fraction) -> str:
+    """Return a number of what is called `name`; a price in short only where that is exact."""
+    if name != "price":
+        return number(float(value))
+    unit = BILLION if value >= BILLION else MILLION
+    is_short = value >= MILLION and (100 * value) % unit == 0
+    return short_rupiah(int(value)) if is_short else rupiah(round(value))
+
+
+def _kind(word: str) -> str:
+    known = KINDS.get(word.strip().lower())
+    return gettext(known) if known else word
+
+
+def _place(place: Place) -> str:
+    words = " / ".join(f"“{word}”" for word in place.keywords)
+    parts = [gettext("%(words)s in its place, name or address", words=words)] if words else []
+    if place.latitude is not None and place.longitude is not None:
+        near = gettext(
+            "within %(km)s km of %(lat)s, %(lng)s",
+            km=_km(place.radius_km),
+            lat=_degrees(place.latitude),
+            lng=_degrees(place.longitude),
+        )
+        parts.append(near)
+    return gettext("%(one)s, or %(other)s", one=parts[0], other=parts[1]) if parts[1:] else parts[0]
+
+
+def _range(name: str, bounds: Range) -> str:
+    low, high = bounds.minimum, bounds.maximum
+    parts = []
+    if bounds.exact is not None:
+        parts.append(gettext("exactly %(n)s", n=amount(name, bounds.exact)))
+    if low is not None and high is not None:
+        span = gettext("%(low)s to %(high)s", low=amount(name, low), high=amount(name, high))
+        parts.append(span)
+    elif low is not None:
+        parts.append(gettext("at least %(n)s", n=amount(name, low)))
+    elif high is not None:
+        parts.append(gettext("at most %(n)s", n=amount(name, high)))
+    if bounds.target is not None:
+        parts.append(gettext("about %(n)s", n=amount(name, bounds.target)))
+    said = ", ".join(parts)
+    if not bounds.tolerance:
+        return said
+    return gettext(
+        "%(bounds)s (± %(percent)s%%)",
+        bounds=said,
+        percent=number(float(bounds.tolerance * 100)),
+    )
+
+
+def _km(value: float) -> str:
+    return format_decimal(value, format="0.##", locale=language())
+
+
+def _degrees(value: float) -> str:
+    return f"{value:.4f}"

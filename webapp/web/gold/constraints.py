@@ -1,0 +1,257 @@
+"""A run checked against gold questions: figures and matrix, question by question, card by card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import (
+    Blueprint,
+    Response,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+
+from webapp.exporters.evaluations.score_documents import constraints_json
+from webapp.exporters.exports.measures import read_together
+from webapp.exporters.gold import constraint_tables
+from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
+from webapp.metrics.gold.constraints import Expected, Missing, Totals
+from webapp.metrics.judging.registry import Measure
+from webapp.services.gold import constraints, gold
+from webapp.services.gold.constraints import CheckedQuery, CheckedRun, NoGold
+from webapp.web.frame import access, htmx
+from webapp.web.frame.forms import DecisionForm, checked, chosen_file
+from webapp.web.gold import constraint_cards, constraint_figures, constraint_words
+from webapp.web.gold.constraint_cards import CardShown, DecisionWords, Mistake
+from webapp.web.gold.constraint_figures import CategoryLine, QuestionLine, Summary
+from webapp.web.gold.constraint_words import Asked
+
+blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
+OF_CONSTRAINTS = (
+    "any('constraints.json', 'constraints.csv', 'constraint_cards.csv', 'manual_input.json')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintsPage:
+    """A run under the gold questions in force; ``summary`` is ``None`` without any.
+
+    ``left_out`` says that MISSING is not counted; ``taken`` how many decisions of a file
+    were new, ``None`` where none was just taken in. ``comparable`` are the runs of its question
+    set, empty where it is the only one.
+    """
+
+    run: CheckedRun
+    summary: Summary | None
+    counts: Totals | None
+    threshold: str
+    left_out: bool
+    categories: tuple[CategoryLine, ...]
+    questions: tuple[QuestionLine, ...]
+    advice: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    remarks: tuple[str, ...]
+    n_decisions: int
+    comparable: tuple[str, ...]
+    taken: int | None
+    refusal: str = ""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPage:
+    """One gold question of a run with its cards, and the run's figures beside it."""
+
+    run: CheckedRun
+    line: QuestionLine
+    rules: tuple[Asked, ...]
+    is_manual: bool
+    expected_data: bool
+    threshold: str
+    cards: tuple[CardShown, ...]
+    summary: Summary
+    words: DecisionWords
+    before: int | None
+    after: int | None
+    can_decide: bool
+    measures: tuple[Measure, ...]
+    mistake: Mistake | None = None
+    clicked: int | None = None
+
+
+@blueprint.get("/<run_id>")
+def show(run_id: str) -> str:
+    """Show a run's figures, matrix, categories and questions."""
+    return _rendered(run_id)
+
+
+@blueprint.post("/<run_id>/gold")
+def attach(run_id: str) -> Response:
+    """Give the run's question set the gold questions of a file, as a new version."""
+    name, data = chosen_file()
+    with access.writing() as (session, rater):
+        run = constraints.checked_run(session, rater.study, run_id)
+        try:
+            gold.import_file(session, rater, run.question_set_id, name, data, access.now())
+        except ImportRefused as refused:
+            session.rollback()
+            return make_response(_rendered(run_id, refusal=_all(refused)), 422)
+        session.commit()
+    return _back(run_id)
+
+
+@blueprint.post("/<run_id>/manual-input")
+def take_in(run_id: str) -> Response:
+    """Take in the decisions of a manual_input.json."""
+    name, data = chosen_file()
+    with access.writing() as (session, rater):
+        try:
+            taken = constraints.import_manual(session, rater, run_id, name, data, access.now())
+        except ImportRefused as refused:
+            session.rollback()
+            return make_response(_rendered(run_id, refusal=_all(refused)), 422)
+        session.commit()
+    if taken.problems:
+        told = tuple(map(message, taken.problems))
+        return make_response(_rendered(run_id, problems=told, taken=taken.new))
+    return _back(run_id, taken=taken.new, _anchor="decisions")
+
+
+@blueprint.get(f"/<run_id>/<{OF_CONSTRAINTS}:name>")
+def download(run_id: str, name: str) -> Response:
+    """Return the evaluation, or the decisions by hand, as a file to take away."""
+    with access.reading() as (session, rater):
+        if name == "manual_input.json":
+            document = constraints.manual_document(session, rater.study, run_id, access.now())
+            return _attached(jsonify(document), name)
+        found = constraints.checked_run(session, rater.study, run_id, _missing())
+    if found.report is None:
+        raise NoGold(run_id)
+    if name == "constraints.json":
+        return jsonify(constraints_json(found.report))
+    written = constraint_tables.cards_csv if "cards" in name else constraint_tables.questions_csv
+    return _attached(Response(written(found.report), content_type="text/csv; charset=utf-8"), name)
+
+
+@blueprint.get("/<run_id>/<int:query_id>")
+def question(run_id: str, query_id: int) -> str:
+    """Show one question's cards, each with what its constraints came to."""
+    with access.reading() as (session, rater):
+        found = constraints.checked_query(session, rater.study, run_id, query_id, _missing())
+    return render_template("gold/constraints/question.html", **htmx.names(_question(found)))
+
+
+@blueprint.post("/<run_id>/<int:query_id>/<int:card>")
+def decide(run_id: str, query_id: int, card: int) -> Response:
+    """Override a constraint of a card for a reason, or pass or fail the whole card."""
+    form = checked(DecisionForm)
+    with access.writing() as (session, rater):
+        mistake = constraint_cards.refused(
+            form,
+            session,
+            lambda wanted: constraints.decide(
+                session, rater, run_id, query_id, wanted, access.now()
+            ),
+            card,
+        )
+    return _answer(run_id, query_id, card, mistake)
+
+
+@blueprint.post("/<run_id>/decisions/<int:step_id>/undo")
+def undo(run_id: str, step_id: int) -> Response:
+    """Undo a decision: what stood before it stands again."""
+    with access.writing() as (session, rater):
+        step = constraints.undo(session, rater, run_id, step_id, access.now())
+        session.commit()
+    return _answer(run_id, step.query_id, step.card)
+
+
+def _answer(run_id: str, query_id: int, card: int, mistake: Mistake | None = None) -> Response:
+    """Answer with the parts a decision changed, or send a browser without a script back."""
+    if mistake is None and not htmx.wants_part():
+        where = url_for(
+            "constraints.question", run_id=run_id, query_id=query_id, _anchor=f"card-{card + 1}"
+        )
+        return redirect(where, 303)  # type: ignore[return-value]
+    with access.reading() as (session, rater):
+        found = constraints.checked_query(session, rater.study, run_id, query_id)
+    page = _question(found, mistake, clicked=card)
+    status = 200 if mistake is None else 422
+    return htmx.respond(
+        "gold/constraints/question.html", "gold/constraints/_clicked.html", page, status
+    )
+
+
+def _rendered(
+    run_id: str, *, refusal: str = "", problems: tuple[str, ...] = (), taken: int | None = None
+) -> str:
+    with access.reading() as (session, rater):
+        found = constraints.checked_run(session, rater.study, run_id, _missing())
+        runs = gold.find_set(session, rater.study, found.question_set_id).runs
+    report = found.report
+    page = ConstraintsPage(
+        run=found,
+        summary=None if report is None else constraint_figures.summary(report),
+        counts=None if report is None else report.totals,
+        threshold="" if report is None else constraint_figures.threshold(report.threshold),
+        left_out=_missing() is Missing.LEFT_OUT,
+        categories=() if report is None else constraint_figures.categories(report),
+        questions=() if report is None else tuple(map(constraint_figures.line, report.queries)),
+        advice=tuple(read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE),
+        measures=tuple(CONSTRAINT_MEASURES.values()),
+        remarks=tuple(map(message, found.remarks)),
+        n_decisions=len(found.stands or ()),
+        comparable=tuple(run[0] for run in runs) if len(runs) > 1 else (),
+        taken=request.args.get("taken", type=int) if taken is None else taken,
+        refusal=refusal,
+        problems=problems,
+    )
+    return render_template("gold/constraints/page.html", **htmx.names(page))
+
+
+def _question(
+    found: CheckedQuery, mistake: Mistake | None = None, clicked: int | None = None
+) -> QuestionPage:
+    report, query = found.run.report, found.evaluation
+    assert report is not None
+    return QuestionPage(
+        run=found.run,
+        line=constraint_figures.line(query),
+        rules=constraint_words.asked(query.question.constraints),
+        is_manual=query.question.manual,
+        expected_data=query.question.expected is Expected.HAS_DATA,
+        threshold=constraint_figures.threshold(report.threshold),
+        cards=tuple(
+            constraint_cards.card_shown(index, card) for index, card in enumerate(found.cards)
+        ),
+        summary=constraint_figures.summary(report),
+        words=constraint_cards.words(),
+        before=found.before,
+        after=found.after,
+        can_decide=found.can_decide,
+        measures=tuple(CONSTRAINT_MEASURES.values()),
+        mistake=mistake,
+        clicked=clicked,
+    )
+
+
+def _missing() -> Missing:
+    return Missing.LEFT_OUT if request.args.get("missing") == "left-out" else Missing.COUNTED
+
+
+def _all(refused: ImportRefused) -> str:
+    return " ".join(map(message, refused.problems))
+
+
+def _back(run_id: str, **where: str | int) -> Response:
+    return redirect(url_for("constraints.show", run_id=run_id, **where), 303)  # type: ignore[arg-type, return-value]
+
+
+def _attached(response: Response, name: str) -> Response:
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response

@@ -1,0 +1,500 @@
+"""Gold questions as pages: each set with its versions, each question with a form and a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from flask import (
+    Blueprint,
+    Response,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from sqlalchemy.orm import Session
+from wtforms import Form, StringField
+
+from webapp.db.models import Rater
+from webapp.i18n import gettext
+from webapp.importers.gold.known_places import KnownPlace
+from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS
+from webapp.metrics.gold.constraints import ConfusionMatrix, Expected, GoldQuestion
+from webapp.services.gold import constraints, editing, gold
+from webapp.services.gold.editing import GoldNumberTaken, Match, UnknownGoldQuestion
+from webapp.services.gold.gold import Gold, GoldSet, UnknownGoldVersion
+from webapp.web.frame import access, htmx
+from webapp.web.frame.formatting import number
+from webapp.web.frame.forms import UnusableForm, checked, chosen_file, line
+from webapp.web.gold import constraint_words, forms
+from webapp.web.gold import map as gold_map
+from webapp.web.gold.constraint_words import KINDS, Asked
+from webapp.web.gold.forms import GoldForm, Read
+from webapp.web.gold.map import SIZE, Frame
+
+blueprint = Blueprint("gold", __name__, url_prefix="/gold")
+
+NEW = 0
+"""The number in the address of a question that is yet to be made."""
+
+NEWEST = 3
+"""Runs of a set on which a threshold is tried out."""
+
+LISTED = 60
+"""Listings that a preview names; the others are counted."""
+
+
+class ThresholdForm(Form):
+    """The threshold T, as typed."""
+
+    threshold = StringField(filters=[line])
+
+
+class VersionForm(Form):
+    """The number of a version."""
+
+    version = StringField(filters=[line])
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSets:
+    """The study's question sets with how their gold questions stand."""
+
+    sets: tuple[GoldSet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldLine:
+    """One gold question in the list of its set."""
+
+    number: int
+    question: str
+    category: str
+    has_data: bool
+    is_manual: bool
+    rules: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunMet:
+    """What T makes of a run: its questions met, those met under the T in force, the matrix."""
+
+    id: str
+    search_method: str | None
+    llm: str | None
+    n_met: int
+    n_met_now: int
+    n_questions: int
+    matrix: ConfusionMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPage:
+    """The gold questions in force for a set; ``found`` is ``None`` where it has none.
+
+    ``threshold`` stands in the field, ``met`` is what it makes of the newest runs, ``in_force``
+    the saved one. ``wrong`` says that what was typed is no threshold.
+    """
+
+    set: GoldSet
+    found: Gold | None
+    threshold: str
+    in_force: str
+    met: tuple[RunMet, ...]
+    wrong: bool
+    lines: tuple[GoldLine, ...]
+    places: tuple[KnownPlace, ...]
+    new: int
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """Something on the map: where it is drawn, what it is called, whether it satisfies."""
+
+    x: str
+    y: str
+    name: str
+    satisfies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """The drawn map; ``circle`` is the point that is asked for, with its radius in pixels."""
+
+    frame: Frame
+    size: int
+    side: str
+    listings: tuple[Dot, ...]
+    places: tuple[Dot, ...]
+    circle: tuple[str, str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewLine:
+    """A listing that satisfies: what tells it, and whether the run gave it to this question."""
+
+    name: str
+    location: str
+    price: str
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Which listings of a run satisfy a question, and why the others do not."""
+
+    rules: tuple[Asked, ...]
+    n_listings: int
+    n_satisfying: int
+    n_answered: int
+    lines: tuple[PreviewLine, ...]
+    failing: Mapping[str, int]
+    map: Map | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionForm:
+    """One gold question being edited; ``number`` is ``NEW`` for one yet to be made."""
+
+    set: GoldSet
+    number: int
+    form: GoldForm
+    wrong: dict[str, str]
+    kinds: Mapping[str, str]
+    places: tuple[KnownPlace, ...]
+    preview: Preview
+    only_one: bool
+
+
+@blueprint.get("/")
+def index() -> str:
+    """List the study's question sets."""
+    with access.reading() as (session, rater):
+        page = GoldSets(tuple(gold.sets(session, rater.study)))
+    return render_template("gold/index.html", **htmx.names(page))
+
+
+@blueprint.get("/<int:set_id>")
+def show(set_id: int) -> Response:
+    """Show the gold questions in force for a set, with all versions.
+
+    With a threshold in the address: what it would make of the newest runs, nothing saved.
+    """
+    typed = request.args.get("threshold", "")[:20]
+    return htmx.respond("gold/page.html", "gold/_met.html", _gold_page(set_id, typed))
+
+
+@blueprint.get("/<int:set_id>/questions.json")
+def download(set_id: int) -> Response:
+    """Return a version as a gold file, the newest unless another is named."""
+    with access.reading() as (session, rater):
+        gold.find_set(session, rater.study, set_id)
+        wanted = request.args.get("version", type=int)
+        if wanted is None:
+            wanted = len(gold.versions(session, set_id))
+        found = gold.read(session, set_id, wanted)
+    response = jsonify(found.document)
+    response.headers.set("Content-Disposition", "attachment", filename="questions_v2.json")
+    return response
+
+
+@blueprint.post("/<int:set_id>/begin")
+def begin(set_id: int) -> Response:
+    """Begin with the set's own questions."""
+    with access.writing() as (session, rater):
+        editing.begin(session, rater, set_id, access.now())
+        session.commit()
+    return _back(set_id)
+
+
+@blueprint.post("/<int:set_id>/import")
+def take_in(set_id: int) -> Response:
+    """Take a gold file in as the newest version."""
+    return _take(set_id, gold.import_file)
+
+
+@blueprint.post("/<int:set_id>/places")
+def take_places(set_id: int) -> Response:
+    """Take the known places of a locations.json in."""
+    return _take(set_id, editing.take_places)
+
+
+@blueprint.post("/<int:set_id>/threshold")
+def set_threshold(set_id: int) -> Response:
+    """Set the threshold T."""
+    share = forms.read_share(checked(ThresholdForm).threshold.data or "")
+    if share is None:
+        raise UnusableForm({"threshold": gettext("T is a number from 0 to 1, for example 0.6.")})
+    with access.writing() as (session, rater):
+        editing.set_threshold(session, rater, set_id, share, access.now())
+        session.commit()
+    return _back(set_id)
+
+
+@blueprint.post("/<int:set_id>/restore")
+def restore(set_id: int) -> Response:
+    """Put an older version in force again."""
+    typed = checked(VersionForm).version.data or ""
+    if not typed.isdecimal() or len(typed) > 9:
+        raise UnknownGoldVersion(typed)
+    with access.writing() as (session, rater):
+        gold.restore(session, rater, set_id, int(typed), access.now())
+        session.commit()
+    return _back(set_id)
+
+
+@blueprint.get("/<int:set_id>/questions/<int:question_id>")
+def question(set_id: int, question_id: int) -> str:
+    """Show one gold question as a form."""
+    with access.reading() as (session, rater):
+        found = _in_force(session, rater, set_id)
+        asked = _question(found, question_id)
+        run = request.args.get("run") or editing.newest_run(session, set_id) or ""
+        form = forms.filled(asked, run)
+        page = _page(session, rater, set_id, question_id, form, Read(asked, {}))
+    return render_template("gold/question.html", **htmx.names(page))
+
+
+@blueprint.post("/<int:set_id>/questions/<int:question_id>")
+def edit(set_id: int, question_id: int) -> Response:
+    """Save the form as a new version; a map click, a place or a look only fills it."""
+    form = GoldForm(request.form)
+    looks = _fill(set_id, form) or form.action.data != "save"
+    with access.writing() as (session, rater):
+        found = _in_force(session, rater, set_id)
+        said = forms.read(form, _question(found, question_id))
+        if not looks and not said.wrong:
+            _save(session, rater, set_id, question_id, said)
+        if looks or said.wrong:
+            session.rollback()
+            page = _page(session, rater, set_id, question_id, form, said)
+            status = 200 if looks else 422
+            return htmx.respond("gold/question.html", "gold/_preview.html", page, status)
+        session.commit()
+    return _back(set_id, _anchor=f"question-{said.question.query_id}")
+
+
+@blueprint.post("/<int:set_id>/questions/<int:question_id>/remove")
+def remove(set_id: int, question_id: int) -> Response:
+    """Take a question out; the version before still has it."""
+    with access.writing() as (session, rater):
+        editing.remove(session, rater, set_id, question_id, access.now())
+        session.commit()
+    return _back(set_id)
+
+
+def _fill(set_id: int, form: GoldForm) -> bool:
+    """Fill the form from a click on the map or a known place; return whether one was made."""
+    frame = gold_map.read_frame(form.frame.data or "")
+    x, y = (request.form.get(f"map.{axis}", type=int) for axis in "xy")
+    if frame is not None and x is not None and y is not None and max(x, y) <= SIZE:
+        forms.set_point(form, *frame.point(max(0, x), max(0, y)))
+        return True
+    if form.action.data == "place":
+        with access.reading() as (session, rater):
+            known = editing.places(_in_force(session, rater, set_id))
+        chosen = next((place for place in known if place.name == form.place.data), None)
+        if chosen is not None:
+            forms.set_place(form, chosen)
+        return True
+    if form.action.data == "price":
+        forms.spread(form)
+        return True
+    return False
+
+
+def _save(session: Session, rater: Rater, set_id: int, question_id: int, said: Read) -> None:
+    """Save the question; what a gold file may not say is added to what is wrong."""
+    number = question_id or None
+    try:
+        editing.put(session, rater, set_id, number, said.question, access.now())
+    except GoldNumberTaken:
+        said.wrong["number"] = gettext("Another question has this number.")
+    except ImportRefused as refused:
+        said.wrong["question"] = " ".join(map(message, refused.problems))
+
+
+def _take(set_id: int, taken: object) -> Response:
+    name, data = chosen_file()
+    with access.writing() as (session, rater):
+        try:
+            taken(session, rater, set_id, name, data, access.now())  # type: ignore[operator]
+        except ImportRefused as refused:
+            session.rollback()
+            said = " ".join(map(message, refused.problems))
+            return make_response(_rendered(set_id, refusal=said), 422)
+        session.commit()
+    return _back(set_id)
+
+
+def _rendered(set_id: int, *, refusal: str = "") -> str:
+    page = replace(_gold_page(set_id), refusal=refusal)
+    return render_template("gold/page.html", **htmx.names(page))
+
+
+def _gold_page(set_id: int, typed: str = "") -> GoldPage:
+    with access.reading() as (session, rater):
+        known = gold.find_set(session, rater.study, set_id)
+        found = gold.in_force(session, set_id)
+        stated = found.threshold if found else Fraction(0)
+        wanted = forms.read_share(typed) if typed else stated
+        met = () if found is None or wanted is None else _met(session, rater, known, wanted)
+    questions = found.questions if found else ()
+    return GoldPage(
+        set=known,
+        found=found,
+        threshold=typed or forms.decimal(stated),
+        in_force=forms.decimal(stated),
+        met=met,
+        wrong=wanted is None,
+        lines=tuple(map(_line, questions)),
+        places=editing.places(found) if found else (),
+        new=NEW,
+    )
+
+
+def _met(session: Session, rater: Rater, known: GoldSet, wanted: Fraction) -> tuple[RunMet, ...]:
+    """Return what a threshold makes of the set's newest runs."""
+    found = []
+    for run_id, search_method, llm in known.runs[:NEWEST]:
+        now = constraints.checked_run(session, rater.study, run_id).report
+        then = constraints.checked_run(session, rater.study, run_id, threshold=wanted).report
+        if now is None or then is None:
+            continue
+        totals = then.totals
+        n_now, n = now.totals.n_successful, totals.n_queries
+        found.append(
+            RunMet(run_id, search_method, llm, totals.n_successful, n_now, n, totals.matrix)
+        )
+    return tuple(found)
+
+
+def _line(question: GoldQuestion) -> GoldLine:
+    return GoldLine(
+        number=question.query_id,
+        question=question.text,
+        category=question.category,
+        has_data=question.expected is Expected.HAS_DATA,
+        is_manual=question.manual,
+        rules=constraint_words.asked(question.constraints),
+    )
+
+
+def _in_force(session: Session, rater: Rater, set_id: int) -> Gold:
+    gold.find_set(session, rater.study, set_id)
+    found = gold.in_force(session, set_id)
+    if found is None:
+        raise UnknownGoldQuestion(set_id)
+    return found
+
+
+def _question(found: Gold, number: int) -> GoldQuestion:
+    if number != NEW or any(one.query_id == NEW for one in found.questions):
+        return editing.question_of(found, number)
+    free = max((one.query_id for one in found.questions), default=0) + 1
+    return GoldQuestion(free, "", "", Expected.HAS_DATA)
+
+
+def _page(
+    session: Session, rater: Rater, set_id: int, number: int, form: GoldForm, said: Read
+) -> QuestionForm:
+    found = _in_force(session, rater, set_id)
+    known = gold.find_set(session, rater.study, set_id)
+    places = editing.places(found)
+    runs = {run[0] for run in known.runs}
+    shown = editing.listings(session, rater.study, form.run.data) if form.run.data in runs else ()
+    matches = editing.matches(said.question, shown)
+    return QuestionForm(
+        set=known,
+        number=number,
+        form=form,
+        wrong=said.wrong,
+        kinds={name: gettext(word) for name, word in KINDS.items() if name not in {"sale", "rent"}},
+        places=places,
+        preview=_preview(said.question, matches, places),
+        only_one=len(found.questions) == 1,
+    )
+
+
+def _preview(
+    question: GoldQuestion, matches: tuple[Match, ...], places: tuple[KnownPlace, ...]
+) -> Preview:
+    fitting = [match for match in matches if match.satisfies]
+    answered = [match for match in fitting if question.query_id in match.listing.queries]
+    failing: dict[str, int] = {}
+    for match in matches:
+        for check in match.checks:
+            if check.outcome in {"fail", "missing"}:
+                label = gettext(CONSTRAINT_LABELS[check.constraint])
+                failing[label] = failing.get(label, 0) + 1
+    return Preview(
+        rules=constraint_words.asked(question.constraints),
+        n_listings=len(matches),
+        n_satisfying=len(fitting),
+        n_answered=len(answered),
+        lines=tuple(_preview_line(question, match) for match in fitting[:LISTED]),
+        failing=failing,
+        map=_map(question, matches, places),
+    )
+
+
+def _preview_line(question: GoldQuestion, match: Match) -> PreviewLine:
+    facts = match.listing.facts
+    return PreviewLine(
+        name=facts.name,
+        location=facts.location or facts.address,
+        price="" if facts.price is None else constraint_words.amount("price", facts.price),
+        answered=question.query_id in match.listing.queries,
+    )
+
+
+def _map(
+    question: GoldQuestion, matches: tuple[Match, ...], places: tuple[KnownPlace, ...]
+) -> Map | None:
+    asked = question.constraints.location
+    circle = None
+    if asked is not None and asked.latitude is not None and asked.longitude is not None:
+        circle = ((asked.latitude, asked.longitude), asked.radius_km)
+    placed = [
+        (match.listing.facts.latitude, match.listing.facts.longitude, match)
+        for match in matches
+        if match.listing.facts.latitude is not None and match.listing.facts.longitude is not None
+    ]
+    around = [(latitude, longitude) for latitude, longitude, _ in placed]
+    around += [(place.latitude, place.longitude) for place in places]
+    frame = gold_map.frame_around(around, circle)
+    if frame is None:
+        return None
+    return Map(
+        frame=frame,
+        size=SIZE,
+        side=number(round(frame.side_km, 1)),
+        listings=tuple(
+            _dot(frame, lat, lng, match.listing.facts.name, satisfies=match.satisfies)
+            for lat, lng, match in placed
+        ),
+        places=tuple(_dot(frame, one.latitude, one.longitude, one.name) for one in places),
+        circle=None if circle is None else _circle(frame, *circle),
+    )
+
+
+def _dot(
+    frame: Frame, latitude: float, longitude: float, name: str, *, satisfies: bool = False
+) -> Dot:
+    x, y = frame.pixels(latitude, longitude)
+    return Dot(f"{x:.1f}", f"{y:.1f}", name, satisfies)
+
+
+def _circle(frame: Frame, point: tuple[float, float], radius_km: float) -> tuple[str, str, str]:
+    x, y = frame.pixels(*point)
+    return f"{x:.1f}", f"{y:.1f}", f"{frame.length(radius_km):.1f}"
+
+
+def _back(set_id: int, **where: str) -> Response:
+    return redirect(url_for("gold.show", set_id=set_id, **where), 303)  # type: ignore[arg-type, return-value]

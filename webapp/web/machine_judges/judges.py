@@ -1,0 +1,358 @@
+"""Machine judges: their versions, what starting one would cost, and their sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+
+from webapp.chatbot.client import UnusableAddress, public_address
+from webapp.config import JudgeEndpoint
+from webapp.i18n import LANGUAGES, gettext, language
+from webapp.services.machine_judges import (
+    estimates,
+    progress,
+    prompts,
+    sessions,
+)
+from webapp.services.machine_judges import (
+    judges as machine_judges,
+)
+from webapp.services.machine_judges.estimates import Estimate
+from webapp.services.machine_judges.judges import JudgeLine, NotConfigured
+from webapp.services.machine_judges.progress import FailedCall, SessionLine, Work
+from webapp.services.machine_judges.prompts import UnfitPrompt
+from webapp.services.machine_judges.sessions import AlreadyRunning, NothingToJudge
+from webapp.services.people.raters import LONGEST_NAME, NameTaken
+from webapp.web.frame import access, formatting, forms, htmx
+from webapp.web.frame.background import background
+from webapp.web.machine_judges.forms import NewJudgeForm, TermsForm, terms_of
+
+if TYPE_CHECKING:
+    from webapp.db.models import MachineJudge
+
+blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-judges")
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The endpoint that is configured, without what is secret; ``wrong`` if it is unusable."""
+
+    address: str
+    model: str
+    key_variable: str
+    wrong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgesPage:
+    """The study's machine judges; without an endpoint only how one is configured."""
+
+    endpoint: Configured | None
+    judges: tuple[JudgeLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewJudgePage:
+    """What is typed of a new judge, beginning with our own prompt in a language."""
+
+    endpoint: Configured
+    name: str
+    language: str
+    prompt: str
+    errors: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an estimate, or what was used, comes to in words; empty without prices."""
+
+    prompt_tokens: str
+    completion_tokens: str
+    money: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A session with its estimate beside what it took, and why it ended if it failed."""
+
+    line: SessionLine
+    estimated: Cost
+    used: Cost
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPart:
+    """How far a judge is, asked for again while it works."""
+
+    judge: JudgeLine
+    work: Work
+    current: Shown | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePage:
+    """One judge: its version, what is left and what that would cost, its sessions.
+
+    ``may_start`` is why not: "" if it may. ``agreed`` is there once prices and caps were
+    asked about: the same values are then sent to start.
+    """
+
+    judge: JudgeLine
+    version: MachineJudge
+    work: Work
+    current: Shown | None
+    earlier: tuple[Shown, ...]
+    failed: tuple[tuple[FailedCall, str], ...]
+    estimate: Estimate | None
+    expected: Cost | None
+    form: TermsForm
+    errors: dict[str, str]
+    agreed: dict[str, str]
+    why_not: str
+    has_current_guidelines: bool
+
+
+@blueprint.get("/")
+def index() -> str:
+    """List the machine judges, or say how an endpoint is configured."""
+    with access.reading() as (session, rater):
+        page = JudgesPage(_configured(), machine_judges.lines(session, rater.study))
+    return render_template("machine_judges/page.html", **htmx.names(page))
+
+
+@blueprint.get("/new")
+def new() -> str:
+    """Show the form for a new judge with our own prompt in the wanted language."""
+    wanted = request.args.get("language", "")
+    chosen = wanted if wanted in LANGUAGES else language()
+    with access.reading() as (_, rater):
+        prompt = prompts.default(chosen, rater.study.guidelines)
+    return _new(request.args.get("name", "")[:LONGEST_NAME], chosen, prompt, {})
+
+
+@blueprint.post("/")
+def make() -> Response:
+    """Make a judge with the configured model and the prompt as typed."""
+    endpoint = _endpoint()
+    if endpoint is None:
+        raise NotConfigured
+    form = NewJudgeForm(request.form)
+    if not form.validate():
+        return _new_again(form, forms.messages(form))
+    try:
+        with access.writing() as (session, owner):
+            made = machine_judges.make(
+                session,
+                owner.study,
+                form.name.data or "",
+                endpoint,
+                form.language.data or "id",
+                form.prompt.data or "",
+                access.now(),
+            )
+            session.commit()
+            judge_id = made.id
+    except NameTaken:
+        return _new_again(form, {"name": gettext("There is a rater of this name already.")})
+    except UnfitPrompt as unfit:
+        missing = gettext("The prompt needs the place %(place)s.", place=unfit.args[0])
+        return _new_again(form, {"prompt": missing})
+    return redirect(url_for("machine_judges.show", judge_id=judge_id), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<int:judge_id>")
+def show(judge_id: int) -> Response:
+    """Show a judge, with what starting it would cost once prices and caps were asked about."""
+    form = TermsForm(request.args)
+    errors = {} if form.validate() else forms.messages(form)
+    if htmx.wants_part():
+        return make_response(_work(judge_id))
+    return make_response(_page(judge_id, form, errors, asked="most_calls" in request.args))
+
+
+@blueprint.post("/<int:judge_id>/start")
+def start(judge_id: int) -> Response:
+    """Start a judge on the terms that the page has shown with their cost."""
+    form = TermsForm(request.form)
+    if not form.validate():
+        page = _page(judge_id, form, forms.messages(form), asked=False)
+        return make_response(page, 422)
+    try:
+        with access.writing() as (session, owner):
+            judge = machine_judges.find(session, owner.study, judge_id)
+            begun = sessions.start(session, judge, _endpoint(), form.terms(), access.now())
+            at_once = begun.at_once
+            session.commit()
+        background().judging.wake(judge_id, at_once)
+    except (AlreadyRunning, NothingToJudge):
+        pass  # the page says so
+    return _back(judge_id)
+
+
+@blueprint.post("/<int:judge_id>/stop")
+def stop(judge_id: int) -> Response:
+    """Stop a judge; what is on its way is still kept."""
+    with access.writing() as (session, owner):
+        judge = machine_judges.find(session, owner.study, judge_id)
+        sessions.stop(session, judge, access.now())
+        session.commit()
+    return _back(judge_id)
+
+
+@blueprint.post("/<int:judge_id>/resume")
+def resume(judge_id: int) -> Response:
+    """Go on with a session on which nobody works any more."""
+    with access.writing() as (session, owner):
+        judge = machine_judges.find(session, owner.study, judge_id)
+        found = sessions.running(session, judge.rater_id)
+    if found is not None:
+        background().judging.wake(judge_id, found.at_once)
+    return _back(judge_id)
+
+
+@blueprint.get("/<int:judge_id>/resume")
+@blueprint.get("/<int:judge_id>/stop")
+@blueprint.get("/<int:judge_id>/start")
+def after_refusal(judge_id: int) -> Response:
+    """Go to the judge's page: a reload or a change of language comes here after a refusal."""
+    return _back(judge_id)
+
+
+def _back(judge_id: int) -> Response:
+    return redirect(url_for("machine_judges.show", judge_id=judge_id), 303)  # type: ignore[return-value]
+
+
+def _endpoint() -> JudgeEndpoint | None:
+    found: JudgeEndpoint | None = current_app.config["JUDGE"]
+    return found
+
+
+def _configured() -> Configured | None:
+    endpoint = _endpoint()
+    if endpoint is None:
+        return None
+    try:
+        address, wrong = public_address(machine_judges.address(endpoint)), False
+    except UnusableAddress:
+        address, wrong = "", True  # it may hold a password, and is not repeated
+    return Configured(address, endpoint.model, endpoint.key_variable, wrong)
+
+
+def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
+    endpoint = _configured()
+    if endpoint is None or endpoint.wrong:
+        raise NotConfigured
+    page = NewJudgePage(endpoint, name, chosen, prompt, errors)
+    return render_template("machine_judges/new.html", **htmx.names(page))
+
+
+def _new_again(form: NewJudgeForm, errors: dict[str, str]) -> Response:
+    chosen = form.language.data if form.language.data in LANGUAGES else "id"
+    return make_response(
+        _new(form.name.data or "", chosen or "id", form.prompt.data or "", errors), 422
+    )
+
+
+def _work(judge_id: int) -> str:
+    with access.reading() as (session, owner):
+        judge = machine_judges.find(session, owner.study, judge_id)
+        lines = machine_judges.lines(session, owner.study)
+        work = progress.work(session, judge, access.now())
+    part = WorkPart(_line(lines, judge_id), work, _shown(work.current))
+    return render_template("machine_judges/_work.html", **htmx.names(part))
+
+
+def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool) -> str:
+    with access.reading() as (session, owner):
+        judge = machine_judges.find(session, owner.study, judge_id)
+        lines = machine_judges.lines(session, owner.study)
+        work = progress.work(session, judge, access.now())
+        why_not = _why_not(judge, work)
+        if not request.values and work.earlier:
+            form = TermsForm(data=terms_of(work.earlier[0]))
+        estimate = None
+        if not (why_not or errors or work.current):
+            most = form.terms().most_calls if asked else None
+            estimate = estimates.estimate(session, judge, most)
+        guidelines = owner.study.guidelines.strip()
+        context = JudgePage(
+            judge=_line(lines, judge_id),
+            version=judge,
+            work=work,
+            current=_shown(work.current),
+            earlier=tuple(shown for one in work.earlier if (shown := _shown(one))),
+            failed=tuple((one, _why(one.code)) for one in work.failed),
+            estimate=estimate,
+            expected=_expected(estimate, form) if estimate else None,
+            form=form,
+            errors=errors,
+            agreed={field.name: field.data or "" for field in form} if asked and estimate else {},
+            why_not=why_not,
+            has_current_guidelines=guidelines in judge.prompt,
+        )
+        return render_template("machine_judges/judge.html", **htmx.names(context))
+
+
+def _line(lines: tuple[JudgeLine, ...], judge_id: int) -> JudgeLine:
+    return next(one for one in lines if one.id == judge_id)
+
+
+def _why_not(judge: MachineJudge, work: Work) -> str:
+    """Return why the judge cannot be started, in words; empty if it can."""
+    endpoint = _configured()
+    if endpoint is None:
+        return gettext("No endpoint is configured, so it cannot go on.")
+    if judge.rater.removed_at is not None:
+        return gettext("It was removed, so it judges no more.")
+    if (endpoint.address, endpoint.model) != (judge.endpoint, judge.model):
+        return gettext(
+            "%(model)s at %(address)s is configured, which is not this judge. Make a new one.",
+            model=endpoint.model,
+            address=endpoint.address or "-",
+        )
+    if not work.left:
+        return gettext("It has judged every card of the study.")
+    return ""
+
+
+def _expected(estimate: Estimate, form: TermsForm) -> Cost:
+    terms = form.terms()
+    return _cost(
+        estimate.prompt_tokens,
+        estimate.completion_tokens,
+        (terms.prompt_price, terms.completion_price, terms.currency),
+    )
+
+
+def _shown(found: SessionLine | None) -> Shown | None:
+    if found is None:
+        return None
+    price = (found.prompt_price, found.completion_price, found.currency)
+    return Shown(
+        line=found,
+        estimated=_cost(found.estimated_prompt_tokens, found.estimated_completion_tokens, price),
+        used=_cost(found.prompt_tokens, found.completion_tokens, price),
+        why=_why(found.why or ""),
+    )
+
+
+def _why(code: str) -> str:
+    return gettext(sessions.SENTENCES[code]) if code else ""
+
+
+def _cost(prompt: int, completion: int, price: tuple[float | None, float | None, str]) -> Cost:
+    money = estimates.cost(prompt, completion, price[0], price[1])
+    told = "" if money is None else f"{formatting.money(money)} {price[2]}".strip()
+    return Cost(formatting.number(prompt), formatting.number(completion), told)

@@ -1,0 +1,23 @@
+"""A run as one file that is rated without a server."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, current_app
+
+from webapp.exporters.offline import page
+from webapp.services.offline import runs
+from webapp.web.frame import access
+
+blueprint = Blueprint("offline", __name__, url_prefix="/runs/<run_id>")
+
+
+@blueprint.get("/offline.html")
+def download(run_id: str) -> Response:
+    """Return the file to take away."""
+    with access.reading() as (session, rater):
+        run = runs.offline_run(session, rater.study, run_id)
+    data = page.page(current_app.jinja_env, run)
+    response = Response(data, content_type="text/html; charset=utf-8")
+    name = runs.file_name(run)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response

@@ -1,0 +1,96 @@
+"""The event log as a page, with undo of one's own latest change, and as files."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from wtforms import Form, IntegerField
+from wtforms.validators import InputRequired
+
+from webapp.services.people import event_log, history
+from webapp.services.people.history import Change, History, Wanted
+from webapp.web.frame import access, htmx
+from webapp.web.frame.forms import UNUSABLE, checked
+from webapp.web.rating import clicks
+
+blueprint = Blueprint("history", __name__, url_prefix="/history")
+
+
+class UndoForm(Form):
+    """Which change is to be taken back: the latest one when the page was shown."""
+
+    latest = IntegerField(validators=[InputRequired(message=UNUSABLE)])
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """One page of the log. ``query`` keeps the filter in every address.
+
+    ``event_id`` makes a form sent twice one undo.
+    """
+
+    history: History
+    wanted: Wanted
+    query: dict[str, Any]
+    event_id: str
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show one page of what was changed, the latest first."""
+    wanted = _wanted()
+    with access.reading() as (session, rater):
+        found = history.history(session, rater, wanted)
+    page = HistoryPage(found, wanted, _query(wanted), secrets.token_hex(16))
+    return render_template("people/history/page.html", **htmx.names(page))
+
+
+@blueprint.post("/undo")
+def undo() -> Response:
+    """Take back one's own latest change."""
+    form = checked(UndoForm)
+    with access.writing() as (session, rater):
+        history.undo(session, rater, form.latest.data or 0, clicks.event())
+        session.commit()
+    return redirect(url_for("history.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/events.csv")
+def as_csv() -> Response:
+    """Return the whole log that the reader may see as CSV."""
+    with access.reading() as (session, rater):
+        data = event_log.as_csv(session, rater)
+    return _file(data, "text/csv; charset=utf-8", "events.csv")
+
+
+@blueprint.get("/events.jsonl")
+def as_json_lines() -> Response:
+    """Return the whole log that the reader may see, one JSON object a line."""
+    with access.reading() as (session, rater):
+        data = event_log.as_json_lines(session, rater)
+    return _file(data, "application/x-ndjson", "events.jsonl")
+
+
+def _file(data: bytes, media_type: str, name: str) -> Response:
+    response = Response(data, content_type=media_type)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+def _wanted() -> Wanted:
+    """Return which events the address asks for; what cannot be asked for is left out."""
+    changed = request.args.get("change", "")
+    return Wanted(
+        rater_id=request.args.get("rater", type=int),
+        question_id=request.args.get("question", type=int),
+        change=Change(changed) if changed in list(Change) else None,
+        before=request.args.get("before", type=int),
+    )
+
+
+def _query(wanted: Wanted) -> dict[str, Any]:
+    found = {"rater": wanted.rater_id, "question": wanted.question_id, "change": wanted.change}
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,22 @@
+"""The pages of people: who comes in, and what they did, and who may open them."""
+
+from __future__ import annotations
+
+from webapp.web.frame.doors import Door
+from webapp.web.frame.rooms import Pages
+from webapp.web.people import history, raters, sign_in
+
+PAGES = Pages(
+    blueprints=(
+        history.blueprint,
+        raters.blueprint,
+        sign_in.blueprint,
+    ),
+    doors={
+        "sign_in": Door.ANYBODY,
+        "sign_in.ask_to_change": Door.OWNER,
+        "sign_in.change": Door.OWNER,
+        "history": Door.RATERS,
+        "raters": Door.OWNER,
+    },
+)

@@ -1,0 +1,259 @@
+"""Raters: who they are and how they stand, their invitations, their names, their removal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import session as cookie
+from markupsafe import Markup
+from wtforms import Form, IntegerField, StringField
+from wtforms.validators import Length, NumberRange
+
+from webapp.i18n import gettext
+from webapp.services.people import invitations, raters
+from webapp.services.people.invitations import (
+    DAYS,
+    MOST_DAYS,
+    InvitationLine,
+    Invited,
+    MachineIsNotInvited,
+    OwnerIsNotInvited,
+)
+from webapp.services.people.raters import LONGEST_NAME, NameTaken, RaterLine, RemovalCost
+from webapp.web.frame import access, badges, forms, htmx
+from webapp.web.frame.forms import REQUIRED, TOO_LONG, UNUSABLE
+
+blueprint = Blueprint("raters", __name__, url_prefix="/raters")
+
+CHOICES = (1, 7, 30, 90)
+"""Days that an invitation may hold, as the page offers them."""
+LINK = "link"
+
+
+class NoPasswordYet(Exception):
+    """Raters are invited once the owner has a password: until then they would be the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterShown:
+    """One rater with the invitations that matter: the open ones, else the newest."""
+
+    line: RaterLine
+    invitations: tuple[InvitationLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A new invitation's link, shown this once, with its QR code as SVG."""
+
+    name: str
+    address: str
+    expires_at: datetime
+    code: Markup
+    is_local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Raters:
+    """The study's raters, and what was typed to invite another."""
+
+    raters: tuple[RaterShown, ...]
+    link: Link | None
+    has_password: bool
+    choices: tuple[int, ...]
+    name: str
+    days: int
+    errors: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A rater who is about to go, and what they gave."""
+
+    rater: RaterLine
+    cost: RemovalCost
+
+
+def _typed(value: str | None) -> str:
+    return " ".join((value or "").replace("\x00", "").split())
+
+
+class NameForm(Form):
+    """What a rater is called."""
+
+    name = StringField(
+        filters=[_typed],
+        validators=[Length(min=1, message=REQUIRED), Length(max=LONGEST_NAME, message=TOO_LONG)],
+    )
+
+
+class InviteForm(NameForm):
+    """Who is invited, and for how many days."""
+
+    days = IntegerField(
+        default=DAYS, validators=[NumberRange(min=1, max=MOST_DAYS, message=UNUSABLE)]
+    )
+
+
+@blueprint.get("/")
+def index() -> str:
+    """List the raters, and show a link that was just made."""
+    return _page(link=_new_link())
+
+
+@blueprint.post("/")
+def add() -> Response:
+    """Add a rater, with a link to come in by or to work at this machine."""
+    form = InviteForm(request.form)
+    if not form.validate():
+        return _again(form, forms.messages(form))
+    name, days = form.name.data or "", form.days.data or DAYS
+    try:
+        with access.writing() as (session, rater):
+            if request.form.get("by") == LINK:
+                _need_password(rater.study.password)
+                _show_once(invitations.invite(session, rater.study, name, access.now(), days=days))
+            else:
+                raters.add(session, rater.study, name, access.now())
+            session.commit()
+    except NameTaken:
+        return _again(form, {"name": gettext("There is a rater of this name already.")})
+    except MachineIsNotInvited:
+        return _again(form, {"name": gettext("This is a machine judge: nobody comes in as one.")})
+    except OwnerIsNotInvited:
+        return _again(form, {"name": gettext("The owner signs in with the password.")})
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:rater_id>/invitations")
+def invite(rater_id: int) -> Response:
+    """Make another link for a rater."""
+    with access.writing() as (session, owner):
+        _need_password(owner.study.password)
+        rater = raters.find(session, owner.study, rater_id)
+        try:
+            _show_once(invitations.make(session, rater, access.now()))
+        except OwnerIsNotInvited as refused:
+            said = gettext("The owner signs in with the password.")
+            raise forms.UnusableForm({"name": said}) from refused
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/invitations/<int:invitation_id>/withdraw")
+def withdraw(invitation_id: int) -> Response:
+    """Take an invitation back."""
+    with access.writing() as (session, owner):
+        invitations.withdraw(session, owner.study, invitation_id, access.now())
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:rater_id>/name")
+def rename(rater_id: int) -> Response:
+    """Give a rater another name."""
+    form = forms.checked(NameForm)
+    with access.writing() as (session, owner):
+        rater = raters.find(session, owner.study, rater_id)
+        raters.rename(session, rater, form.name.data or "", access.now())
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<int:rater_id>/remove")
+def ask_to_remove(rater_id: int) -> str:
+    """Say what goes with a rater and what stays, either way."""
+    with access.reading() as (session, owner):
+        rater = raters.find(session, owner.study, rater_id)
+        found = raters.lines(session, owner.study)
+        line = next(line for line in found if line.id == rater.id)
+        context = Removal(line, raters.removal_cost(session, rater))
+    return render_template("people/raters/remove.html", **htmx.names(context))
+
+
+@blueprint.post("/<int:rater_id>/remove")
+def remove(rater_id: int) -> Response:
+    """Remove a rater, keeping what they gave unless it is to be deleted."""
+    with access.writing() as (session, owner):
+        rater = raters.find(session, owner.study, rater_id)
+        if request.form.get("judgments") == "delete":
+            raters.delete_rater(session, rater, access.now())
+        else:
+            raters.remove(session, rater, access.now())
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:rater_id>/restore")
+def restore(rater_id: int) -> Response:
+    """Let a removed rater judge again."""
+    with access.writing() as (session, owner):
+        raters.restore(session, raters.find(session, owner.study, rater_id), access.now())
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+def qr_code(address: str, label: str) -> Markup:
+    """Return the QR code of an address as SVG for the page itself: no style, no request."""
+    import segno
+
+    made = segno.make(address, micro=False)
+    drawn = made.svg_inline(scale=4, border=4, light="#fff", svgclass="qr", title=label)
+    return Markup(drawn.replace("<svg", '<svg role="img"', 1))  # noqa: S704 (segno escapes)
+
+
+def _page(link: Link | None = None, form: InviteForm | None = None, **errors: str) -> str:
+    with access.reading() as (session, owner):
+        invited = invitations.lines(session, owner.study, access.now())
+        context = Raters(
+            raters=tuple(
+                RaterShown(line, _that_matter(invited.get(line.id, ())))
+                for line in raters.lines(session, owner.study)
+            ),
+            link=link,
+            has_password=owner.study.password is not None,
+            choices=CHOICES,
+            name=form.name.data or "" if form else "",
+            days=form.days.data or DAYS if form else DAYS,
+            errors=errors,
+        )
+    return render_template("people/raters/page.html", **htmx.names(context))
+
+
+def _that_matter(found: tuple[InvitationLine, ...]) -> tuple[InvitationLine, ...]:
+    return tuple(link for link in found if link.state == invitations.OPEN) or found[:1]
+
+
+def _again(form: InviteForm, errors: dict[str, str]) -> Response:
+    return make_response(_page(None, form, **errors), 422)
+
+
+def _need_password(stored: str | None) -> None:
+    if stored is None:
+        raise NoPasswordYet
+
+
+def _show_once(invited: Invited) -> None:
+    """Keep a new link in the owner's own cookie until the next page has shown it."""
+    cookie["invited"] = {
+        "name": invited.rater.name,
+        "token": invited.token,
+        "expires_at": invited.expires_at.isoformat(),
+    }
+
+
+def _new_link() -> Link | None:
+    made = cookie.pop("invited", None)
+    if made is None:
+        return None
+    path = url_for("sign_in.greet", token=made["token"])
+    address = f"{badges.scheme()}://{request.host}{path}"
+    return Link(
+        name=made["name"],
+        address=address,
+        expires_at=datetime.fromisoformat(made["expires_at"]),
+        code=qr_code(address, gettext("QR code of the link")),
+        is_local=access.is_loopback(request.host),
+    )

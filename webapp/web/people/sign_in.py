@@ -1,0 +1,285 @@
+"""Coming in and going out: the owner's password, a rater's link, who is at work here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from wtforms import Form, PasswordField
+from wtforms.validators import EqualTo, Length
+
+from webapp.i18n import gettext, mark
+from webapp.services.people import invitations, raters, sign_in
+from webapp.services.people.raters import RaterLine
+from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
+from webapp.web.frame import access, badges, htmx
+from webapp.web.frame.access import NotFromHere, NotYours
+
+blueprint = Blueprint("sign_in", __name__)
+
+UNFIT = mark("A password has 10 to 200 characters.")
+DIFFERENT = mark("The two are not the same.")
+WRONG = mark("This is not the password.")
+_QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
+"""Known browsers wait for one another alone, not for those who guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """What the sign-in page offers.
+
+    ``raters`` are those of this machine, where nobody signs in. ``has_password``: the owner
+    can sign in; if not, ``may_set``: whoever asks may set the password, on the strength of
+    sitting here or of the set-up link with its key.
+    """
+
+    study: str
+    raters: tuple[RaterLine, ...] = ()
+    has_password: bool = False
+    may_set: bool = False
+    setup: str = ""
+    after: str = ""
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """Who is invited to what, for a link that holds."""
+
+    study: str
+    name: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordPage:
+    """The owner's password, to be set or changed."""
+
+    has_password: bool
+    errors: dict[str, str]
+
+
+class NewPasswordForm(Form):
+    """A new password, typed twice."""
+
+    password = PasswordField(validators=[Length(SHORTEST, LONGEST, UNFIT)])
+    again = PasswordField(validators=[EqualTo("password", DIFFERENT)])
+
+
+@blueprint.before_request
+def stay_shut() -> None:
+    """Answer other machines only once somebody can sign in, or by the set-up link."""
+    if access.visitor().is_shut_out and not _has_setup_key():
+        raise NotFromHere
+
+
+@blueprint.get("/sign-in")
+def show() -> str:
+    """Show how to come in: choose a rater, set the first password, or say it."""
+    return _page()
+
+
+@blueprint.post("/sign-in")
+def enter() -> Response:
+    """Let the owner in who knows the password."""
+    try:
+        badge = _checked(request.form.get("password", ""))
+    except WrongPassword:
+        return make_response(_page({"password": gettext(WRONG)}), 422)
+    _let_in(badge)
+    return _onward()
+
+
+@blueprint.post("/sign-in/first")
+def set_first() -> Response:
+    """Set the owner's first password and let the owner in."""
+    form = NewPasswordForm(request.form)
+    if not _may_set():
+        raise NotYours
+    if not form.validate():
+        return make_response(_page(_messages(form)), 422)
+    stored = sign_in.hashed(form.password.data or "")
+    with access.database().writing() as session:
+        study = access.study(session)
+        if study.password is not None:  # somebody else was quicker
+            raise NotYours
+        sign_in.set_password(session, study, stored, access.now())
+        badge = sign_in.owner_badge(session, study)
+        session.commit()
+    _let_in(badge)
+    return _onward()
+
+
+@blueprint.post("/sign-in/as")
+def choose() -> Response:
+    """Put another rater of this machine to work, where nobody signs in."""
+    if not access.visitor().is_local:
+        raise NotYours
+    with access.reading() as (session, rater):
+        chosen = raters.find(session, rater.study, request.form.get("rater", 0, int))
+        badges.give(Badge(chosen.id))
+    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/sign-out")
+def leave() -> Response:
+    """Let the browser carry no badge any more, and a copy of its badge be worth nothing."""
+    if named := badges.sign_in():
+        with access.database().writing() as session:
+            sign_in.sign_out(session, named, access.now())
+            session.commit()
+    badges.take_back()
+    return redirect(url_for("sign_in.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/join/<token>")
+def greet(token: str) -> str:
+    """Say who is invited to what; opening a link signs nobody in, pressing the button does."""
+    with access.database().reading() as session:
+        study = access.study(session)
+        invitation = invitations.accept(session, study, token, access.now())
+        context = Greeting(study.name, invitation.rater.name, token)
+    return render_template("people/sign_in/join.html", **htmx.names(context))
+
+
+@blueprint.post("/join/<token>")
+def join(token: str) -> Response:
+    """Let the rater of a link in."""
+    with access.database().reading() as session:
+        study = access.study(session)
+        badge = sign_in.rater_badge(invitations.accept(session, study, token, access.now()))
+    badges.give(badge)
+    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/password")
+def ask_to_change() -> str:
+    """Ask for another password."""
+    return _password_page({})
+
+
+@blueprint.post("/password")
+def change() -> Response:
+    """Set another password; every other browser of the owner is out."""
+    form = NewPasswordForm(request.form)
+    errors = {} if form.validate() else _messages(form)
+    with access.reading() as (_, rater):
+        has_password = rater.study.password is not None
+    try:
+        if has_password:
+            _checked(request.form.get("old", ""))
+    except WrongPassword:
+        errors["old"] = gettext(WRONG)
+    if errors:
+        return make_response(_password_page(errors), 422)
+    stored = sign_in.hashed(form.password.data or "")
+    with access.writing() as (session, rater):
+        sign_in.set_password(session, rater.study, stored, access.now())
+        badge = sign_in.owner_badge(session, rater.study)
+        session.commit()
+    _let_in(badge)
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+def is_ours(path: str) -> bool:
+    """Whether `path` leads to one of our pages and not away.
+
+    >>> is_ours("/runs/?x=1"), is_ours("//evil.example"), is_ours("https://evil.example")
+    (True, False, False)
+    """
+    plain = path.isprintable() and "\\" not in path
+    return plain and path.startswith("/") and not path.startswith("//")
+
+
+def _page(errors: dict[str, str] | None = None) -> str:
+    with access.database().reading() as session:
+        study = access.study(session)
+        lines = raters.lines(session, study) if access.visitor().is_local else []
+        context = SignIn(
+            study=study.name,
+            raters=tuple(line for line in lines if line.removed_at is None and not line.is_machine),
+            has_password=study.password is not None,
+            may_set=_may_set(),
+            setup=request.args.get("setup", ""),
+            after=request.values.get("next", ""),
+            errors=errors or {},
+        )
+    return render_template("people/sign_in/page.html", **htmx.names(context))
+
+
+def _may_set() -> bool:
+    """Whether who asks may set the first password: they sit here, or have the set-up link."""
+    with access.database().reading() as session:
+        missing = access.study(session).password is None
+    return missing and (access.is_from_here() or _has_setup_key())
+
+
+def _has_setup_key() -> bool:
+    key, secret = request.args.get("setup", ""), str(current_app.secret_key)
+    with access.database().reading() as session:
+        return sign_in.is_setup_key(access.study(session), secret, key)
+
+
+def _checked(password: str) -> Badge:
+    """Return the owner's badge for the right password.
+
+    Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. A browser in which the owner is,
+    or was, signed in waits for nobody's tries but its own.
+    """
+    source, queue = _source(), _QUEUES[_is_known()]
+    with queue.turn():
+        with access.database().writing() as session:  # counted before it is made
+            sign_in.knock(session, access.study(session), source, access.now())
+            session.commit()
+        with access.database().reading() as session:
+            study = access.study(session)
+            stored = study.password
+            badge = sign_in.owner_badge(session, study) if stored else None
+        sign_in.check_password(stored, password)
+    assert badge is not None
+    with access.database().writing() as session:
+        sign_in.forgive(session, access.study(session), source)
+        session.commit()
+    return badge
+
+
+def _is_known() -> bool:
+    return access.visitor().is_owner or badges.known_browser() is not None
+
+
+def _source() -> str:
+    """Return under which name the wrong passwords of this browser are counted."""
+    if access.visitor().is_owner:
+        return "signed in"
+    known = badges.known_browser()
+    return f"browser {known}" if known else access.source()
+
+
+def _let_in(owner: Badge) -> None:
+    badges.give(owner)
+    badges.make_known()
+
+
+def _messages(form: Form) -> dict[str, str]:
+    return {field.name: gettext(str(field.errors[0])) for field in form if field.errors}
+
+
+def _password_page(errors: dict[str, str]) -> str:
+    with access.reading() as (_, rater):
+        context = PasswordPage(rater.study.password is not None, errors)
+    return render_template("people/sign_in/password.html", **htmx.names(context))
+
+
+def _onward() -> Response:
+    """Go on to the page that was asked for before, if it is ours, else to the first."""
+    wanted = request.form.get("next", "")
+    return redirect(wanted if is_ours(wanted) else url_for("home.show"), 303)  # type: ignore[return-value]

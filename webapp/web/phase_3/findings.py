@@ -1,0 +1,354 @@
+"""What phase 3 found, for its owner: participants, figures, tags, leaving, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+from werkzeug.exceptions import NotFound
+
+from webapp import notation
+from webapp.db.models import Study
+from webapp.exporters.charts import participants as picture
+from webapp.exporters.charts.canvas import NARROW, PAGE, WIDE
+from webapp.exporters.comparisons.tables import Table
+from webapp.exporters.phase_3 import tables, words
+from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.phase_3.user_study import (
+    CategoryLine,
+    Comment,
+    OwnAnswer,
+    Person,
+    UserStudyReport,
+)
+from webapp.services.phase_3 import findings, participants, themes, user_studies, withdrawals
+from webapp.services.phase_3.themes import LONGEST
+from webapp.services.phase_3.withdrawals import Copy, Cost
+from webapp.web.frame import access, htmx
+
+blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
+REPORT = "any(markdown, latex, html, json, xlsx)"
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """Where one participant stands; ``usability`` is the SUS score in words, "-" without."""
+
+    person: Person
+    stage: str
+    consent: str
+    items: int
+    usability: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The picture for a page and, narrower, for a phone."""
+
+    title: str
+    wide: Markup
+    narrow: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeCount:
+    """A theme ("" is none yet) with how often it is said and by how many."""
+
+    theme: str
+    comments: int
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Phase 3 in the words and tables of its reports; ``copies`` may hold who withdrew."""
+
+    report: UserStudyReport
+    counts: str
+    people: tuple[PersonLine, ...]
+    summary: Table
+    per_person: Table
+    drawing: Drawing
+    usability: str
+    categories: Table
+    themes: tuple[ThemeCount, ...]
+    notes: tuple[str, ...]
+    formats: tuple[str, ...]
+    data: tuple[str, ...]
+    copies: tuple[Copy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsPage:
+    """What phase 3 found; ``None`` where it was never set up."""
+
+    found: Found | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLine:
+    """A question with who asked it, what became of it and its rating; ``saved`` just now."""
+
+    person: Person
+    answer: OwnAnswer
+    state: str
+    rating: str
+    saved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsPage:
+    """The questions of one category, or all where ``category`` is null."""
+
+    category: str | None
+    categories: tuple[CategoryLine, ...]
+    lines: tuple[QuestionLine, ...]
+    total: int
+    longest: int = LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPart:
+    """One question of the page of questions."""
+
+    one: QuestionLine
+    longest: int = LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class CommentLine:
+    """A comment with who wrote it, and what on."""
+
+    person: Person
+    comment: Comment
+    on: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommentsPage:
+    """The comments under one theme, or all where ``theme`` is null."""
+
+    theme: str | None
+    themes: tuple[ThemeCount, ...]
+    lines: tuple[CommentLine, ...]
+    total: int
+    longest: int = LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class CommentPart:
+    """One comment of the page of comments."""
+
+    one: CommentLine
+    longest: int = LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawalPage:
+    """A participant about to be deleted, what goes with them, and which copies may stay."""
+
+    person: Person
+    cost: Cost
+    copies: tuple[Copy, ...]
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show who takes part, where they stand and what it comes to."""
+    with access.reading() as (session, owner):
+        found = None
+        if user_studies.find(session, owner.study) is not None:
+            found = _found(session, owner.study)
+    return render_template("phase_3/findings/page.html", **htmx.names(FindingsPage(found)))
+
+
+@blueprint.get(f"/report.<{REPORT}:file_format>")
+def take_away(file_format: str) -> Response:
+    """Return the summary as a file; that there is one is logged."""
+    from webapp.exporters.phase_3.files import FORMATS, file_name
+
+    today = access.now().astimezone().date()
+    name, made = file_name(file_format, today), FORMATS[file_format]
+    return _download(name, made.render(_exported(name), today), made.media_type)
+
+
+@blueprint.get("/data/<name>")
+def data(name: str) -> Response:
+    """Return what participants gave as a file; that there is one is logged."""
+    from webapp.exporters.phase_3.files import DATA
+
+    if name not in DATA:
+        raise NotFound
+    return _download(name, DATA[name].render(_exported(name)), DATA[name].media_type)
+
+
+@blueprint.get("/questions")
+def questions() -> str:
+    """List what was asked, with the category of each question."""
+    wanted = request.args.get("category")
+    with access.reading() as (session, owner):
+        report = findings.report(session, owner.study, access.now())
+    lines = tuple(_question_lines(report))
+    shown = tuple(one for one in lines if wanted is None or one.answer.category == wanted)
+    page = QuestionsPage(wanted, report.categories, shown, len(lines))
+    return render_template("phase_3/findings/questions.html", **htmx.names(page))
+
+
+@blueprint.post("/<int:participant_id>/questions/<int:number>/category")
+def set_category(participant_id: int, number: int) -> Response:
+    """Say what a question is about."""
+    with access.writing() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        wanted = request.form.get("category", "")
+        themes.set_category(session, participant, number, wanted, access.now())
+        session.commit()
+        person = findings.person(session, participant, access.now())
+    if htmx.wants_part():
+        (line,) = (one for one in _of_person(person) if one.answer.number == number)
+        part = QuestionPart(replace(line, saved=True))
+        return make_response(render_template("phase_3/findings/_question.html", **htmx.names(part)))
+    anchor = f"question-{participant_id}-{number}"
+    return redirect(url_for("findings.questions", _anchor=anchor), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/comments")
+def comments() -> str:
+    """List what participants wrote, with the themes of each comment."""
+    wanted = request.args.get("theme")
+    with access.reading() as (session, owner):
+        report = findings.report(session, owner.study, access.now())
+    lines = tuple(_comment_lines(report))
+    shown = tuple(one for one in lines if wanted is None or _is_under(one.comment, wanted))
+    page = CommentsPage(wanted, _themes(report), shown, len(lines))
+    return render_template("phase_3/findings/comments.html", **htmx.names(page))
+
+
+@blueprint.post("/<int:participant_id>/comments/<comment>/themes")
+def tag(participant_id: int, comment: str) -> Response:
+    """Put a comment under a theme, or take it from under one."""
+    with access.writing() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        unwanted = request.form.get("remove")
+        if unwanted is not None:
+            themes.remove(session, participant, comment, unwanted, access.now())
+        else:
+            wanted = request.form.get("theme", "")
+            themes.add(session, participant, comment, wanted, access.now())
+        session.commit()
+        person = findings.person(session, participant, access.now())
+    lines = [_comment(person, one) for one in person.comments if one.name == comment]
+    if htmx.wants_part() and lines:
+        part = CommentPart(lines[0])
+        return make_response(render_template("phase_3/findings/_comment.html", **htmx.names(part)))
+    anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
+    return redirect(url_for("findings.comments", _anchor=anchor), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<int:participant_id>/withdraw")
+def ask_to_withdraw(participant_id: int) -> str:
+    """Say what goes with a participant, what stays, and which copies may hold it."""
+    with access.reading() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        page = WithdrawalPage(
+            person=findings.person(session, participant, access.now()),
+            cost=withdrawals.cost(session, participant),
+            copies=withdrawals.copies(session, participant),
+        )
+    return render_template("phase_3/findings/withdraw.html", **htmx.names(page))
+
+
+@blueprint.post("/<int:participant_id>/withdraw")
+def withdraw(participant_id: int) -> Response:
+    """Delete a participant with all they gave."""
+    with access.writing() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        withdrawals.withdraw(session, participant, access.now())
+        session.commit()
+    access.database().empty_journal()
+    return redirect(url_for("findings.show", _anchor="withdrawn"), 303)  # type: ignore[return-value]
+
+
+def _exported(name: str) -> UserStudyReport:
+    """Return the report that a file is made of, with the file noted in the log."""
+    with access.writing() as (session, owner):
+        report = findings.report(session, owner.study, access.now())
+        withdrawals.note_export(session, owner.study, name, access.now())
+        session.commit()
+    return report
+
+
+def _download(name: str, made: bytes, media_type: str) -> Response:
+    response = Response(made, content_type=media_type)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+def _found(session: Session, study: Study) -> Found:
+    from webapp.exporters.phase_3.files import DATA, FORMATS
+
+    report = findings.report(session, study, access.now())
+    return Found(
+        report=report,
+        counts=words.counts(report),
+        people=tuple(map(_line, report.people)),
+        summary=tables.summary(report),
+        per_person=tables.per_person(report),
+        drawing=_drawing(report),
+        usability=words.usability(report.usability, report.settings.confidence),
+        categories=tables.by_category(report),
+        themes=_themes(report),
+        notes=tuple(words.notes(report)),
+        formats=tuple(FORMATS),
+        data=tuple(DATA),
+        copies=withdrawals.copies_before_last(session, study),
+    )
+
+
+def _line(person: Person) -> PersonLine:
+    score = person.usability_score
+    return PersonLine(
+        person=person,
+        stage=words.stage(person.stage),
+        consent=words.consent(person),
+        items=sum(answer is not None for answer in person.usability),
+        usability=notation.UNDEFINED if isinstance(score, Undefined) else notation.number(score),
+    )
+
+
+def _drawing(report: UserStudyReport) -> Drawing:
+    wide, narrow = (picture.draw(report, PAGE, width) for width in (WIDE, NARROW))
+    # Markup that was built as a tree, with every text in it escaped.
+    return Drawing(wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
+
+
+def _themes(report: UserStudyReport) -> tuple[ThemeCount, ...]:
+    return tuple(
+        ThemeCount(line.theme, len(line.comments), line.n_people) for line in report.themes
+    )
+
+
+def _question_lines(report: UserStudyReport) -> Iterator[QuestionLine]:
+    for person in report.people:
+        yield from _of_person(person)
+
+
+def _of_person(person: Person) -> Iterator[QuestionLine]:
+    for answer in person.answers:
+        yield QuestionLine(person, answer, words.state(answer.state), words.rating(answer))
+
+
+def _comment_lines(report: UserStudyReport) -> Iterator[CommentLine]:
+    for person in report.people:
+        for comment in person.comments:
+            yield _comment(person, comment)
+
+
+def _comment(person: Person, comment: Comment) -> CommentLine:
+    return CommentLine(person, comment, words.comment_name(comment))
+
+
+def _is_under(comment: Comment, theme: str) -> bool:
+    return theme in comment.themes or (not theme and not comment.themes)

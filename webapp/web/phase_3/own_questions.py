@@ -1,0 +1,355 @@
+"""A participant's own questions: asked, waited for, and their answers rated.
+
+A question is stored by the request that brings it and asked by web.asking, so every page here
+answers at once and can be left at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from flask import (
+    Blueprint,
+    Response,
+    g,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from sqlalchemy.orm import Session
+from wtforms import BooleanField, Form, StringField
+
+from webapp.db.models import Participant, Rater
+from webapp.i18n import gettext, mark, ngettext
+from webapp.importers.runs.property_identity import identity
+from webapp.services.judging import judgments
+from webapp.services.phase_3 import own_questions
+from webapp.services.phase_3.own_questions import (
+    LONGEST,
+    NoQuestionLeft,
+    QuestionLine,
+    QuestionStillOpen,
+    State,
+    TooSoon,
+    UnfitQuestion,
+    UnknownQuestion,
+)
+from webapp.services.rating import pages, particulars
+from webapp.services.rating.pages import Filter, JudgedCard, RatingPage
+from webapp.services.rating.particulars import Background
+from webapp.web.frame import access, htmx
+from webapp.web.frame.background import background
+from webapp.web.frame.forms import RatingForm, checked
+from webapp.web.phase_3 import asking, participants
+from webapp.web.phase_3.participants import PersonalLink
+from webapp.web.rating import clicks
+from webapp.web.rating.judgments import Notice
+
+blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
+
+USUAL_SECONDS = 60
+WHY = {
+    "not_reached": mark("The chatbot cannot be reached at the moment."),
+    "no_answer_in_time": mark("The chatbot took too long and was not waited for any more."),
+    "too_many_requests": mark("The chatbot is very busy at the moment."),
+    "pause_too_long": mark("The chatbot is very busy at the moment."),
+    "question_refused": mark("The chatbot does not take this question."),
+    asking.NOT_SET_UP: mark(
+        "The chatbot is not set up correctly. Please tell whoever sent the link."
+    ),
+}
+"""What a participant is told of a failure; of any other that the answer was no use."""
+NO_USE = mark("Something came back from the chatbot, but it was no answer that can be shown.")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a participant stands: what was asked, what may still be, and what comes next.
+
+    ``current`` is the question they are not done with. ``draft`` was typed and not asked,
+    ``problem`` says why.
+    """
+
+    pseudonym: str
+    lines: tuple[QuestionLine, ...]
+    current: QuestionLine | None
+    left: int
+    most: int
+    is_open: bool
+    finished: bool
+    draft: str
+    problem: str
+    longest: int
+    name_taken: bool
+    link: PersonalLink | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question on its way, or why there is no answer; ``waited`` is in seconds."""
+
+    line: QuestionLine
+    waited: int
+    usual: int
+    why: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """An answer to rate; ``changed`` are the cards a click touched, ``left`` what is unrated.
+
+    ``background`` is what stands under the cards.
+    """
+
+    page: RatingPage
+    line: QuestionLine
+    left: str
+    whole: bool
+    background: Background[int]
+    changed: tuple[JudgedCard, ...] = ()
+
+
+class QuestionForm(Form):
+    """What a participant asks."""
+
+    question = StringField(filters=[lambda value: (value or "").replace("\x00", "").strip()])
+    new_conversation = BooleanField()
+
+
+@blueprint.get("/")
+def index() -> Response:
+    """Show where the participant stands, and ask for the next question."""
+    return _home()
+
+
+@blueprint.post("/")
+def ask() -> Response:
+    """Store a question, which is then asked; what cannot be asked stays as it was typed."""
+    form = QuestionForm(request.form)
+    text = form.question.data or ""
+    try:
+        with access.writing_participant() as (session, participant):
+            position = own_questions.ask(
+                session,
+                participant,
+                text.replace("\r\n", "\n"),
+                access.now(),
+                new_conversation=form.new_conversation.data,
+                origin=access.origin(),
+            )
+            session.commit()
+    except UnfitQuestion:
+        problem = gettext("A question has 1 to %(most)s characters.", most=LONGEST)
+        return _home(text, problem, 422)
+    except QuestionStillOpen:
+        problem = gettext("You have a question that you are not done with. This one waits here.")
+        return _home(text, problem, 409)
+    except TooSoon as soon:
+        return _home(text, _wait(soon), 429)
+    except NoQuestionLeft:
+        return _home(text, gettext("You have asked as many questions as there are to ask."), 409)
+    background().asker.wake()
+    return _to(position)
+
+
+@blueprint.get("/<int:position>")
+def show(position: int) -> Response:
+    """Show a question: on its way, without an answer, or with one to rate."""
+    with access.reading_participant() as (session, participant):
+        line = _line(session, participant, position)
+    if line.state is State.WAITING:
+        background().asker.wake()
+    if line.state is not State.ANSWERED:
+        if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
+            return htmx.reload()
+        return _asked(line)
+    if htmx.wants_part():
+        return htmx.reload()
+    template = "phase_3/own_questions/answer.html"
+    return make_response(render_template(template, **htmx.names(_rated(position))))
+
+
+@blueprint.post("/<int:position>/again")
+def ask_again(position: int) -> Response:
+    """Put a question once more that got no answer."""
+    try:
+        with access.writing_participant() as (session, participant):
+            now, origin = access.now(), access.origin()
+            own_questions.ask_again(session, participant, position, now, origin=origin)
+            session.commit()
+    except (TooSoon, NoQuestionLeft) as wait:
+        problem = (
+            _wait(wait)
+            if isinstance(wait, TooSoon)
+            else gettext("It was tried too often. Please leave this question and ask another.")
+        )
+        with access.reading_participant() as (session, participant):
+            line = _line(session, participant, position)
+        return _asked(line, problem, 429)
+    background().asker.wake()
+    return _to(position)
+
+
+@blueprint.get("/<int:position>/again")
+def after_again(position: int) -> Response:
+    """Go to the question: a reload or a change of language comes here."""
+    return _to(position)
+
+
+@blueprint.post("/<int:position>/give-up")
+def give_up(position: int) -> Response:
+    """Leave a question that got no answer, and go on."""
+    with access.writing_participant() as (session, participant):
+        own_questions.give_up(session, participant, position, access.now())
+        session.commit()
+    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:position>/done")
+def done(position: int) -> Response:
+    """Go on to the next question."""
+    with access.writing_participant() as (session, participant):
+        own_questions.done(session, participant, position, access.now())
+        session.commit()
+    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:position>/results/<int:rank>/judgment")
+def judge(position: int, rank: int) -> Response:
+    """Store a verdict on one card."""
+    said, event = clicks.verdict(), clicks.event()
+    with access.writing_participant() as (session, participant):
+        rater, run_id = _rater(participant)
+        judgments.judge(session, rater, run_id, position, rank, said.relevance, event)
+        session.commit()
+    if not htmx.wants_part():
+        return _to(position, f"rank-{rank}")
+    rated = _rated(position)
+    name = identity(next(card for card in rated.page.cards if card.rank == rank).card)
+    same = tuple(card for card in rated.page.cards if identity(card.card) == name)
+    return _clicked(rated, same)
+
+
+@blueprint.post("/<int:position>/rating")
+def rate(position: int) -> Response:
+    """Store what is said of the whole answer."""
+    form = checked(RatingForm)
+    with access.writing_participant() as (session, participant):
+        rater, run_id = _rater(participant)
+        judgments.rate(session, rater, run_id, position, form.rating, clicks.event())
+        session.commit()
+    return _clicked(_rated(position)) if htmx.wants_part() else _to(position, "rate")
+
+
+@blueprint.post("/undo")
+def undo() -> Response:
+    """Take back the participant's latest verdict, grade or note, and show where it was."""
+    with access.writing_participant() as (session, participant):
+        rater, run_id = _rater(participant)
+        position = judgments.undo(session, rater, run_id, clicks.event())
+        session.commit()
+    if position is None and htmx.wants_part():
+        notice = Notice(gettext("There is nothing left to undo."))
+        return htmx.respond(
+            "rating/judgments/_notice.html", "rating/judgments/_notice.html", notice
+        )
+    if position is None:
+        return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+    if htmx.wants_part():
+        part = "phase_3/own_questions/_shown.html"
+        return htmx.respond(part, part, _rated(position))
+    return _to(position)
+
+
+def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
+    with access.reading_participant() as (session, participant):
+        lines = own_questions.lines(session, participant, access.now())
+        standing = own_questions.allowance(session, participant)
+        context = Home(
+            pseudonym=participant.pseudonym,
+            lines=lines,
+            current=next((line for line in lines if line.is_open), None),
+            left=standing.left,
+            most=standing.most,
+            is_open=standing.is_open,
+            finished=participant.finished_at is not None,
+            draft=draft,
+            problem=problem,
+            longest=LONGEST,
+            name_taken="taken" in request.args,
+            link=participants.just_made(),
+        )
+    return make_response(
+        render_template("phase_3/own_questions/page.html", **htmx.names(context)), status
+    )
+
+
+def _asked(line: QuestionLine, problem: str = "", status: int = 200) -> Response:
+    context = Asked(
+        line=line,
+        waited=max(0, ceil((access.now() - line.put_at).total_seconds())),
+        usual=USUAL_SECONDS,
+        why=gettext(WHY.get(line.error_code or "", NO_USE)),
+        problem=problem,
+    )
+    return htmx.respond(
+        "phase_3/own_questions/asked.html", "phase_3/own_questions/_asking.html", context, status
+    )
+
+
+def _rated(position: int) -> Rated:
+    with access.reading_participant() as (session, participant):
+        line = _line(session, participant, position)
+        rater, run_id = _rater(participant)
+        page = pages.rating_page(session, rater, run_id, position, Filter())
+        background = particulars.of_answer(session, rater.study, run_id, position)
+    g.pictures = page.show_pictures
+    return Rated(page, line, _left(line), "whole" in request.args, background)
+
+
+def _clicked(rated: Rated, changed: tuple[JudgedCard, ...] = ()) -> Response:
+    part = "phase_3/own_questions/_clicked.html"
+    return htmx.respond(part, part, replace(rated, changed=changed))
+
+
+def _left(line: QuestionLine) -> str:
+    """Return in words what is still to be rated of an answer; nothing once it is all."""
+    missing = []
+    if line.open_judgments and line.answer_state == "empty":
+        missing.append(gettext("whether showing nothing is right"))
+    elif line.open_judgments:
+        missing.append(ngettext("%(n)s card", "%(n)s cards", line.open_judgments))
+    if line.is_unrated:
+        missing.append(gettext("the quality of the answer"))
+    return ", ".join(missing)
+
+
+def _line(session: Session, participant: Participant, position: int) -> QuestionLine:
+    for line in own_questions.lines(session, participant, access.now()):
+        if line.position == position:
+            return line
+    raise UnknownQuestion(position)
+
+
+def _rater(participant: Participant) -> tuple[Rater, str]:
+    """Return the participant as a rater, and the run that holds their answers."""
+    if participant.rater is None or participant.run_id is None:
+        raise UnknownQuestion
+    return participant.rater, participant.run_id
+
+
+def _wait(soon: TooSoon) -> str:
+    return ngettext(
+        "Please wait %(n)s second, then send it again.",
+        "Please wait %(n)s seconds, then send it again.",
+        soon.seconds,
+    )
+
+
+def _to(position: int, anchor: str | None = None) -> Response:
+    address = url_for("own_questions.show", position=position, _anchor=anchor)
+    return redirect(address, 303)  # type: ignore[return-value]

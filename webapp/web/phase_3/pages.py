@@ -1,0 +1,26 @@
+"""The pages of phase 3, and who may open them."""
+
+from __future__ import annotations
+
+from webapp.web.frame.doors import Door
+from webapp.web.frame.rooms import Pages
+from webapp.web.phase_3 import findings, own_questions, participants, questionnaires, user_studies
+
+PAGES = Pages(
+    blueprints=(
+        user_studies.blueprint,
+        findings.blueprint,
+        participants.blueprint,
+        own_questions.blueprint,
+        questionnaires.blueprint,
+    ),
+    doors={
+        "user_studies": Door.OWNER,
+        "findings": Door.OWNER,
+        "participants": Door.ANYBODY,
+        "participants.rename": Door.PARTICIPANTS,
+        "participants.link": Door.PARTICIPANTS,
+        "own_questions": Door.PARTICIPANTS,
+        "questionnaires": Door.PARTICIPANTS,
+    },
+)

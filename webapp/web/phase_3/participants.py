@@ -1,0 +1,262 @@
+"""Coming into phase 3: the link, the consent, the pseudonym, the way back in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flask import (
+    Blueprint,
+    Response,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask import session as cookie
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+from wtforms import Form, StringField
+from wtforms.validators import Length
+
+from webapp.db.models import ConsentText, Study
+from webapp.i18n import gettext, language
+from webapp.services.phase_3 import participants, user_studies
+from webapp.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
+from webapp.web.frame import access, badges, forms, htmx
+from webapp.web.frame.forms import REQUIRED, TOO_LONG
+from webapp.web.people.raters import qr_code
+
+blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
+
+DECLINED = "declined"
+"""Under this name a browser carries that somebody declined in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentPage:
+    """What somebody reads before they take part.
+
+    ``known`` is the pseudonym under which the link's holder takes part already, ``present``
+    that of whoever this browser belongs to now, ``offered`` one that nobody has.
+    ``renewed``: the text changed meanwhile.
+    """
+
+    study: str
+    token: str
+    text: str
+    consent_id: int
+    version: int
+    personal: str
+    pseudonym: str
+    offered: str
+    is_open: bool
+    known: str = ""
+    present: str = ""
+    renewed: bool = False
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalLink:
+    """A participant's own link, shown this once, with its QR code as SVG."""
+
+    address: str
+    code: Markup
+    is_local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPage:
+    """The page with one more link of a participant's own."""
+
+    link: PersonalLink
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """The kind end for somebody who does not take part."""
+
+    study: str
+
+
+class TextChanged(Exception):
+    """The consent text is another by now than the one that was read."""
+
+
+class PseudonymForm(Form):
+    """What a participant wants to be called here."""
+
+    pseudonym = StringField(
+        filters=[lambda value: " ".join((value or "").replace("\x00", "").split())],
+        validators=[
+            Length(min=1, message=REQUIRED),
+            Length(max=LONGEST_PSEUDONYM, message=TOO_LONG),
+        ],
+    )
+
+
+@blueprint.get("/<token>")
+def consent(token: str) -> str:
+    """Show what taking part means; opening a link makes nobody a participant."""
+    return _page(token)
+
+
+@blueprint.post("/<token>")
+def decide(token: str) -> Response:
+    """Let in whoever agrees, to what they read; let go whoever does not."""
+    if request.form.get("decision") == "no":
+        return _decline(token)
+    form = PseudonymForm(request.form)
+    if not form.validate():
+        return make_response(_page(token, form.pseudonym.data, forms.messages(form)), 422)
+    try:
+        return _agree(token, form.pseudonym.data or "")
+    except PseudonymTaken:
+        taken = gettext("Somebody else has this pseudonym. Please choose another.")
+        return make_response(_page(token, form.pseudonym.data, {"pseudonym": taken}), 422)
+    except TextChanged:
+        return make_response(_page(token, form.pseudonym.data), 409)
+
+
+@blueprint.get("/declined")
+def declined() -> str:
+    """Say thank you to somebody who does not take part."""
+    with access.database().reading() as session:
+        context = Declined(access.study(session).name)
+    return render_template("phase_3/participants/declined.html", **htmx.names(context))
+
+
+@blueprint.post("/pseudonym")
+def rename() -> Response:
+    """Give the participant another pseudonym."""
+    form = forms.checked(PseudonymForm)
+    try:
+        with access.writing_participant() as (session, participant):
+            participants.rename(session, participant, form.pseudonym.data or "")
+            session.commit()
+    except PseudonymTaken:
+        return redirect(url_for("own_questions.index", taken=1), 303)  # type: ignore[return-value]
+    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.route("/link", methods=["GET", "POST"])
+def link() -> Response:
+    """Show one more link to go on by, here or on another device; opened anew, go home."""
+    if request.method != "POST":  # a reload or another language makes no further link
+        return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+    with access.writing_participant() as (session, participant):
+        made = participants.personal_link(session, participant, access.now())
+        session.commit()
+    context = LinkPage(shown(made.token))
+    return make_response(render_template("phase_3/participants/link.html", **htmx.names(context)))
+
+
+def address(token: str) -> str:
+    """Return the whole address of a link into phase 3."""
+    path = url_for("participants.consent", token=token)
+    return f"{badges.scheme()}://{request.host}{path}"
+
+
+def shown(token: str) -> PersonalLink:
+    """Return a participant's own link as it is shown."""
+    here = address(token)
+    code = qr_code(here, gettext("QR code of the link"))
+    return PersonalLink(here, code, access.is_loopback(request.host))
+
+
+def just_made() -> PersonalLink | None:
+    """Return the personal link of somebody who has just agreed, this once."""
+    token = cookie.pop("personal", None)
+    return None if token is None else shown(token)
+
+
+def _page(token: str, pseudonym: str | None = None, errors: dict[str, str] | None = None) -> str:
+    with access.database().reading() as session:
+        study = access.study(session)
+        link = participants.accept(session, study, token, access.now())
+        text = _text(session, study)
+        phase = user_studies.find(session, study)
+        participant = link.participant
+        offered = (
+            participant.pseudonym if participant else participants.offered_pseudonym(session, study)
+        )
+        context = ConsentPage(
+            study=study.name,
+            token=token,
+            text=text.text,
+            consent_id=text.id,
+            version=text.number,
+            personal=request.form.get("personal") or participants.new_token(),
+            pseudonym=offered if pseudonym is None else pseudonym,
+            offered=offered,
+            is_open=phase is not None and phase.is_open,
+            known=participant.pseudonym if participant and participant.agreed_at else "",
+            present=_present(session),
+            renewed=request.form.get("consent", text.id, int) != text.id,
+            errors=errors or {},
+        )
+    return render_template("phase_3/participants/consent.html", **htmx.names(context))
+
+
+def _present(session: Session) -> str:
+    """Return the pseudonym of whoever this browser belongs to now."""
+    try:
+        return access.participant(session).pseudonym
+    except access.NotTakingPart:
+        return ""
+
+
+def _agree(token: str, pseudonym: str) -> Response:
+    personal = request.form.get("personal", "")
+    with access.database().writing() as session:
+        study, now = access.study(session), access.now()
+        link = participants.accept(session, study, token, now)
+        is_known = link.participant is not None and link.participant.agreed_at is not None
+        is_own = link.participant_id is not None
+        text = _text(session, study)
+        if not is_known and request.form.get("consent", 0, int) != text.id:
+            raise TextChanged
+        was_offered = request.form.get("offered") == pseudonym
+        badge = participants.agree(
+            session,
+            link,
+            text,
+            pseudonym,
+            personal,
+            now,
+            was_offered=was_offered,
+            source=access.origin(),
+        )
+        if cookie.get(DECLINED):
+            participants.take_back_decline(session, study)
+        session.commit()
+    badges.give_participant(badge)
+    if not is_known:
+        cookie["personal"] = token if is_own else personal
+    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+
+
+def _decline(token: str) -> Response:
+    """Count a person who declines, once however often they say so in this browser."""
+    if not cookie.get(DECLINED) and access.visitor().participant_id is None:
+        _count_decline(token)
+        cookie[DECLINED], cookie.permanent = True, True
+    return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
+
+
+def _count_decline(token: str) -> None:
+    with access.database().writing() as session:
+        now = access.now()
+        link = participants.accept(session, access.study(session), token, now)
+        page = request.form.get("personal", "")
+        participants.decline(session, link, now, page=page, source=access.origin())
+        session.commit()
+
+
+def _text(session: Session, study: Study) -> ConsentText:
+    """Return the consent text in the reader's language."""
+    found = user_studies.consent(session, study)
+    if not found:
+        raise PhaseClosed
+    return found[language()]

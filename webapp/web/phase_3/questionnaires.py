@@ -1,0 +1,161 @@
+"""The closing questionnaire, item by item or sent as a whole, and the thank-you."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
+from wtforms import Form, StringField
+from wtforms.validators import AnyOf, Length
+
+from webapp.db.models import Participant, Rater
+from webapp.metrics.phase_3.usability import ITEMS, LEAST, MOST
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.services.judging.judgments import MOST_NOTES
+from webapp.services.phase_3 import own_questions, participants, questionnaires
+from webapp.services.phase_3.questionnaires import Questionnaire
+from webapp.web.frame import access, htmx
+from webapp.web.frame.access import NotTakingPart
+from webapp.web.frame.forms import TOO_LONG, UNUSABLE, checked
+from webapp.web.rating import clicks
+
+blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
+
+NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
+"""What each item is called in the form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The questionnaire as it stands; ``left_out`` are the numbers of items without an answer.
+
+    ``items`` are (name in the form, statement, answer); ``open_question`` is one that waits
+    to be finished.
+    """
+
+    items: tuple[tuple[str, str, int | None], ...]
+    scale: tuple[int, ...]
+    helped: str
+    missing: str
+    left_out: tuple[int, ...]
+    longest: int
+    open_question: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Which item was saved, by its name in the form."""
+
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thanks:
+    """The end; what was given can still be changed."""
+
+    pseudonym: str
+    answered: int
+
+
+class AnswerForm(Form):
+    """What is said to one item."""
+
+    item = StringField(validators=[AnyOf([*NAMES.values()], message=UNUSABLE)])
+    said = StringField(
+        filters=[lambda value: (value or "").replace("\x00", "").replace("\r\n", "\n")],
+        validators=[Length(max=MOST_NOTES, message=TOO_LONG)],
+    )
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show the questionnaire."""
+    return _page(())
+
+
+@blueprint.post("/answer")
+def answer() -> Response:
+    """Store what is said to one item."""
+    form = checked(AnswerForm)
+    name = next(name for name, short in NAMES.items() if short == form.item.data)
+    with access.writing_participant() as (session, participant):
+        said = (form.said.data or "").strip() or None
+        questionnaires.answer(session, _rater(participant), name, said, clicks.event())
+        session.commit()
+    if htmx.wants_part():
+        part = "phase_3/questionnaires/_saved.html"
+        return htmx.respond(part, part, Saved(form.item.data or ""))
+    return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/")
+def finish() -> Response:
+    """Store what was sent and end; what was left out is asked for once."""
+    with access.writing_participant() as (session, participant):
+        rater = _rater(participant)
+        said = _store(session, rater)
+        ends = not said.unanswered or "anyway" in request.form
+        if ends:
+            participants.finish(participant, access.now())
+        session.commit()
+    if ends:
+        return redirect(url_for("questionnaires.thanks"), 303)  # type: ignore[return-value]
+    return make_response(_page(said.unanswered), 422)
+
+
+@blueprint.get("/thanks")
+def thanks() -> str:
+    """Say thank you."""
+    with access.reading_participant() as (session, participant):
+        lines = own_questions.lines(session, participant, access.now())
+        context = Thanks(
+            pseudonym=participant.pseudonym,
+            answered=sum(line.state is own_questions.State.ANSWERED for line in lines),
+        )
+    return render_template("phase_3/questionnaires/thanks.html", **htmx.names(context))
+
+
+def _page(left_out: tuple[int, ...]) -> str:
+    with access.reading_participant() as (session, participant):
+        said = questionnaires.of_rater(session, _rater(participant))
+        lines = own_questions.lines(session, participant, access.now())
+        context = Closing(
+            items=tuple(
+                (NAMES[name], statement, score)
+                for name, statement, score in zip(
+                    USABILITY_ITEMS, ITEMS, said.usability, strict=True
+                )
+            ),
+            scale=tuple(range(LEAST, MOST + 1)),
+            helped=said.helped,
+            missing=said.missing,
+            left_out=left_out,
+            longest=MOST_NOTES,
+            open_question=next((line.position for line in lines if line.is_open), None),
+        )
+    return render_template("phase_3/questionnaires/page.html", **htmx.names(context))
+
+
+def _store(session: Session, rater: Rater) -> Questionnaire:
+    """Record what the whole form says where it differs from what stands."""
+    before = questionnaires.of_rater(session, rater)
+    texts = {"helped": before.helped, "missing": before.missing}
+    stands = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
+    for name, short in NAMES.items():
+        said = request.form.get(short)
+        if said is None:
+            continue
+        said = said.replace("\x00", "").replace("\r\n", "\n").strip()[:MOST_NOTES]
+        if said != str(stands[name] or ""):
+            click = Click(secrets.token_hex(16), access.now())
+            questionnaires.answer(session, rater, name, said or None, click)
+    session.flush()
+    return questionnaires.of_rater(session, rater)
+
+
+def _rater(participant: Participant) -> Rater:
+    if participant.rater is None:
+        raise NotTakingPart
+    return participant.rater

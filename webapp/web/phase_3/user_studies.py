@@ -1,0 +1,281 @@
+"""Phase 3 as its owner sets it up: the chatbot, the limits, the consent text, the links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import session as cookie
+from markupsafe import Markup
+from wtforms import BooleanField, Form, IntegerField, StringField
+from wtforms.validators import AnyOf, Length, NumberRange
+
+from webapp.db.models import ConsentText
+from webapp.i18n import LANGUAGES, gettext, mark
+from webapp.services.phase_3 import participants, user_studies
+from webapp.services.phase_3.participants import DAYS, LinkLine, NewLink, PseudonymTaken
+from webapp.services.phase_3.user_studies import APIS, CONTRACT, Settings, UnfitChatbot
+from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.forms import (
+    LONGEST_ANSWER,
+    LONGEST_LABEL,
+    NOT_WHOLE,
+    OUT_OF_RANGE,
+    REQUIRED,
+    TOO_LONG,
+    UNUSABLE,
+)
+from webapp.web.people.raters import NoPasswordYet, qr_code
+from webapp.web.phase_3.participants import PseudonymForm, address
+
+blueprint = Blueprint("user_studies", __name__, url_prefix="/study/users")
+
+LONGEST_ADDRESS = 2000
+LONGEST_MAPPING = 64 * 2**10
+MOST_QUESTIONS, MOST_AT_ONCE, MOST_PAUSE, MOST_NEWCOMERS = 50, 32, 3600, 1000
+NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A new link, shown this once; ``pseudonym`` is empty for one that is everybody's."""
+
+    address: str
+    code: Markup
+    pseudonym: str
+    expires_at: datetime
+    is_local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UserStudyPage:
+    """How phase 3 is set, what is wrong with what was typed, its texts and its links.
+
+    ``consents`` are the texts by language, ``version`` what they are together; ``earlier``
+    counts the versions before.
+    """
+
+    form: SettingsForm
+    errors: dict[str, str]
+    saved: bool
+    consents: dict[str, str]
+    version: int
+    consent_errors: dict[str, str]
+    has_password: bool
+    link: Link | None
+    links: tuple[LinkLine, ...]
+    pseudonym: str
+    taking_part: int
+    declined: int
+    withdrawn: int
+
+
+def _number(low: int, high: int, default: int | None = None) -> IntegerField:
+    within = NumberRange(min=low, max=high, message=OUT_OF_RANGE)
+    return IntegerField(validators=[within], default=default)
+
+
+def _words(most: int) -> StringField:
+    return StringField(
+        filters=[lambda value: (value or "").replace("\x00", "").strip()],
+        validators=[Length(max=most, message=TOO_LONG)],
+    )
+
+
+class SettingsForm(Form):
+    """What the owner decides for phase 3."""
+
+    is_open = BooleanField()
+    endpoint = _words(LONGEST_ADDRESS)
+    search_method = _words(LONGEST_LABEL)
+    llm = _words(LONGEST_LABEL)
+    api = StringField(default=CONTRACT, validators=[AnyOf([*APIS], message=UNUSABLE)])
+    model = _words(LONGEST_LABEL)
+    mapping = _words(LONGEST_MAPPING)
+    most_questions = _number(1, MOST_QUESTIONS)
+    answer_seconds = _number(5, 600)
+    tries = _number(1, 5)
+    at_once = _number(1, MOST_AT_ONCE)
+    pause_seconds = _number(0, MOST_PAUSE)
+    most_newcomers = _number(1, MOST_NEWCOMERS, Settings().most_newcomers)
+
+    def settings(self) -> Settings:
+        """Return what a valid form decides."""
+        return Settings(**self.data)
+
+
+class ConsentForm(Form):
+    """The consent text in every language."""
+
+    consent_id = StringField()
+    consent_en = StringField()
+
+    def texts(self) -> dict[str, str]:
+        """Return what was typed, by language."""
+        return {
+            language: (self[f"consent_{language}"].data or "").replace("\r\n", "\n").strip()
+            for language in LANGUAGES
+        }
+
+    def problems(self) -> dict[str, str]:
+        """Return one message for each text that cannot stand."""
+        return {
+            language: gettext(REQUIRED if not text else TOO_LONG)
+            for language, text in self.texts().items()
+            if not text or len(text) > LONGEST_ANSWER
+        }
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show how phase 3 is set, and a link that was just made."""
+    return _page(link=_new_link())
+
+
+@blueprint.post("/")
+def save() -> Response:
+    """Set phase 3 as the form says, or show the form again with what is wrong."""
+    form = SettingsForm(request.form)
+    if not form.validate():
+        return _again(form, _messages(form))
+    try:
+        with access.writing() as (session, owner):
+            user_studies.set_settings(session, owner.study, form.settings(), access.now())
+            session.commit()
+    except UnfitChatbot as unfit:
+        errors = {unfit.field: gettext(unfit.why)}
+        if form.is_open.data and not form.endpoint.data:
+            errors["is_open"] = gettext(NEEDS_CHATBOT)
+        return _again(form, errors)
+    return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/consent")
+def write_consent() -> Response:
+    """Store the consent text as a new version, if it differs."""
+    form = ConsentForm(request.form)
+    problems = form.problems()
+    if problems:
+        return make_response(_page(consents=form.texts(), consent_errors=problems), 422)
+    with access.writing() as (session, owner):
+        now = access.now()
+        user_studies.open_or_make(session, owner.study, now)
+        user_studies.write_consent(session, owner.study, form.texts(), now)
+        session.commit()
+    return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/links")
+def make_link() -> Response:
+    """Make a link for everybody, or for the one participant of that pseudonym."""
+    form = PseudonymForm(request.form)
+    if "pseudonym" in request.form and not form.validate():
+        return make_response(_page(errors=forms.messages(form)), 422)
+    try:
+        with access.writing() as (session, owner):
+            if owner.study.password is None:
+                raise NoPasswordYet
+            now = access.now()
+            user_studies.open_or_make(session, owner.study, now)
+            _show_once(
+                participants.invite(session, owner.study, form.pseudonym.data or "", now)
+                if "pseudonym" in request.form
+                else participants.make_link(session, owner.study, now, days=DAYS)
+            )
+            session.commit()
+    except PseudonymTaken:
+        taken = gettext("Somebody else has this pseudonym. Please choose another.")
+        return make_response(_page(errors={"pseudonym": taken}), 422)
+    return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/links")
+@blueprint.get("/consent")
+def after_refusal() -> Response:
+    """Go to the page: a reload or a change of language comes here after a refusal."""
+    return redirect(url_for("user_studies.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/links/<int:link_id>/withdraw")
+def withdraw_link(link_id: int) -> Response:
+    """Take a link back."""
+    with access.writing() as (session, owner):
+        participants.withdraw_link(session, owner.study, link_id, access.now())
+        session.commit()
+    return redirect(url_for("user_studies.show", _anchor="links"), 303)  # type: ignore[return-value]
+
+
+def _page(
+    *,
+    form: SettingsForm | None = None,
+    errors: dict[str, str] | None = None,
+    consents: Mapping[str, str] | None = None,
+    consent_errors: dict[str, str] | None = None,
+    link: Link | None = None,
+) -> str:
+    with access.reading() as (session, owner):
+        study = owner.study
+        phase = user_studies.find(session, study)
+        stored = user_studies.consent(session, study)
+        people = participants.everybody(session, study)
+        context = UserStudyPage(
+            form=form or SettingsForm(data=asdict(user_studies.settings(phase))),
+            errors=errors or {},
+            saved="saved" in request.args,
+            consents=dict(consents or _texts(stored)),
+            version=max((text.number for text in stored.values()), default=0),
+            consent_errors=consent_errors or {},
+            has_password=study.password is not None,
+            link=link,
+            links=tuple(participants.links(session, study, access.now())),
+            pseudonym=request.form.get("pseudonym")
+            or participants.offered_pseudonym(session, study),
+            taking_part=sum(one.agreed_at is not None for one in people),
+            declined=phase.declined if phase else 0,
+            withdrawn=phase.withdrawn if phase else 0,
+        )
+    return render_template("phase_3/user_studies/page.html", **htmx.names(context))
+
+
+def _texts(stored: Mapping[str, ConsentText]) -> Mapping[str, str]:
+    if not stored:
+        return user_studies.default_consent()
+    return {language: stored[language].text for language in LANGUAGES}
+
+
+def _again(form: SettingsForm, errors: dict[str, str]) -> Response:
+    return make_response(_page(form=form, errors=errors), 422)
+
+
+def _messages(form: SettingsForm) -> dict[str, str]:
+    """Return what is wrong with each field; a number that is none is said in our words."""
+    wrong = forms.messages(form)
+    for name in wrong:
+        if isinstance(form[name], IntegerField) and form[name].data is None:
+            wrong[name] = gettext(NOT_WHOLE)
+    return wrong
+
+
+def _show_once(made: NewLink) -> None:
+    """Keep a new link in the owner's own cookie until the next page has shown it."""
+    cookie["participants"] = {
+        "token": made.token,
+        "pseudonym": made.pseudonym or "",
+        "expires_at": made.expires_at.isoformat(),
+    }
+
+
+def _new_link() -> Link | None:
+    made = cookie.pop("participants", None)
+    if made is None:
+        return None
+    here = address(made["token"])
+    return Link(
+        address=here,
+        code=qr_code(here, gettext("QR code of the link")),
+        pseudonym=made["pseudonym"],
+        expires_at=datetime.fromisoformat(made["expires_at"]),
+        is_local=access.is_loopback(request.host),
+    )

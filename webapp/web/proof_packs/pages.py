@@ -1,0 +1,14 @@
+"""The pages of proof packs, and who may open them."""
+
+from __future__ import annotations
+
+from webapp.web.frame.doors import Door
+from webapp.web.frame.rooms import Pages
+from webapp.web.proof_packs import packs
+
+PAGES = Pages(
+    blueprints=(packs.blueprint,),
+    doors={
+        "proof_packs": Door.OWNER,
+    },
+)

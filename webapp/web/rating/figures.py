@@ -1,0 +1,209 @@
+"""The figures panel: what each figure is, here, in its category and in the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.judging.figures import HEADLINES, Figure, figures
+from webapp.metrics.judging.queries import QuerySummary, Span, why_undefined
+from webapp.metrics.judging.ranking import EXPLANATIONS, Undefined
+from webapp.metrics.judging.registry import MEASURES, Measure, Unit
+from webapp.metrics.judging.totals import Totals
+from webapp.services.judging.answer_figures import AnswerFigures
+from webapp.web.frame import formatting
+
+OF_ANSWERS: Mapping[str, str] = {
+    "mean_precision_at_5": MEASURES["mean_precision_at_5"].label,
+    "mean_overall_precision": MEASURES["mean_overall_precision"].label,
+    "mrr": mark("Reciprocal rank"),
+    "success_rate": mark("Success"),
+}
+"""The figures of a single answer, by the headline that averages each, and what they are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure in one column: in words, and why it has none.
+
+    ``bounds`` is short ("0,71–0,94"), ``sentence`` the same in words; both are empty where
+    nothing is open. ``applies`` is false where the column has no such figure at all.
+    """
+
+    value: str
+    bounds: str = ""
+    sentence: str = ""
+    n: int | None = None
+    why: Undefined | None = None
+    applies: bool = True
+
+    @property
+    def reason(self) -> str:
+        """Why there is no value, in words; empty where there is one."""
+        return gettext(EXPLANATIONS[self.why]) if self.why else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure across the columns of a panel."""
+
+    name: str
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClickedCounts:
+    """What was clicked on one answer, plainly and in words: "3 of 4", and a rank from 1.
+
+    "-" where nothing is decided: an answer of which nothing was said has no 0 either.
+    """
+
+    relevant: str
+    first_relevant_rank: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerColumn:
+    """The letter of an answer, and what was clicked on it."""
+
+    letter: str
+    counts: ClickedCounts
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersPanel:
+    """The figures of every answer to a blind question: a column for each, called by its letter."""
+
+    columns: tuple[AnswerColumn, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a figure has no value, as the page explains it."""
+
+    name: str
+    text: str
+
+
+def rows(*columns: dict[str, Cell]) -> tuple[Row, ...]:
+    """Return a panel of all headline figures, one column for each of `columns`."""
+    return tuple(
+        Row(name, gettext(MEASURES[name].label), tuple(column[name] for column in columns))
+        for name in HEADLINES
+    )
+
+
+def of_totals(totals: Totals) -> dict[str, Cell]:
+    """Return the column of a run or a category."""
+    still_open = _open(totals)
+    return {name: _figure_cell(name, one, still_open) for name, one in figures(totals).items()}
+
+
+def of_query(summary: QuerySummary) -> dict[str, Cell]:
+    """Return the column of a single question; coverage and the composite have no place in it."""
+    still_open = _open(Totals.of([summary]))
+    return {name: _query_cell(MEASURES[name], summary, still_open) for name in HEADLINES}
+
+
+def of_answers(answers: Sequence[AnswerFigures]) -> AnswersPanel | None:
+    """Return the panel of a blind question; ``None`` where its rater sees no figures."""
+    if not answers:
+        return None
+    columns = [of_query(answer.summary) for answer in answers]
+    return AnswersPanel(
+        tuple(AnswerColumn(answer.letter, clicked(answer.summary)) for answer in answers),
+        tuple(
+            Row(name, gettext(label), tuple(column[name] for column in columns))
+            for name, label in OF_ANSWERS.items()
+        ),
+    )
+
+
+def measures_of_answers() -> tuple[Measure, ...]:
+    """Return what explains the rows of a blind question's panel."""
+    return tuple(MEASURES[name] for name in OF_ANSWERS)
+
+
+def clicked(summary: QuerySummary) -> ClickedCounts:
+    """Return the plain counts of what was clicked on one answer."""
+    relevant, decided = summary.relevant_count, summary.decided_count
+    if not decided:
+        return ClickedCounts("-", "-")
+    words = gettext("%(relevant)s of %(decided)s", relevant=relevant, decided=decided)
+    rank = summary.first_relevant_rank
+    return ClickedCounts(words, formatting.number(rank) if rank else gettext("none so far"))
+
+
+def measures() -> tuple[Measure, ...]:
+    """Return what explains the rows of every panel."""
+    return tuple(MEASURES[name] for name in HEADLINES)
+
+
+def reasons() -> tuple[Reason, ...]:
+    """Return what explains a figure without a value."""
+    return tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items())
+
+
+def _figure_cell(name: str, figure: Figure, still_open: _Open) -> Cell:
+    unit = MEASURES[name].unit
+    bounds, sentence = _bounds(figure, still_open.of(name), unit)
+    return Cell(
+        value=formatting.figure(figure.value, unit),
+        bounds=bounds,
+        sentence=sentence,
+        n=figure.n,
+        why=figure.why_undefined,
+    )
+
+
+def _query_cell(measure: Measure, summary: QuerySummary, still_open: _Open) -> Cell:
+    if measure.query_name is None:
+        return Cell("", applies=False)
+    span = summary.span(measure.query_name)
+    bounds, sentence = _bounds(span, still_open.of(measure.name), measure.unit)
+    value = formatting.figure(span.value, measure.unit)
+    if measure.name == "mean_response_quality" and span.value is not None:
+        value = formatting.number(span.value)
+    return Cell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
+
+
+def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:
+    """Return the two bounds in short and in a sentence; both empty where they add nothing."""
+    if figure.lower is None or figure.upper is None:
+        return "", ""
+    low, high = formatting.figure(figure.lower, unit), formatting.figure(figure.upper, unit)
+    if low != high:
+        sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
+        return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence
+    if figure.value is None:
+        return f"→ {low}", gettext("Already certain: %(low)s", low=low)
+    return "", ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What is still open in words: verdicts, and answers without their quality."""
+
+    verdicts: str
+    answers: str
+
+    def of(self, name: str) -> str:
+        """Return what is still open for a figure."""
+        return self.answers if name == "mean_response_quality" else self.verdicts
+
+
+def _open(totals: Totals) -> _Open:
+    """Return in words what is still open for the figures of a column."""
+    cards, lists = totals.n_unjudged, totals.n_unclassified
+    parts = [
+        ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
+        ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
+    ]
+    left = totals.n_unrated
+    return _Open(
+        verdicts=", ".join(part for part in parts if part),
+        answers=ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else "",
+    )

@@ -1,0 +1,270 @@
+"""The rating page and every click on it.
+
+A verdict answers with the verdict that stands, and nothing else is read for it: what moves
+with it (the figures, the walk) is at the question's "standing", which the page asks for once
+its clicks are stored. Every other click answers with the parts it changed, read anew after
+the commit. A form sent without a script is sent back to its card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from flask import Blueprint, Response, current_app, g, redirect, request, url_for
+from markupsafe import Markup
+
+from webapp.i18n import gettext, language
+from webapp.metrics.judging.registry import Measure
+from webapp.records import QueryState, Relevance
+from webapp.services.judging import judgments
+from webapp.services.rating import pages, particulars
+from webapp.services.rating.pages import JudgedCard, Moving, RatingPage
+from webapp.services.rating.particulars import Background
+from webapp.services.runs import runs
+from webapp.services.study import studies
+from webapp.web.frame import access, htmx
+from webapp.web.frame.forms import CardsForm, RatingForm, checked
+from webapp.web.gold import card_badges
+from webapp.web.gold.card_badges import Badges
+from webapp.web.rating import clicks, figures, walks
+from webapp.web.rating.figures import ClickedCounts, Reason, Row
+
+blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
+
+
+class RatedBlind(Exception):
+    """The study is rated blind meanwhile, so no answer is shown as a run's any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What the rating page and its parts show.
+
+    ``query`` are the arguments that keep the filter in every address; ``whole`` says that a
+    long answer is shown in full; ``background`` is what stands above and under its cards.
+    """
+
+    page: RatingPage
+    counts: ClickedCounts
+    rows: tuple[Row, ...]
+    measures: tuple[Measure, ...]
+    reasons: tuple[Reason, ...]
+    query: dict[str, Any]
+    whole: bool
+    background: Background[int]
+    badges: Badges | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a click moved; ``changed`` are the cards it touched."""
+
+    page: Moving
+    counts: ClickedCounts
+    rows: tuple[Row, ...]
+    query: dict[str, Any]
+    changed: tuple[JudgedCard, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict that stands on a card after a click, as the page shows it.
+
+    ``query`` names its question there, ``card`` is the selector of the card within it.
+    """
+
+    query: str
+    card: str
+    stands: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence for the reader."""
+
+    text: str
+
+
+@blueprint.get("/queries/<int:query_id>")
+def show(run_id: str, query_id: int) -> Response:
+    """Show one question of a run, to be rated; where the study is blind, what is next."""
+    page = page_of(run_id, query_id)
+    if _is_blind() and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
+        if htmx.wants_part():
+            raise RatedBlind
+        return redirect(url_for("rate.next_one", because="blind"), 303)  # type: ignore[return-value]
+    if (elsewhere := _first_in_category(page)) is not None:
+        return _to(run_id, elsewhere)
+    return with_badges(page, card_badges.on_answer(page))
+
+
+@blueprint.get("/queries/<int:query_id>/standing")
+def standing(run_id: str, query_id: int) -> Response:
+    """Return what verdicts on a question moved elsewhere on its page."""
+    with access.reading_for() as (session, who):
+        moving, several = pages.standing(session, who, run_id, query_id, walks.wanted())
+    g.pictures = moving.show_pictures
+    return _clicked(moving, several)
+
+
+@blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
+def judge(run_id: str, query_id: int, rank: int) -> Response:
+    """Store a verdict on one card."""
+    with access.judging() as (driver, who):
+        said, event = clicks.verdict(), clicks.event()
+        verdict = judgments.judge(driver, who, run_id, query_id, rank, said.relevance, event)
+        driver.commit()
+    if not htmx.wants_part():
+        return _to(run_id, query_id, f"rank-{rank}")
+    if verdict is None or said.onward:
+        page = page_of(run_id, query_id)
+        return _clicked(page, _versions(page, rank))
+    return judged(str(query_id), f"#rank-{rank}", rank, verdict)
+
+
+@blueprint.post("/queries/<int:query_id>/rating")
+def rate(run_id: str, query_id: int) -> Response:
+    """Store what is said of the whole answer; ``onward`` answers for the next open question."""
+    form = checked(RatingForm)
+    with access.writing() as (session, rater):
+        judgments.rate(session, rater, run_id, query_id, form.rating, clicks.event())
+        session.commit()
+    page = page_of(run_id, query_id)
+    if not htmx.wants_part():
+        return _back(page, "rating")
+    if form.onward.data and page.place.next_open is not None:
+        page = page_of(run_id, page.place.next_open)
+    return _clicked(page, ())
+
+
+@blueprint.post("/queries/<int:query_id>/judgments")
+def judge_open(run_id: str, query_id: int) -> Response:
+    """Store one verdict on every card that is still unjudged, where the owner allows it."""
+    said, event = clicks.verdict(), clicks.event()
+    with access.writing() as (session, rater):
+        if said.relevance is None:
+            raise judgments.NotToJudge
+        judgments.judge_open(session, rater, run_id, query_id, said.relevance, event)
+        session.commit()
+    return _to(run_id, query_id, "rating")
+
+
+@blueprint.post("/undo")
+def undo(run_id: str) -> Response:
+    """Take back the latest change in the run and show where it was."""
+    with access.writing() as (session, rater):
+        runs.find(session, rater.study, run_id)
+        query_id = judgments.undo(session, rater, run_id, clicks.event())
+        session.commit()
+    if query_id is not None:
+        return _to(run_id, query_id)
+    if htmx.wants_part():
+        notice = Notice(gettext("There is nothing left to undo."))
+        return htmx.respond(
+            "rating/judgments/_notice.html", "rating/judgments/_notice.html", notice
+        )
+    return redirect(url_for("runs.show", run_id=run_id), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/queries/<int:query_id>/cards")
+def add_cards(run_id: str, query_id: int) -> Response:
+    """Give an unreadable answer the cards its owner wrote by hand."""
+    form = checked(CardsForm)
+    with access.writing() as (session, rater):
+        text, now = form.text.data or "", access.now()
+        found = runs.add_cards(session, rater.study, run_id, query_id, text, now)
+        session.commit()
+    return _to(run_id, query_id, None if found else "by-hand")
+
+
+def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> Response:
+    """Return one question with the badges of its cards, as a page or in place of another."""
+    rating = replace(_rating(page), badges=badges)
+    return htmx.respond(
+        "rating/judgments/page.html", "rating/judgments/_shown.html", rating, status
+    )
+
+
+def judged(query: str, card: str, number: int, relevance: Relevance) -> Response:
+    """Return the answer to a verdict on the card called `number`: the one that stands."""
+    stands = _stands(language(), number, relevance)
+    return htmx.respond_with_macro("rating/judgments/_judged.html", Judged(query, card, stands))
+
+
+@lru_cache(maxsize=256)
+def _stands(_language: str, number: int, relevance: Relevance) -> Markup:
+    """Return how a verdict stands on a card of that number: alike on every page of a language."""
+    macros: Any = current_app.jinja_env.get_template("rating/judgments/verdicts.html").module
+    found: Markup = macros.stands(number, relevance)
+    return found
+
+
+def page_of(run_id: str, query_id: int) -> RatingPage:
+    """Return what the rating page says about one query of a run."""
+    with access.reading() as (session, rater):
+        page = pages.rating_page(session, rater, run_id, query_id, walks.wanted())
+    g.pictures = page.show_pictures
+    return page
+
+
+def _is_blind() -> bool:
+    with access.reading() as (session, rater):
+        return studies.is_blind(session, rater.study)
+
+
+def _versions(page: RatingPage, rank: int) -> tuple[JudgedCard, ...]:
+    """Return the cards of the property at `rank`: each tells what was said of the others."""
+    clicked = next(card for card in page.cards if card.rank == rank)
+    return tuple(card for card in page.cards if card.listing == clicked.listing)
+
+
+def _first_in_category(page: RatingPage) -> int | None:
+    """Return where to go when the filter names another category than the question's."""
+    if page.filter.category in {None, page.category}:
+        return None
+    place = page.place
+    ways = (place.next_open, place.next, place.previous)
+    return next((way for way in ways if way is not None), None)
+
+
+def _rows(page: Moving) -> tuple[Row, ...]:
+    return figures.rows(
+        figures.of_query(page.summary),
+        figures.of_totals(page.category_standing.totals),
+        figures.of_totals(page.whole.totals),
+    )
+
+
+def _rating(page: RatingPage) -> Rating:
+    with access.reading() as (session, rater):
+        background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
+    return Rating(
+        page=page,
+        counts=figures.clicked(page.summary),
+        rows=_rows(page),
+        measures=figures.measures(),
+        reasons=figures.reasons(),
+        query=walks.query(),
+        whole="whole" in request.args,
+        background=background,
+    )
+
+
+def _clicked(page: Moving, changed: tuple[JudgedCard, ...]) -> Response:
+    part = "rating/judgments/_clicked.html"
+    counts = figures.clicked(page.summary)
+    return htmx.respond(part, part, Moved(page, counts, _rows(page), walks.query(), changed))
+
+
+def _back(page: RatingPage, anchor: str) -> Response:
+    return _to(page.run_id, page.query_id, anchor)
+
+
+def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
+    """Send the browser to a question; one with a script gets its parts from there."""
+    address = url_for(
+        "judgments.show", run_id=run_id, query_id=query_id, _anchor=anchor, **walks.query()
+    )
+    return redirect(address, 303)  # type: ignore[return-value]

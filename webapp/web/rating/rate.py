@@ -1,0 +1,327 @@
+"""The blind rater's pages: what is next, one question in stages, and the end.
+
+No address, title or part names a run, a method, an LLM, a file or the place of a card in an
+answer. A verdict answers with the verdict that stands, every other click with the parts it
+changed, or with the next question once this one is done and the rater goes on. What a verdict
+moves elsewhere is at the question's "standing". A form sent without a script is sent back to
+its card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
+
+from webapp.i18n import gettext
+from webapp.metrics.judging.registry import Measure
+from webapp.services.evaluations import item_rating
+from webapp.services.evaluations.item_rating import Offer
+from webapp.services.rating import blind_page, particulars, progress, tasks
+from webapp.services.rating.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
+from webapp.services.rating.particulars import Background
+from webapp.services.rating.progress import Done, Progress
+from webapp.services.rating.walks import onward
+from webapp.services.runs import runs
+from webapp.services.runs.runs import RunOverview
+from webapp.services.study import studies
+from webapp.web.frame import access, htmx
+from webapp.web.frame.forms import BlindRatingForm, checked
+from webapp.web.gold import card_badges
+from webapp.web.gold.card_badges import Badges
+from webapp.web.rating import clicks, figures, walks
+from webapp.web.rating.figures import AnswersPanel, Reason
+from webapp.web.rating.judgments import Notice, judged
+
+blueprint = Blueprint("rate", __name__, url_prefix="/rate")
+
+AHEAD = 3
+"""How many questions a browser keeps for a time without a network, the present one included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """What a blind rater's page and its parts show.
+
+    ``stage`` is what stands below the cards: nothing yet, the emptiness, or the answers too.
+    ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
+    ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``, where
+    the study lets raters see figures. ``query`` keeps the filter in every address;
+    ``background`` is what stands above and under the cards.
+    """
+
+    page: BlindPage
+    stage: str
+    whole: bool
+    because: str
+    is_owner: bool
+    panel: AnswersPanel | None
+    measures: tuple[Measure, ...]
+    reasons: tuple[Reason, ...]
+    query: dict[str, Any]
+    background: Background[str]
+    badges: Badges | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What clicks moved; ``changed`` are the cards and ``rated`` the answer they touched."""
+
+    page: Moving
+    stage: str
+    whole: bool
+    changed: tuple[BlindCard, ...]
+    panel: AnswersPanel | None
+    query: dict[str, Any]
+    rated: BlindAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllDone:
+    """The end: how far the rater is, and what they have given the study.
+
+    ``offers`` are evaluations whose items wait for raters beside the questions.
+    """
+
+    progress: Progress
+    done: Done
+    last: str | None
+    because: str
+    is_owner: bool
+    offers: tuple[Offer, ...]
+
+
+@blueprint.get("/")
+def next_one() -> Response:
+    """Lead to what is next for this rater, or next after a question, within the filter.
+
+    With nothing left, say so and thank. In a study that is not blind its owner rates run by run,
+    as the first page says.
+    """
+    with access.writing() as (session, rater):
+        if rater.is_owner and not studies.is_blind(session, rater.study):
+            listed = runs.overviews(session, rater)
+            if listed:
+                return _to_open_run(listed)
+        wanted, after = walks.wanted(), request.args.get("after") or None
+        task_id = onward(session, rater, access.now(), wanted, after)
+        session.commit()
+        if task_id is not None:
+            return _to(task_id, **_because())
+        if wanted.category:  # nothing of it is in this rater's share
+            return _to_next({})
+        given = tasks.given_to(session, rater)
+        context = AllDone(
+            progress=progress.progress(session, rater),
+            done=progress.done(session, rater),
+            last=given[-1] if given else None,
+            because=_because().get("because", ""),
+            is_owner=rater.is_owner,
+            offers=item_rating.offers(session, rater),
+        )
+    return htmx.respond("rating/rate/done.html", "rating/rate/_finished.html", context)
+
+
+@blueprint.get("/<task_id>")
+def show(task_id: str) -> Response:
+    """Show one question to its rater, as far as it is asked for now."""
+    rated = _rated(task_id, in_full=True)
+    if rated.page.filter.category not in {None, rated.page.category}:
+        return _to_next()
+    return htmx.respond("rating/rate/page.html", "rating/rate/_shown.html", rated)
+
+
+def with_badges(task_id: str, badges: Badges, status: int) -> Response:
+    """Return one question with these badges below its cards."""
+    rated = replace(_rated(task_id), badges=badges)
+    return htmx.respond("rating/rate/page.html", "rating/rate/_shown.html", rated, status)
+
+
+@blueprint.get("/<task_id>/standing")
+def standing(task_id: str) -> Response:
+    """Return what verdicts on a question moved elsewhere on its page."""
+    return _moved(task_id)
+
+
+@blueprint.post("/<task_id>/judgment")
+def judge(task_id: str) -> Response:
+    """Store a verdict on one card."""
+    with access.judging() as (driver, who):
+        said, event = clicks.verdict(), clicks.event()
+        stands = tasks.judge(driver, who, task_id, said.card, said.relevance, event)
+        driver.commit()
+    onward = _onward(task_id) if said.onward else None
+    if onward is not None:
+        return onward
+    if said.onward and htmx.wants_part():
+        return _moved(task_id, said.card)
+    if stands.relevance is None or not htmx.wants_part():
+        return _clicked(task_id, card=said.card)
+    # By its name: its place is another one once more cards are pooled than the page shows.
+    return judged(task_id, f'[data-card="{said.card}"]', stands.position, stands.relevance)
+
+
+@blueprint.post("/<task_id>/rating")
+def rate(task_id: str) -> Response:
+    """Store quality and notes of one answer, or what is said of the empty ones."""
+    form = checked(BlindRatingForm)
+    answer = form.answer.data or None
+    with access.writing() as (session, rater):
+        tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
+        session.commit()
+    onward = _onward(task_id) if form.onward.data else None
+    return onward or _clicked(task_id, answer=answer)
+
+
+@blueprint.post("/<task_id>/later")
+def later(task_id: str) -> Response:
+    """Put a question off, and lead to what comes before it now."""
+    with access.writing() as (session, rater):
+        tasks.put_off(session, rater, task_id, access.now())
+        found = onward(session, rater, access.now(), walks.wanted())
+        session.commit()
+    return _to(found) if found is not None else _to_next()
+
+
+@blueprint.post("/ahead")
+def ahead() -> Response:
+    """Return where the rater's next questions are, given to them before a network is missing."""
+    with access.writing() as (session, rater):
+        found = tasks.ahead(session, rater, access.now(), AHEAD)
+        session.commit()
+        addresses = [url_for("rate.show", task_id=task.id) for task in found]
+    return jsonify(addresses=addresses)
+
+
+@blueprint.post("/undo")
+def undo() -> Response:
+    """Take back the rater's latest change and show where it was."""
+    with access.writing() as (session, rater):
+        task_id = tasks.undo(session, rater, clicks.event())
+        session.commit()
+    if task_id is not None:
+        return _to(task_id)
+    if htmx.wants_part():
+        notice = Notice(gettext("There is nothing left to undo."))
+        return htmx.respond(
+            "rating/judgments/_notice.html", "rating/judgments/_notice.html", notice
+        )
+    return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+
+
+def _onward(task_id: str) -> Response | None:
+    """Return the way to what is next, once nothing is left in this task; else ``None``."""
+    with access.writing() as (session, rater):
+        if not tasks.is_done(session, rater, task_id):
+            return None
+        found = onward(session, rater, access.now(), walks.wanted())
+        session.commit()
+        return _to(found) if found is not None else _to_next()
+
+
+def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:
+    """Return what a click changed; without a script, the way back to where it was."""
+    page = _page(task_id)
+    changed = _versions(page, card)
+    rated = next((shown for shown in page.answers if shown.key == answer), None)
+    if htmx.wants_part():
+        return _parts(page, changed, rated)
+    return _to(task_id, _anchor=_anchor(page, card, changed, rated))
+
+
+def _moved(task_id: str, card: str | None = None) -> Response:
+    """Return what clicks moved elsewhere, beside the last of them: other versions of properties."""
+    with access.reading_for() as (session, who):
+        moving, cards = blind_page.standing(session, who, task_id, card, walks.wanted())
+    g.pictures = moving.show_pictures
+    return _parts(moving, cards)
+
+
+def _parts(
+    page: Moving, changed: tuple[BlindCard, ...], rated: BlindAnswer | None = None
+) -> Response:
+    part = "rating/rate/_clicked.html"
+    panel = figures.of_answers(page.figures)
+    whole = "whole" in request.args
+    moved = Moved(page, _below(page), whole, changed, panel, walks.query(), rated)
+    return htmx.respond(part, part, moved)
+
+
+def _below(page: Moving) -> str:
+    """Return what stands below the cards of a page."""
+    return str(Stage.ANSWERS if page.stage is Stage.DONE else page.stage)
+
+
+def _anchor(
+    page: BlindPage,
+    card: str | None,
+    changed: tuple[BlindCard, ...],
+    rated: BlindAnswer | None,
+) -> str:
+    """Return the place of a click: its card while cards are open, else its answer."""
+    if card is not None and page.stage is Stage.CARDS:
+        return next(f"card-{shown.position}" for shown in changed if shown.key == card)
+    return f"answer-{rated.letter}" if rated else "below"
+
+
+def _page(task_id: str) -> BlindPage:
+    with access.reading() as (session, rater):
+        page = blind_page.blind_page(session, rater, task_id, walks.wanted())
+    g.pictures = page.show_pictures
+    return page
+
+
+def _rated(task_id: str, *, in_full: bool = False) -> Rated:
+    """Return what the page shows, its badges too where it is shown `in_full`."""
+    with access.reading() as (session, rater):
+        page = blind_page.blind_page(session, rater, task_id, walks.wanted())
+        is_owner = rater.is_owner
+        badges = card_badges.on_task(session, rater, page) if in_full else None
+        background = particulars.of_task(session, rater, task_id)
+    g.pictures = page.show_pictures
+    return Rated(
+        page=page,
+        stage=_below(page),
+        whole="whole" in request.args,
+        because=_because().get("because", ""),
+        is_owner=is_owner,
+        panel=figures.of_answers(page.figures),
+        measures=figures.measures_of_answers() if page.figures else (),
+        reasons=figures.reasons() if page.figures else (),
+        query=walks.query(),
+        background=background,
+        badges=badges,
+    )
+
+
+def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
+    """Return the cards of the clicked card's property: each tells what was said of the others."""
+    clicked = next((shown for shown in page.cards if shown.key == key), None)
+    if clicked is None:
+        return ()
+    return tuple(shown for shown in page.cards if shown.listing == clicked.listing)
+
+
+def _because() -> dict[str, str]:
+    """Return why the rater was led here, as the address says, to be said on the page."""
+    return {"because": "blind"} if request.args.get("because") == "blind" else {}
+
+
+def _to_open_run(listed: list[RunOverview]) -> Response:
+    """Return the way to the run that the first page would go on with, else to that page."""
+    for run in listed:
+        if run.first_open is not None:
+            address = url_for("judgments.show", run_id=run.id, query_id=run.first_open)
+            return redirect(address, 303)  # type: ignore[return-value]
+    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
+
+
+def _to_next(query: dict[str, Any] | None = None) -> Response:
+    address = url_for("rate.next_one", **(walks.query() if query is None else query))
+    return redirect(address, 303)  # type: ignore[return-value]
+
+
+def _to(task_id: str, **values: Any) -> Response:
+    address = url_for("rate.show", task_id=task_id, **walks.query(), **values)
+    return redirect(address, 303)  # type: ignore[return-value]

@@ -1,0 +1,20 @@
+"""The pages of runs, and who may open them."""
+
+from __future__ import annotations
+
+from webapp.web.frame.doors import Door
+from webapp.web.frame.rooms import Pages
+from webapp.web.runs import imports, measures, runs
+
+PAGES = Pages(
+    blueprints=(
+        imports.blueprint,
+        runs.blueprint,
+        measures.blueprint,
+    ),
+    doors={
+        "runs": Door.OWNER,
+        "imports": Door.OWNER,
+        "measures": Door.RATERS,
+    },
+)

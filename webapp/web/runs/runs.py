@@ -1,0 +1,276 @@
+"""Runs: their list, one run with its figures, its labels, its exports, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+
+from webapp.exporters.exports.rated_rows import RATED_COLUMNS
+from webapp.importers.runs.problems import message
+from webapp.metrics.judging.figures import Confusion, confusion
+from webapp.metrics.judging.registry import Measure, measure_of
+from webapp.metrics.judging.summaries import RunReport, category_totals
+from webapp.metrics.judging.summaries import totals as totals_of
+from webapp.metrics.judging.totals import Totals
+from webapp.metrics.runs.latency import Latency
+from webapp.records import Problem, Severity
+from webapp.services.rating import progress
+from webapp.services.rating.progress import Progress
+from webapp.services.runs import reports, runs
+from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, SourceFile
+from webapp.services.study import blinding, studies
+from webapp.services.study.blinding import Exposure
+from webapp.web.frame import access, htmx
+from webapp.web.frame.formatting import seconds
+from webapp.web.frame.forms import LabelsForm, MoveForm, checked
+from webapp.web.rating import figures
+from webapp.web.rating.figures import Cell, Reason, Row
+from webapp.web.runs import questions as run_questions
+from webapp.web.runs.questions import RunQuestions
+from webapp.web.study import rules
+from webapp.web.study.rules import RuleChoice
+
+blueprint = Blueprint("runs", __name__, url_prefix="/runs")
+OF_RUN = (
+    "any('export.csv', 'raters.csv', 'export.xlsx', 'report.md', 'judgments.csv', 'qrels.txt', "
+    "'run.txt', 'export.json')"
+)
+
+FORMATS = {
+    "csv": "export.csv",
+    "wide-csv": "raters.csv",
+    "xlsx": "export.xlsx",
+    "report": "report.md",
+    "long-csv": "judgments.csv",
+    "qrels": "qrels.txt",
+    "run": "run.txt",
+    "json": "export.json",
+}
+"""Each format of an export with the last part of its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The study's runs, in their order; ``blind`` as on the first page."""
+
+    runs: tuple[RunOverview, ...]
+    blind: Progress | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of the run and what its import reported, in the reader's language."""
+
+    file: SourceFile
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One category of a run with its figures, in the order of the panel's rows.
+
+    ``left`` counts the queries that miss a verdict under the rule in force.
+    """
+
+    name: str
+    queries: int
+    left: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseTimes:
+    """How long the chatbot took, in seconds as they are written, over ``n`` answers."""
+
+    p50: str
+    p95: str
+    mean: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunShown:
+    """One run in full, its figures under ``rule``.
+
+    ``totals`` are those the figures are made of; ``next_run`` is another run with open work,
+    once this one is finished; ``times`` are ``None`` where no answer states its own;
+    ``exposure`` says when raters saw more than the cards.
+    ``columns`` explain those of the rated CSV, by name.
+    """
+
+    run: RunPage
+    rule: RuleChoice
+    rules: tuple[RuleChoice, ...]
+    exposure: Exposure
+    totals: Totals
+    rows: tuple[Row, ...]
+    measures: tuple[Measure, ...]
+    reasons: tuple[Reason, ...]
+    categories: tuple[Category, ...]
+    confusion: Confusion
+    questions: RunQuestions
+    sources: tuple[Source, ...]
+    next_run: RunOverview | None
+    formats: dict[str, str]
+    columns: dict[str, Measure]
+    times: ResponseTimes | None
+    finished: bool
+    is_blind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A run that is about to go, and what goes with it."""
+
+    run: RunOverview
+    cost: DeletionCost
+
+
+@blueprint.get("/")
+def index() -> str:
+    """List the study's runs."""
+    with access.reading() as (session, rater):
+        context = Runs(tuple(runs.overviews(session, rater)), progress.if_blind(session, rater))
+    return render_template("runs/index.html", **htmx.names(context))
+
+
+@blueprint.get("/<run_id>")
+def show(run_id: str) -> str:
+    """Show a run: its figures, what is open, its questions, its files."""
+    with access.reading() as (session, rater):
+        run = runs.run_page(session, rater, run_id)
+        others = runs.overviews(session, rater) if run.overview.first_open is None else []
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        report = reports.report(session, rater.study, run_id, rule)
+        offered = rules.choices(session, rater.study)
+        exposure = blinding.exposure(session, rater.study)
+        is_blind = studies.is_blind(session, rater.study)
+    page = _shown(run, others, report, offered, exposure, is_blind=is_blind)
+    return render_template("runs/page.html", **htmx.names(page))
+
+
+@blueprint.post("/<run_id>/labels")
+def relabel(run_id: str) -> Response:
+    """Give a run other labels."""
+    form = checked(LabelsForm)
+    with access.writing() as (session, rater):
+        method, llm = form.search_method.data or None, form.llm.data or None
+        runs.relabel(session, rater.study, run_id, method, llm, access.now())
+        session.commit()
+    return redirect(url_for("runs.show", run_id=run_id, _anchor="labels"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<run_id>/move")
+def move(run_id: str) -> Response:
+    """Put a run one place up or down in the list, and go back to it there."""
+    form = checked(MoveForm)
+    with access.writing() as (session, rater):
+        runs.move(session, rater.study, run_id, form.direction.data or "")
+        session.commit()
+    return redirect(url_for("runs.index", _anchor=f"run-{run_id}"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<run_id>/delete")
+def ask_to_delete(run_id: str) -> str:
+    """Say what goes with a run and what stays."""
+    with access.reading() as (session, rater):
+        run = runs.run_page(session, rater, run_id).overview
+        context = Deletion(run, runs.deletion_cost(session, rater.study, run_id))
+    return render_template("runs/delete.html", **htmx.names(context))
+
+
+@blueprint.post("/<run_id>/delete")
+def delete(run_id: str) -> Response:
+    """Delete a run with the judgments that belong to it alone."""
+    with access.writing() as (session, rater):
+        runs.delete_run(session, rater.study, run_id, access.now())
+        session.commit()
+    return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<run_id>/metrics.json")
+def metrics(run_id: str) -> Response:
+    """Return the same numbers as the page and the command line, as JSON."""
+    from flask import jsonify
+
+    from webapp.exporters.exports.metrics_tables import metrics_json
+    from webapp.exporters.frame.decimals import rounded
+
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        report = reports.report(session, rater.study, run_id, rule)
+    return jsonify(rounded(metrics_json(report)))
+
+
+@blueprint.get(f"/<run_id>/<{OF_RUN}:name>")
+def export(run_id: str, name: str) -> Response:
+    """Return a run as a file to take away."""
+    from webapp.services.exports import exports  # brings pandas and openpyxl, which no page needs
+
+    file_format = next(key for key, value in FORMATS.items() if value == name)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        file = exports.export(session, rater.study, run_id, rule, file_format)
+    response = Response(file.data, content_type=file.media_type)
+    response.headers.set("Content-Disposition", "attachment", filename=file.name)
+    return response
+
+
+def _shown(
+    run: RunPage,
+    others: list[RunOverview],
+    report: RunReport,
+    offered: tuple[RuleChoice, ...],
+    exposure: Exposure,
+    *,
+    is_blind: bool,
+) -> RunShown:
+    whole = totals_of(report)
+    open_runs = (other for other in others if other.first_open is not None)
+    return RunShown(
+        run=run,
+        rule=next(rule for rule in offered if rule.name == report.rule),
+        rules=offered,
+        exposure=exposure,
+        totals=whole,
+        rows=figures.rows(figures.of_totals(whole)),
+        measures=figures.measures(),
+        reasons=figures.reasons(),
+        categories=tuple(_category(*item) for item in category_totals(report).items()),
+        confusion=confusion(whole),
+        questions=run_questions.table(
+            run, report, request.args.get("sort", ""), request.args.get("order", "")
+        ),
+        sources=tuple(_source(file) for file in run.files),
+        next_run=next(open_runs, None),
+        formats=FORMATS,
+        columns={name: measure_of(name) for name in RATED_COLUMNS},
+        times=_times(run.latency),
+        finished=run.overview.first_open is None,
+        is_blind=is_blind,
+    )
+
+
+def _times(latency: Latency | None) -> ResponseTimes | None:
+    if latency is None:
+        return None
+    p50, p95, mean = map(seconds, (latency.p50, latency.p95, latency.mean))
+    return ResponseTimes(p50, p95, mean, latency.n)
+
+
+def _category(name: str, totals: Totals) -> Category:
+    cells = figures.of_totals(totals)
+    left = totals.n_counted - totals.n_complete
+    return Category(name, totals.n_queries, left, tuple(cells.values()))
+
+
+def _source(file: SourceFile) -> Source:
+    return Source(file, tuple(message(_problem(stored)) for stored in file.problems))
+
+
+def _problem(stored: Mapping[str, Any]) -> Problem:
+    """Return a problem as it was before it was stored."""
+    return Problem(**{**stored, "severity": Severity(stored["severity"])})

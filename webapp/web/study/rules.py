@@ -1,0 +1,31 @@
+"""Whose verdicts count: the rule that an address names, and the choices a page offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import request
+from sqlalchemy.orm import Session
+
+from webapp import labels
+from webapp.db.models import Study
+from webapp.services.runs import reports
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChoice:
+    """A rule by which several raters' verdicts become one: its name and what it is called."""
+
+    name: str
+    label: str
+
+
+def wanted() -> str | None:
+    """Return the rule that the address names; ``None`` leaves the choice to the study."""
+    return request.args.get("rule") or None
+
+
+def choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
+    """Return every rule that may be chosen in a study."""
+    names = (rule.name for rule in reports.rules(session, study))
+    return tuple(RuleChoice(name, labels.rule(name)) for name in names)

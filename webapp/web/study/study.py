@@ -1,0 +1,255 @@
+"""The study: how it is set up, what its raters go by, and how it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
+from werkzeug.exceptions import BadRequest
+
+from webapp.db.models import Study
+from webapp.i18n import LANGUAGES
+from webapp.services.machine_judges import judges
+from webapp.services.rating import orders
+from webapp.services.study import assignments, studies
+from webapp.services.study.assignments import Numbered
+from webapp.services.study.standing import (
+    QuestionStanding,
+    RaterStanding,
+    Saving,
+    StudyStanding,
+    study_standing,
+)
+from webapp.web.frame import access, formatting, forms, htmx
+from webapp.web.frame.forms import StudyForm
+
+blueprint = Blueprint("study", __name__, url_prefix="/study")
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPage:
+    """How the study is set, what is wrong with what was typed, and whether it was stored.
+
+    ``is_blind`` says what raters see by what is stored; ``commitment`` is the
+    SHA-256 of the secret that shuffles their orders.
+    """
+
+    form: StudyForm
+    errors: dict[str, str]
+    saved: bool
+    is_blind: bool
+    commitment: str
+
+
+@dataclass(frozen=True, slots=True)
+class RaterLine:
+    """One rater: how far, since when and for how long still, in words where there are any.
+
+    ``done`` and ``of`` count the questions of a blind study, ``left`` verdicts and ``unrated``
+    answers without a quality; ``pace`` is in seconds, ``time_left`` is empty without one.
+    """
+
+    name: str
+    judged: int
+    left: int
+    unrated: int
+    done: int
+    of: int
+    last_at: datetime | None
+    pace: float | None
+    time_left: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLine:
+    """One question; ``judged`` has a count for everybody who has it or judged in it."""
+
+    position: int
+    text: str
+    category: str
+    things: int
+    judged: dict[str, int]
+    left: int
+
+
+class Cell(StrEnum):
+    """What a question is to a rater."""
+
+    GIVEN = "given"
+    PLANNED = "planned"
+    NOT_THEIRS = "not theirs"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Who judges what: of each question (position, text) a cell for every rater, by name.
+
+    ``lines`` end with how many raters the question reaches. ``nobody`` and ``too_few`` name
+    the questions that no rater, or fewer than the overlap, will judge.
+    """
+
+    lines: tuple[tuple[int, str, dict[str, Cell], int], ...]
+    nobody: str
+    too_few: str
+
+
+@dataclass(frozen=True, slots=True)
+class StandingPage:
+    """How the study stands at ``at``; ``open_questions`` are those that miss a verdict.
+
+    ``plan`` is there in a blind study, where raters are given their questions. ``machines``
+    counts the machine judges, of which nothing else here knows.
+    """
+
+    at: datetime
+    saving: Saving
+    pool_depth: int | None
+    overlap: int | None
+    is_blind: bool
+    raters: tuple[RaterLine, ...]
+    questions: tuple[QuestionLine, ...]
+    open_questions: int
+    plan: Plan | None
+    machines: int
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show how the study is set."""
+    with access.reading() as (session, rater):
+        form = StudyForm.showing(studies.switches(rater.study))
+        page = _page(session, rater.study, form, saved="saved" in request.args)
+    return render_template("study/page.html", **htmx.names(page))
+
+
+@blueprint.post("/")
+def save() -> Response:
+    """Set the study as the form says, or show the form again with what is wrong."""
+    form = StudyForm(request.form)
+    valid = form.validate()
+    with access.writing() as (session, rater):
+        study = rater.study
+        if not valid:
+            page = _page(session, study, form, errors=forms.messages(form))
+            return make_response(render_template("study/page.html", **htmx.names(page)), 422)
+        wanted = form.switches(studies.switches(study))
+        studies.set_switches(session, study, wanted, access.now())
+        session.commit()
+    return redirect(url_for("study.show", saved=1), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/guidelines")
+def preview() -> Response:
+    """Show the guidelines as typed, with a starter text below them if asked; nothing is stored."""
+    form = StudyForm(request.form)
+    starter = request.args.get("starter")
+    if starter is not None:
+        form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, _starter(starter)]))
+    with access.reading() as (session, rater):
+        page = _page(session, rater.study, form)
+    part = "study/_preview.html" if starter is None else "study/_guidelines.html"
+    return htmx.respond("study/page.html", part, page)
+
+
+@blueprint.get("/guidelines")
+def guidelines() -> Response:
+    """Go to the set-up: a reload or a change of language comes here after a preview."""
+    return redirect(url_for("study.show", _anchor="guidelines-part"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/standing")
+def standing() -> Response:
+    """Show what pooling saves, who judged what, and what is left."""
+    with access.reading() as (session, rater):
+        page = _standing(session, rater.study)
+    return htmx.respond("study/standing.html", "study/_standing.html", page)
+
+
+def _page(
+    session: Session,
+    study: Study,
+    form: StudyForm,
+    *,
+    errors: dict[str, str] | None = None,
+    saved: bool = False,
+) -> StudyPage:
+    blind = studies.is_blind(session, study)
+    return StudyPage(form, errors or {}, saved, blind, orders.commitment(study.order_secret))
+
+
+def _starter(language: str) -> str:
+    if language not in LANGUAGES:
+        raise BadRequest
+    return render_template(f"study/starter.{language}.md")
+
+
+def _standing(session: Session, study: Study) -> StandingPage:
+    found = study_standing(session, study)
+    questions = tuple(_question(one, study.overlap) for one in found.questions)
+    is_blind = studies.is_blind(session, study)
+    sets = assignments.numbered(session, study)
+    return StandingPage(
+        at=access.now(),
+        saving=found.saving,
+        pool_depth=study.pool_depth,
+        overlap=study.overlap,
+        is_blind=is_blind,
+        raters=tuple(_rater(one) for one in found.raters),
+        questions=questions,
+        open_questions=sum(line.left > 0 for line in questions),
+        plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
+        machines=len(judges.lines(session, study)),
+    )
+
+
+def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -> Plan:
+    names = [rater.name for rater in found.raters]
+    short = [one for one in found.questions if one.reach < (overlap or 1)]
+    return Plan(
+        lines=tuple(
+            (one.position, one.text, {name: _cell(one, name) for name in names}, one.reach)
+            for one in found.questions
+        ),
+        nobody=assignments.written((one.id for one in short if not one.reach), sets),
+        too_few=assignments.written((one.id for one in short if one.reach), sets),
+    )
+
+
+def _cell(question: QuestionStanding, name: str) -> Cell:
+    if name in question.given_to:
+        return Cell.GIVEN
+    return Cell.PLANNED if name in question.planned_for else Cell.NOT_THEIRS
+
+
+def _rater(found: RaterStanding) -> RaterLine:
+    return RaterLine(
+        name=found.name,
+        judged=found.judged,
+        left=found.progress.open_judgments,
+        unrated=found.progress.unrated,
+        done=found.progress.done,
+        of=found.progress.of,
+        last_at=found.last_at,
+        pace=found.pace,
+        time_left=formatting.duration(found.seconds_left) if found.seconds_left else "",
+    )
+
+
+def _question(found: QuestionStanding, overlap: int | None) -> QuestionLine:
+    """Return a question's line: what is left is everybody's who has it or is yet to get it."""
+    named = {name: found.judged.get(name, 0) for name in (*found.given_to, *found.judged)}
+    raters = len({*named, *found.assigned_to})
+    wanted = raters if overlap is None else min(overlap, raters)
+    begun = sum(found.things - count for count in named.values())
+    return QuestionLine(
+        position=found.position,
+        text=found.text,
+        category=found.category,
+        things=found.things,
+        judged=dict(sorted(named.items())),
+        left=begun + found.things * max(0, wanted - len(named)),
+    )
