@@ -341,8 +341,8 @@ def test_a_terminal_gets_no_bytes_that_are_not_text(
 @pytest.mark.parametrize(
     ("written", "modules"),
     [
-        (r"^\s*(from|import) rich\b", {"cli/tables.py", "cli/progress.py"}),
-        (r"\bcsv\.(DictW|w)riter\(|\.to_csv\(", {"exporters/csv_cells.py"}),
+        (r"^\s*(from|import) rich\b", {"cli/frame/tables.py", "cli/frame/progress.py"}),
+        (r"\bcsv\.(DictW|w)riter\(|\.to_csv\(", {"exporters/frame/csv_cells.py"}),
     ],
 )
 def test_tables_bars_and_csv_files_are_made_in_one_place(written: str, modules: set[str]) -> None:

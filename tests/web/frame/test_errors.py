@@ -63,7 +63,7 @@ def test_what_is_a_kind_of_a_known_error_is_told_as_that_one() -> None:
     class Narrower(UnknownRun):
         pass
 
-    assert errors.known(Narrower()) is errors.BY_KIND["services.runs.UnknownRun"]
+    assert errors.known(Narrower()) is errors.BY_KIND["services.runs.runs.UnknownRun"]
     assert errors.known(LookupError()) is None
 
 

@@ -185,7 +185,7 @@ def write_consent(session: Session, study: Study, texts: Mapping[str, str], now:
 
 def default_consent() -> dict[str, str]:
     """Return the consent text that phase 3 begins with, by language."""
-    folder = resource("templates") / "participants"
+    folder = resource("templates") / "phase_3" / "participants"
     return {
         language: (folder / f"consent.{language}.md").read_text("utf-8").strip()
         for language in LANGUAGES
