@@ -20,10 +20,10 @@ from tests.exporters.comparisons.comparisons import (
     run,
     three_runs,
 )
-from webapp.exporters.charts import categories, intervals, lettering, questions
-from webapp.exporters.charts.canvas import PRINT, SMALL
-from webapp.exporters.charts.intervals import Track
-from webapp.exporters.charts.pictures import (
+from webapp.exporters.comparisons.charts import categories, intervals, lettering, questions
+from webapp.exporters.comparisons.charts.canvas import PRINT, SMALL
+from webapp.exporters.comparisons.charts.intervals import Track
+from webapp.exporters.comparisons.charts.pictures import (
     FORMATS,
     KINDS,
     NARROW,

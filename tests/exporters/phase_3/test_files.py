@@ -12,9 +12,8 @@ import openpyxl
 import pytest
 
 from tests.exporters.phase_3.user_studies import HOSTILE, user_study_report
-from webapp.exporters.charts import participants
-from webapp.exporters.charts.canvas import NARROW, PAGE, WIDE
-from webapp.exporters.phase_3 import tables, words
+from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
+from webapp.exporters.phase_3 import chart, tables, words
 from webapp.exporters.phase_3.files import DATA, FORMATS, file_name
 from webapp.exporters.phase_3.json_file import user_study_json
 from webapp.exporters.phase_3.rows import COLUMNS, csv_file
@@ -143,7 +142,7 @@ def test_one_participant_has_no_interval_and_the_table_says_why() -> None:
 @pytest.mark.usefixtures("language")
 @pytest.mark.parametrize("width", [NARROW, WIDE])
 def test_the_picture_has_a_dot_for_each_and_says_its_numbers_in_words(width: float) -> None:
-    picture = participants.draw(user_study_report(), PAGE, width)
+    picture = chart.draw(user_study_report(), PAGE, width)
 
     # P@5, precision, MRR, success, coverage and quality: a dot for each person who has a value,
     # one for the figure over all.

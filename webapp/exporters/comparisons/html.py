@@ -7,8 +7,8 @@ from datetime import date
 from html import escape
 from itertools import combinations
 
-from webapp.exporters.charts.canvas import Picture
-from webapp.exporters.charts.pictures import NARROW, WIDE, Choice, drawn
+from webapp.exporters.comparisons.charts.canvas import Picture
+from webapp.exporters.comparisons.charts.pictures import NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.tables import Document, Section, Table
 from webapp.i18n import language

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
-from webapp.exporters.charts import participants
-from webapp.exporters.charts.canvas import NARROW, PAGE, WIDE
 from webapp.exporters.comparisons import html as comparison_html
+from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
 from webapp.exporters.comparisons.files import XLSX
 from webapp.exporters.comparisons.html import figure
 from webapp.exporters.comparisons.latex import latex
 from webapp.exporters.comparisons.markdown import markdown
 from webapp.exporters.comparisons.xlsx import tables_workbook
+from webapp.exporters.phase_3 import chart
 from webapp.exporters.phase_3.json_file import user_study_bytes
 from webapp.exporters.phase_3.rows import COLUMNS, csv_file, xlsx_file
 from webapp.exporters.phase_3.tables import document
@@ -46,8 +46,8 @@ def html(report: UserStudyReport, on: date) -> bytes:
 
     def pictures(section: str) -> Iterator[str]:
         if section == "summary":
-            wide = participants.draw(report, PAGE, WIDE)
-            yield from figure(wide, participants.draw(report, PAGE, NARROW))
+            wide = chart.draw(report, PAGE, WIDE)
+            yield from figure(wide, chart.draw(report, PAGE, NARROW))
 
     return comparison_html.html(document(report, on), pictures)
 

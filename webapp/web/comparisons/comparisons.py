@@ -11,8 +11,8 @@ from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
 from webapp import labels
-from webapp.exporters.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparisons import tables, words
+from webapp.exporters.comparisons.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparisons.tables import Cell, Table
 from webapp.exporters.gold import constraint_comparison_tables as checked_tables
 from webapp.metrics.comparisons.comparisons import QuestionLine
@@ -243,7 +243,7 @@ def picture(kind: str, end: str) -> Response:
 
 def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) -> Response:
     """Return a picture of a comparison in one of its formats, to take away."""
-    from webapp.exporters.charts.pictures import FORMATS, file_name
+    from webapp.exporters.comparisons.charts.pictures import FORMATS, file_name
 
     today = access.now().astimezone().date()
     choice = _choice(kind, address)

@@ -12,9 +12,9 @@ from werkzeug.exceptions import NotFound
 
 from webapp import notation
 from webapp.db.models import Study
-from webapp.exporters.charts import participants as picture
-from webapp.exporters.charts.canvas import NARROW, PAGE, WIDE
+from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
 from webapp.exporters.comparisons.tables import Table
+from webapp.exporters.phase_3 import chart as picture
 from webapp.exporters.phase_3 import tables, words
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.phase_3.user_study import (

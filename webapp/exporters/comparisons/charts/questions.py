@@ -6,9 +6,17 @@ from dataclasses import dataclass
 from math import ceil
 
 from webapp import notation
-from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
-from webapp.exporters.charts.intervals import EDGE, Track
 from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.charts.canvas import (
+    LINE,
+    NORMAL,
+    SMALL,
+    WIDE,
+    Canvas,
+    Palette,
+    Picture,
+)
+from webapp.exporters.comparisons.charts.intervals import EDGE, Track
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.compared_runs import value_of
 from webapp.metrics.comparisons.comparisons import Comparison

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import ceil
 
 from webapp import notation
-from webapp.exporters.charts import lettering
-from webapp.exporters.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
-from webapp.exporters.charts.intervals import EDGE, GAP, Track, top_of
+from webapp.exporters.comparisons.charts import lettering
+from webapp.exporters.comparisons.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
+from webapp.exporters.comparisons.charts.intervals import EDGE, GAP, Track, top_of
 from webapp.exporters.comparisons.words import figure_name, unit_of
 from webapp.exporters.phase_3 import words
 from webapp.i18n import gettext

@@ -8,8 +8,9 @@ from datetime import date
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
-from webapp.exporters.charts import categories, intervals, progress, questions
-from webapp.exporters.charts.canvas import (
+from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.charts import categories, intervals, progress, questions
+from webapp.exporters.comparisons.charts.canvas import (
     LARGE,
     LINE,
     NARROW,
@@ -20,8 +21,7 @@ from webapp.exporters.charts.canvas import (
     Palette,
     Picture,
 )
-from webapp.exporters.charts.lettering import lines
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.charts.lettering import lines
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.notation import file_day
 

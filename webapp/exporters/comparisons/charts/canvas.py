@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from webapp.exporters.charts import lettering
+from webapp.exporters.comparisons.charts import lettering
 from webapp.printable import printable_line
 
 NARROW = 360

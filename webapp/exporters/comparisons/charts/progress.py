@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webapp import notation
-from webapp.exporters.charts.canvas import LINE, SMALL, WIDE, Canvas, Palette, Picture
+from webapp.exporters.comparisons.charts.canvas import LINE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.i18n import gettext, mark
 from webapp.metrics.comparisons.comparisons import Comparison, Contender
 from webapp.metrics.comparisons.report import ComparisonReport

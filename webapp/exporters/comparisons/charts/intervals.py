@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from webapp import notation
-from webapp.exporters.charts import lettering
-from webapp.exporters.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.charts import lettering
+from webapp.exporters.comparisons.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.comparisons import Comparison, Contender
 from webapp.metrics.comparisons.report import ComparisonReport

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from webapp import labels, notation
-from webapp.exporters.charts import lettering
-from webapp.exporters.charts.canvas import LINE, NORMAL, SMALL, WIDE, Canvas, Palette, Picture
-from webapp.exporters.charts.intervals import top_of
 from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.charts import lettering
+from webapp.exporters.comparisons.charts.canvas import (
+    LINE,
+    NORMAL,
+    SMALL,
+    WIDE,
+    Canvas,
+    Palette,
+    Picture,
+)
+from webapp.exporters.comparisons.charts.intervals import top_of
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, Contender
 from webapp.metrics.comparisons.report import ComparisonReport
