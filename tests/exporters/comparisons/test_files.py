@@ -406,7 +406,8 @@ def test_json_is_one_document() -> None:
 
 def test_loading_the_formats_loads_no_pandas_numpy_or_converter() -> None:
     code = (
-        "import sys, webapp.exporters.comparisons.files, webapp.exporters.comparisons.charts.pictures; "
+        "import sys; from webapp.exporters.comparisons import files; "
+        "from webapp.exporters.comparisons.charts import pictures; "
         "print(sorted({'pandas', 'numpy', 'vl_convert'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

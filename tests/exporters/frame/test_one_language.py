@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, time
 from fractions import Fraction
 from functools import partial
 from html import unescape
@@ -16,41 +16,41 @@ import pytest
 from jinja2 import Environment
 
 from tests.exporters.comparisons.comparisons import DAY, three_runs
-from tests.exporters.reports import CORRECT_EMPTY, FAILED, FALSE_NEGATIVE, report, row
 from tests.exporters.phase_3.user_studies import user_study_report
+from tests.exporters.reports import CORRECT_EMPTY, FAILED, FALSE_NEGATIVE, report, row
 from tests.metrics.gold.test_constraint_comparison import DEAR, GOOD, LAND, contender
 from tests.services.evaluations import scored_files
 from tests.services.gold.gold_files import gold_bytes, v2_file
 from tests.test_translations import pairs
 from webapp import labels
 from webapp.app import create_app
-from webapp.cli.exports import figures
 from webapp.cli.agreement.agreement import agreement_tables
 from webapp.cli.evaluations.score_tables import constraints_table, report_table
+from webapp.cli.exports import figures
 from webapp.config import Settings
 from webapp.exporters.comparisons import files as comparison_files
-from webapp.exporters.offline import page as offline_page
-from webapp.exporters.evaluations import score_documents, score_reports
-from webapp.exporters.phase_3 import files as user_study_files
 from webapp.exporters.comparisons.charts.pictures import Choice, svg_file
 from webapp.exporters.comparisons.tables import Document
+from webapp.exporters.evaluations import score_documents, score_reports
 from webapp.exporters.exports.measures import measures_markdown
 from webapp.exporters.exports.metrics_tables import metrics_markdown
-from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
-from webapp.exporters.proof_packs.readme import readme
 from webapp.exporters.exports.run_reports import runs_markdown
+from webapp.exporters.offline import page as offline_page
+from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
+from webapp.exporters.phase_3 import files as user_study_files
+from webapp.exporters.proof_packs.readme import readme
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
 from webapp.metrics.agreement.report import AgreementReport, Item, Kind, consistency, of_kind
+from webapp.metrics.comparisons.intervals import Bootstrap
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.evaluations.answer_summary import AnswerSummary
 from webapp.metrics.evaluations.answers import AnswerScale
 from webapp.metrics.evaluations.chunks import ChunkSummary
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.metrics.gold.constraint_comparison import compare_constraints
 from webapp.metrics.gold.constraints import Missing
-from webapp.metrics.comparisons.intervals import Bootstrap
-from webapp.metrics.evaluations.json_answer_summary import Gate
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.records import Card, CardParticulars, Particulars, Problem, QueryState
 from webapp.services.evaluations import scoring
 
@@ -129,11 +129,15 @@ def _agreement() -> AgreementReport:
     """Return agreement on cards of two categories, on no empty list and on quality, over time."""
     said = ("111", "101", "01?", "110", "000", "1 1")
     cards = [
-        Item(CATEGORIES[number % 2], _votes(signs), DAY + timedelta(hours=number))
+        Item(CATEGORIES[number % 2], _votes(signs), datetime.combine(DAY, time(number), UTC))
         for number, signs in enumerate(said)
     ]
     grades = [Item(CATEGORIES[0], dict(zip(RATERS, row, strict=True))) for row in GRADES]
-    kinds = ((Kind.CARDS, cards), (Kind.EMPTY_LISTS, []), (Kind.QUALITY, grades))
+    kinds: tuple[tuple[Kind, list[Item]], ...] = (
+        (Kind.CARDS, cards),
+        (Kind.EMPTY_LISTS, []),
+        (Kind.QUALITY, grades),
+    )
     return AgreementReport(
         RATERS,
         tuple(of_kind(kind, RATERS, items, FEW) for kind, items in kinds),

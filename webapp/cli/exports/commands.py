@@ -11,6 +11,9 @@ COMMANDS = {
         mark("Write a run as CSV, XLSX, TREC files or JSON, or all as a proof pack."),
     ),
     "export-tree": ("trees", mark("Write every run as the folders of the original scripts.")),
-    "check": ("figures", mark("Recompute every figure from the judgments and compare.")),
+    "check": (
+        "checking",
+        mark("Recompute every figure and compare source files with their SHA-256."),
+    ),
 }
 """The name of each command, its module here, and what it does."""

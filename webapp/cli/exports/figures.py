@@ -13,10 +13,10 @@ from webapp import labels, notation
 from webapp.cli.frame import database
 from webapp.cli.frame.output import say, shown, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
-from webapp.exporters.exports import metrics_tables
 from webapp.exporters.comparisons.words import positions
-from webapp.exporters.frame.decimals import rounded
+from webapp.exporters.exports import metrics_tables
 from webapp.exporters.exports.measures import measures_markdown
+from webapp.exporters.frame.decimals import rounded
 from webapp.i18n import gettext
 from webapp.importers.runs import csv_ratings, problems
 from webapp.metrics.judging.ranking import EXPLANATIONS

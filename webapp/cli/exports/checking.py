@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
-from webapp.cli import database
-from webapp.cli.output import say
+from webapp.cli.frame import database
+from webapp.cli.frame.output import say
 from webapp.db import soundness
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
-from webapp.services import live_metrics, machine_judges, source_files
-from webapp.services.source_files import MadeFrom, RecordedFile, SourceComparison
+from webapp.services.judging import live_metrics
+from webapp.services.machine_judges import judges
+from webapp.services.runs import source_files
+from webapp.services.runs.source_files import MadeFrom, RecordedFile, SourceComparison
 
 
 @click.command("check")
@@ -30,7 +32,7 @@ def check_command(paths: Sequence[Path]) -> None:
         _refuse_damage(used)
         with used.reading() as session:
             figures = live_metrics.check(session)
-            prompts = machine_judges.changed_prompts(session)
+            prompts = judges.changed_prompts(session)
             sources = source_files.compare(source_files.recorded(session), files)
     if not figures:
         say(gettext("Equal: every stored figure is what the judgments make it."))

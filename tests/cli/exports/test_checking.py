@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.frame.test_commands import HYBRID
 from tests.cli.relevansi import document, relevansi
-from tests.cli.test_commands import HYBRID
 
 
 @pytest.fixture(name="source")

@@ -8,16 +8,17 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs import card, query, run
-from tests.services.scored_files import ANSWERS, lines
-from tests.services.test_evaluations import kept
+from tests.services.evaluations.scored_files import ANSWERS, lines
+from tests.services.evaluations.test_evaluations import kept
+from tests.services.runs.runs import card, query, run
 from webapp.config import JudgeEndpoint
 from webapp.db.models import MachineJudge, Study
-from webapp.services import imports, machine_judges, machine_prompts, source_files
-from webapp.services.evaluation_rows import Kind
-from webapp.services.imports import Labels
-from webapp.services.scoring import File
-from webapp.services.source_files import FoundFile, MadeFrom, RecordedFile
+from webapp.services.evaluations.rows import Kind
+from webapp.services.evaluations.scoring import File
+from webapp.services.machine_judges import judges, prompts
+from webapp.services.runs import imports, source_files
+from webapp.services.runs.imports import Labels
+from webapp.services.runs.source_files import FoundFile, MadeFrom, RecordedFile
 
 A, B = (RecordedFile(MadeFrom.RUN, run_id, "api/results.json", run_id * 64) for run_id in "ab")
 
@@ -75,14 +76,14 @@ def test_a_machines_prompt_that_was_changed_in_the_database_is_named(
     session: Session, study: Study
 ) -> None:
     at = JudgeEndpoint("http://127.0.0.1:9/v1", "m", "")
-    prompt = machine_prompts.default("en", "")
+    prompt = prompts.default("en", "")
     for name in ("Mesin 1", "Mesin 2"):
-        machine_judges.make(session, study, name, at, "en", prompt, NOW)
-    assert machine_judges.changed_prompts(session) == []
+        judges.make(session, study, name, at, "en", prompt, NOW)
+    assert judges.changed_prompts(session) == []
 
-    second = machine_judges.named(session, study, "Mesin 2")
+    second = judges.named(session, study, "Mesin 2")
     assert isinstance(second, MachineJudge)
     second.prompt += " Be kind."
     session.flush()
 
-    assert machine_judges.changed_prompts(session) == ["Mesin 2"]
+    assert judges.changed_prompts(session) == ["Mesin 2"]
