@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.browser import served
 from tests.browser.blind import import_study
+from tests.browser.forked import ForkedServer
 from tests.browser.pages import Study, fill
 from tests.browser.server import HYBRID, Server, copied, import_runs
 
@@ -104,7 +105,7 @@ def _page(open_tab: OpenTab) -> Page:
 @contextmanager
 def serving(instance: Path) -> Iterator[Server]:
     """Yield a running server; it must have had nothing to log in the end."""
-    server = Server(instance)
+    server = ForkedServer(instance)
     server.start()
     try:
         yield server

@@ -14,6 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
+from tests.browser.forked import ForkedServer
 from tests.browser.rating import RatingPage
 from tests.browser.server import Server
 
@@ -55,7 +56,7 @@ def test_axe_finds_nothing_when_the_server_fails(
     open_tab: Callable[..., Page], tmp_path: Path
 ) -> None:
     """A fault is told on a page of its own, without a traceback."""
-    server = Server(tmp_path / "instance")
+    server = ForkedServer(tmp_path / "instance")
     server.start()
     with sqlite3.connect(tmp_path / "instance" / "relevansi.sqlite") as connection:
         connection.execute("DROP TABLE studies")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.forked import ForkedServer
 from tests.browser.server import Server
 from tests.browser.test_accessibility import FIRST_LOOK, LOOKS, violations
 from tests.conftest import NOW
@@ -43,7 +44,7 @@ def _phase_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         rated(session, taking_part(session, study, "Kenari"), NO, YES)
         session.commit()
     database.close()
-    server = Server(folder)
+    server = ForkedServer(folder)
     server.start()
     yield server
     server.stop()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import Server, copied
+from tests.browser.forked import ForkedServer
+from tests.browser.server import copied
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
@@ -23,7 +24,7 @@ TERMS = "prompt_price=0.15&completion_price=0.6&currency=USD&most_calls=30&most_
 FIT = "document.documentElement.scrollWidth <= innerWidth"
 
 
-class Judged(Server):
+class Judged(ForkedServer):
     """A server that knows an endpoint to judge through."""
 
     def __init__(self, instance: Path, bot: Bot) -> None:

@@ -1,0 +1,106 @@
+"""Servers that start at once: forked from a process that has the product in memory already.
+
+Python starting up and templates being compiled were a good part of the time of these tests.
+"""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from tests.browser.server import Server
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/")
+END_SECONDS = 30
+
+
+def _processes() -> Any:
+    """Return how processes are made: forked from a ready one, or anew where none can be."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["pytest", "tests.browser.ready"])
+    return context
+
+
+PROCESSES = _processes()
+
+
+class ForkedServer(Server):
+    """``relevansi serve`` in a process of its own that need not read the product first."""
+
+    def __init__(self, instance: Path) -> None:
+        super().__init__(instance)
+        self._fork: BaseProcess | None = None
+        self._said: Connection | None = None
+
+    def start(self) -> None:
+        """Start it, on the port it had before if it ran; returns once it listens."""
+        self._said, saying = PROCESSES.Pipe(duplex=False)
+        given = (self.port, self.environment(), self.log, saying)
+        self._fork = PROCESSES.Process(target=_serve, args=given, daemon=True)
+        self._fork.start()
+        saying.close()
+        self.port = self._heard(self._said)
+
+    def kill(self) -> None:
+        """End it without warning, as a power cut would: SIGKILL where there are signals."""
+        self._end_fork(BaseProcess.kill)
+
+    def stop(self) -> None:
+        """End it, if it runs."""
+        self._end_fork(BaseProcess.terminate)
+
+    def _heard(self, said: Connection) -> int:
+        """Return the port that it says it listens on."""
+        try:
+            while not (address := ADDRESS.search(said.recv())):
+                pass
+        except EOFError:
+            raise AssertionError(self.faults()) from None
+        return int(address[1])
+
+    def _end_fork(self, how: Callable[[BaseProcess], None]) -> None:
+        if self._fork is None or self._said is None:
+            return
+        how(self._fork)
+        self._fork.join(END_SECONDS)
+        assert self._fork.exitcode is not None, "it goes on"
+        self._fork.close()
+        self._said.close()
+        self._fork = self._said = None
+
+
+class _Spoken(io.StringIO):
+    """A standard output whose lines go to another process."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def write(self, text: str) -> int:
+        """Send `text` as it is."""
+        length = super().write(text)  # which refuses bytes, and click asks
+        self._connection.send(text)
+        return length
+
+
+def _serve(port: int, environment: Mapping[str, str], log: Path, connection: Connection) -> None:
+    """Be ``relevansi serve`` until the process ends; its faults go to the file `log`."""
+    from webapp.app import create_app
+    from webapp.cli import run
+
+    os.environ.clear()
+    os.environ.update(environment)
+    with log.open("ab") as faults:
+        os.dup2(faults.fileno(), sys.stderr.fileno())
+    sys.stdout = _Spoken(connection)
+    run(create_app, ["serve", "--port", str(port)])

@@ -1,0 +1,29 @@
+"""Importing this does once what every server would do before its first answers.
+
+Processes that are forked afterwards have the whole product in memory, and share the code of each
+template that one of them compiled.
+"""
+
+from __future__ import annotations
+
+import gc
+from importlib import import_module
+from pkgutil import walk_packages
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from flask import Flask
+from jinja2 import FileSystemBytecodeCache
+
+import webapp
+
+ELSEWHERE = ("webapp.db.migrations.", "webapp.__main__")  # alembic's, and a command
+FOLDER = TemporaryDirectory(prefix="relevansi-templates-")
+
+for module in walk_packages(webapp.__path__, "webapp."):
+    if not module.name.startswith(ELSEWHERE):
+        import_module(module.name)
+cache: dict[str, Any] = {"bytecode_cache": FileSystemBytecodeCache(FOLDER.name)}
+Flask.jinja_options = Flask.jinja_options | cache
+gc.collect()
+gc.disable()  # as `webapp.app.main` does: a command switches it on again
