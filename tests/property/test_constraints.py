@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.metrics.gold import constraint_oracle
 from webapp.exporters.evaluations.score_documents import constraints_json
-from webapp.metrics.gold.constraints import Missing
+from webapp.metrics.gold.constraints import MissingRule
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.scoring import File
 
@@ -136,7 +136,7 @@ def ours(
     found = scoring.constraint_scoring(
         *files,  # type: ignore[arg-type]
         threshold=None if threshold is None else Fraction(threshold),
-        missing=Missing.LEFT_OUT if left_out else Missing.COUNTED,
+        missing=MissingRule.LEFT_OUT if left_out else MissingRule.COUNTED,
     )
     return constraints_json(found.report)
 

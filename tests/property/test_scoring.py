@@ -30,7 +30,7 @@ from webapp.metrics.evaluations.sentences import sentences
 from webapp.metrics.evaluations.similarity import LexicalEmbedder
 from webapp.metrics.evaluations.soft_match import cover, likeness
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
-from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, Missing, evaluate
+from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, MissingRule, evaluate
 
 fewer = settings(max_examples=40)
 """Large inputs are slow to make."""
@@ -348,13 +348,13 @@ thresholds = st.fractions(0, 1, max_denominator=10)
 
 
 @fewer
-@given(golds, results, decided, thresholds, st.sampled_from(Missing))
+@given(golds, results, decided, thresholds, st.sampled_from(MissingRule))
 def test_the_counts_of_the_matrix_are_the_questions_and_shares_stay_within_1(
     gold: list[GoldQuestion],
     cards: dict[int, list[CardFacts]],
     decisions: Decisions,
     threshold: Fraction,
-    missing: Missing,
+    missing: MissingRule,
 ) -> None:
     report = evaluate(gold, cards, threshold=threshold, decisions=decisions, missing=missing)
     document = constraints_json(report)
@@ -374,7 +374,7 @@ def test_leaving_missing_out_never_lowers_a_card(
     gold: list[GoldQuestion], cards: dict[int, list[CardFacts]], threshold: Fraction
 ) -> None:
     counted = evaluate(gold, cards, threshold=threshold)
-    left_out = evaluate(gold, cards, threshold=threshold, missing=Missing.LEFT_OUT)
+    left_out = evaluate(gold, cards, threshold=threshold, missing=MissingRule.LEFT_OUT)
     for one, other in zip(counted.queries, left_out.queries, strict=True):
         for card, same in zip(one.cards, other.cards, strict=True):
             assert card.cpr is not None

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from webapp.chatbot.answers import Answer, Asked
 from webapp.chatbot.failures import NotTheContract, OtherSession
+from webapp.failures import Conflict
 from webapp.i18n import gettext, mark
 
 KEY_VARIABLE = "RELEVANSI_CHATBOT_KEY"
@@ -30,8 +31,11 @@ class UnusableMapping(ValueError):
     """A mapping file that cannot be followed; the message says what is wrong and where."""
 
 
-class MissingKey(LookupError):
+class MissingKey(Conflict):
     """An environment variable that a header needs is not set, or no header can hold it."""
+
+    message = mark("The environment variable %(name)s holds no key that can be sent")
+    remedy = mark("Nothing was asked. Set it where the server is started, and start it again.")
 
 
 @dataclass(frozen=True, slots=True)

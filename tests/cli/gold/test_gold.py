@@ -146,6 +146,6 @@ def test_decisions_of_which_none_fits_the_run_end_with_1(tmp_path: Path, run_id:
     assert other.returncode == unknown.returncode == wrong.returncode == 1
     assert "manual_evaluations.77" in other.stderr
     assert f"No decision in manual_input.json fits run {run_id}" in other.stderr
-    assert "There is no run nirgendwo" in unknown.stderr
+    assert "This study has no run nirgendwo" in unknown.stderr
     assert "constraint_overrides" in wrong.stderr
     assert no_run.returncode == 2

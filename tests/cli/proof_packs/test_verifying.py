@@ -130,7 +130,7 @@ def test_a_study_without_runs_says_so_in_one_line(tmp_path: Path) -> None:
     done = relevansi(tmp_path, "export", "--format", "proof-pack")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "There is no run yet" in done.stderr
+    assert "This study has no run yet" in done.stderr
 
 
 def test_the_help_says_what_leaving_out_the_id_does(tmp_path: Path) -> None:

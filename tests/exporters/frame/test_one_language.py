@@ -50,7 +50,7 @@ from webapp.metrics.evaluations.answers import AnswerScale
 from webapp.metrics.evaluations.chunks import ChunkSummary
 from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.metrics.gold.constraint_comparison import compare_constraints
-from webapp.metrics.gold.constraints import Missing
+from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Card, CardParticulars, Particulars, Problem, QueryState
 from webapp.services.evaluations import scoring
 
@@ -189,7 +189,7 @@ def _offline_run(*, blind: bool) -> OfflineRun:
     return OfflineRun("ab", "x", tuple(questions), blind, "hybrid", "openai", "1")
 
 
-def _constraints(missing: Missing) -> str:
+def _constraints(missing: MissingRule) -> str:
     gold, results = (scoring.File("f.json", data) for data in (gold_bytes(), v2_file()))
     found = scoring.constraint_scoring(gold, results, None, threshold=None, missing=missing)
     return constraints_table(found.report).decode()
@@ -230,7 +230,9 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         for kind, read in SCORES.items()
         for name, write in PRINTED.items()
     },
-    **{f"constraints, MISSING {missing}": partial(_constraints, missing) for missing in Missing},
+    **{
+        f"constraints, MISSING {missing}": partial(_constraints, missing) for missing in MissingRule
+    },
     "agreement on the terminal": lambda: agreement_tables(_agreement()),
     "figures of a run on the terminal": lambda: figures.FORMATS["table"](
         report(row("NR.", quality=4), row("U"), row(FALSE_NEGATIVE), row(FAILED))
@@ -306,7 +308,7 @@ def _foreign(text: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "table",
-    [lambda: agreement_tables(_agreement()), lambda: _constraints(Missing.COUNTED).encode()],
+    [lambda: agreement_tables(_agreement()), lambda: _constraints(MissingRule.COUNTED).encode()],
 )
 def test_terminal_tables_name_categories_in_words(table: Callable[[], bytes]) -> None:
     with speaking("id"):

@@ -13,7 +13,7 @@ from webapp.metrics.gold.constraints import (
     Decisions,
     Expected,
     GoldQuestion,
-    Missing,
+    MissingRule,
     QueryEvaluation,
     evaluate,
     evaluate_query,
@@ -57,7 +57,7 @@ def query(
 )
 def test_a_card_s_pass_rate(card: CardFacts, counted: Fraction, left_out: Fraction | None) -> None:
     found = [
-        evaluate_query(question(), [card], missing=missing).cards[0].cpr for missing in Missing
+        evaluate_query(question(), [card], missing=missing).cards[0].cpr for missing in MissingRule
     ]
 
     assert found == [counted, left_out]
@@ -158,7 +158,7 @@ def test_the_whole_evaluation_of_three_questions() -> None:
         "a": Fraction(2, 3),
         "b": Fraction(0),
     }
-    left_out = evaluate(gold, cards, missing=Missing.LEFT_OUT).totals
+    left_out = evaluate(gold, cards, missing=MissingRule.LEFT_OUT).totals
     # 1 + 1/2 + 1 + 0 over 4 cards.
     assert (left_out.mean_cpr, left_out.pca["bedrooms"]) == (Fraction(5, 8), Fraction(1, 3))
 

@@ -22,7 +22,7 @@ from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
 from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.metrics.evaluations.json_outputs import FIELDS, LISTS
-from webapp.metrics.gold.constraints import Missing
+from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Problem
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.scoring import ConstraintScoring, File
@@ -72,7 +72,7 @@ def test_every_recorded_figure_of_the_real_run_comes_out_to_4_decimals(
 def test_the_real_run_with_missing_left_out_is_at_least_as_good(real_run: Path) -> None:
     files = [File(n, (real_run / n).read_bytes()) for n in ("questions_v2.json", "results.json")]
     counted = scoring.constraint_scoring(*files).report.totals
-    left_out = scoring.constraint_scoring(*files, missing=Missing.LEFT_OUT).report.totals
+    left_out = scoring.constraint_scoring(*files, missing=MissingRule.LEFT_OUT).report.totals
 
     assert left_out.pca["floors"] is not None
     assert counted.pca["floors"] == Fraction(3, 4)

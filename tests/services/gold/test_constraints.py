@@ -21,7 +21,7 @@ from webapp.exporters.evaluations.score_documents import constraints_json
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.metrics.gold.constraints import ConstraintReport, Missing
+from webapp.metrics.gold.constraints import ConstraintReport, MissingRule
 from webapp.services.gold import card_decisions, constraints, gold
 from webapp.services.gold.card_decisions import (
     Decision,
@@ -92,7 +92,7 @@ def test_a_run_is_checked_by_what_its_file_lists(
 
 
 def test_missing_may_be_left_out(session: Session, study: Study, run_id: str) -> None:
-    found = constraints.checked_run(session, study, run_id, Missing.LEFT_OUT).report
+    found = constraints.checked_run(session, study, run_id, MissingRule.LEFT_OUT).report
 
     assert found is not None
     assert found.queries[0].cards[2].cpr == Fraction(2, 3)  # of place, sale and price

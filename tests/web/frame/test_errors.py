@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -11,8 +9,6 @@ from waitress.adjustments import Adjustments
 
 from tests.web import visitors
 from tests.web.conftest import PART, WAYS
-from webapp.services.runs.runs import UnknownRun
-from webapp.web.frame import errors
 
 UNKNOWN = [
     ("GET", "/nothing", 404),
@@ -47,24 +43,6 @@ def test_what_is_not_there_is_said_as_a_page_or_a_part(
     assert answer.status_code == status
     assert ("<html" in answer.text) == (headers == {})
     assert ('hx-target="#notices"' in answer.text) == (headers == PART)
-
-
-@pytest.mark.parametrize("name", errors.BY_KIND)
-def test_the_table_of_errors_names_what_there_is(name: str) -> None:
-    module, _, kind = name.rpartition(".")
-    found = getattr(import_module(f"webapp.{module}"), kind)
-
-    assert issubclass(found, Exception)
-    assert found.__module__ == f"webapp.{module}"  # where it stands, not where it is only used
-    assert errors.known(found.__new__(found)) is errors.BY_KIND[name]
-
-
-def test_what_is_a_kind_of_a_known_error_is_told_as_that_one() -> None:
-    class Narrower(UnknownRun):
-        pass
-
-    assert errors.known(Narrower()) is errors.BY_KIND["services.runs.runs.UnknownRun"]
-    assert errors.known(LookupError()) is None
 
 
 def test_a_rank_that_is_not_there_is_said(client: FlaskClient, run_id: str) -> None:

@@ -9,16 +9,16 @@ from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.exporters.comparisons.tables import Document
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
-from webapp.metrics.gold.constraints import ConstraintReport, Missing, Totals
+from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, Totals
 
 WIDTH = 100
 
 MISSING_NOTES = {
-    Missing.COUNTED: mark(
+    MissingRule.COUNTED: mark(
         "What is asked but not on a card (MISSING) counts as not passed, as in the recorded "
         "evaluations; --missing left-out leaves it out, as in their description."
     ),
-    Missing.LEFT_OUT: mark(
+    MissingRule.LEFT_OUT: mark(
         "What is asked but not on a card (MISSING) is left out, as in the description of the "
         "method; its recorded evaluations count it as not passed."
     ),

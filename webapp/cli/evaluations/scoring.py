@@ -28,7 +28,7 @@ from webapp.metrics.evaluations.answer_summary import AnswerSummary
 from webapp.metrics.evaluations.answers import AnswerScale
 from webapp.metrics.evaluations.chunks import ChunkSummary
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder, LexicalEmbedder
-from webapp.metrics.gold.constraints import Missing
+from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Problem
 from webapp.services.evaluations import embedders, scoring
 from webapp.services.evaluations.embedders import EmbedderUnusable
@@ -51,8 +51,8 @@ score_command.add_command(json_v2_command)
 @click.option("--threshold", type=Share(1), help="Mean pass rate to meet, else the gold file's.")
 @click.option(
     "--missing",
-    type=click.Choice([str(choice) for choice in Missing]),
-    default=str(Missing.COUNTED),
+    type=click.Choice([str(choice) for choice in MissingRule]),
+    default=str(MissingRule.COUNTED),
     show_default=True,
     help="What is asked but not on a card: not passed, or left out.",
 )
@@ -84,7 +84,7 @@ def constraints_command(
             _read(results),
             _read(manual) if manual else None,
             threshold=threshold,
-            missing=Missing(missing),
+            missing=MissingRule(missing),
         )
     except ImportRefused as refused:
         raise failure_of(refused) from refused

@@ -19,6 +19,7 @@ import click
 from webapp import rooms
 from webapp.cli.frame import listing as own
 from webapp.cli.frame.output import say
+from webapp.failures import Failure
 from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, speaking
 from webapp.printable import LogLineFormatter
 
@@ -113,23 +114,13 @@ def _known(failure: Exception) -> str | None:
     """Return the sentence for a failure that is not a programming error, else ``None``."""
     from sqlalchemy.exc import OperationalError
 
-    from webapp.chatbot.mappings import MissingKey, UnusableMapping
+    from webapp.chatbot.mappings import UnusableMapping
     from webapp.config import UnusableSetting
     from webapp.db.engine import DatabaseOutOfDate, NewerDatabase, RestoreCutOff
     from webapp.db.outages import Outage, outage
-    from webapp.services.comparisons.comparisons import DifferentQuestions, NothingToCompare
-    from webapp.services.gold.gold import UnknownGoldVersion, UnknownQuestionSet
-    from webapp.services.machine_judges.judges import OtherConfiguration
-    from webapp.services.phase_3.user_studies import NotSetUp
-    from webapp.services.proof_packs.evidence import NoRuns
-    from webapp.services.runs.reports import (
-        MachineNotPacked,
-        MachineNotReleased,
-        UnknownRater,
-        UnknownRule,
-    )
-    from webapp.services.runs.runs import UnknownRun
 
+    if isinstance(failure, Failure):
+        return failure.line()
     if isinstance(failure, RestoreCutOff):
         return gettext(
             "There is no database %(name)s, but %(kept)s is beside it: a restore was cut off. "
@@ -153,29 +144,6 @@ def _known(failure: Exception) -> str | None:
     if (text := outages.get(outage(failure))) is not None:
         return text % {"name": _named(failure)}
     texts: dict[type[Exception], str] = {
-        UnknownRun: gettext("There is no run %(name)s; `relevansi runs` lists them."),
-        UnknownQuestionSet: gettext(
-            "There is no question set %(name)s; `relevansi gold list` lists them."
-        ),
-        UnknownGoldVersion: gettext("The gold questions have no version %(name)s."),
-        NoRuns: gettext("There is no run yet: `relevansi import` brings one."),
-        UnknownRater: gettext("There is no rater called %(name)s."),
-        MachineNotReleased: gettext(
-            "%(name)s is a machine judge whose figures are not in use: see `relevansi judge "
-            "agreement`, then put them in use under Study, Machine judges, in the app."
-        ),
-        MachineNotPacked: gettext(
-            "A proof pack holds what people judged; leave --rater out or name a person."
-        ),
-        OtherConfiguration: gettext(
-            "This judge is %(name)s; another endpoint or model is configured."
-        ),
-        UnknownRule: gettext('"%(name)s" is no rule: say majority or adjudicated.'),
-        NothingToCompare: gettext(
-            "A comparison needs two runs of one question set; `relevansi runs` lists them."
-        ),
-        DifferentQuestions: gettext("These runs were asked different questions: %(name)s"),
-        NotSetUp: gettext("Phase 3 is not set up: open Study, Phase 3 in the app."),
         DatabaseOutOfDate: gettext(
             "The database %(name)s is of an older version; run `relevansi upgrade`."
         ),
@@ -185,7 +153,6 @@ def _known(failure: Exception) -> str | None:
         OperationalError: gettext("The database cannot be used: %(name)s"),
         UnusableSetting: "%(name)s",
         UnusableMapping: "%(name)s",
-        MissingKey: gettext("The environment variable %(name)s holds no key that can be sent."),
         UnicodeEncodeError: gettext('"%(name)s" is no text in UTF-8. Write it in that encoding.'),
         OSError: "%(name)s",
     }

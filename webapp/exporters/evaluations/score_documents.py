@@ -19,7 +19,7 @@ from webapp.metrics.evaluations.json_answers import JsonScore
 from webapp.metrics.gold.constraints import (
     ConfusionMatrix,
     ConstraintReport,
-    Missing,
+    MissingRule,
     QueryEvaluation,
     Totals,
 )
@@ -63,7 +63,7 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
     recorded evaluations have it: the one place where undefined is written 0.
     """
     whole = report.totals
-    rule = {} if report.missing is Missing.COUNTED else {"missing": str(report.missing)}
+    rule = {} if report.missing is MissingRule.COUNTED else {"missing": str(report.missing)}
     return {
         "total_queries": whole.n_queries,
         "total_properties": whole.n_properties,

@@ -31,7 +31,7 @@ from webapp.metrics.gold.constraint_rules import (
 DEFAULT_THRESHOLD = Fraction(3, 5)
 
 
-class Missing(StrEnum):
+class MissingRule(StrEnum):
     """What a constraint counts as that is asked for but not on the card."""
 
     COUNTED = "counted"
@@ -192,7 +192,7 @@ class ConstraintReport:
     """The evaluation of a run: every question in gold order, all figures, each category."""
 
     threshold: Fraction
-    missing: Missing
+    missing: MissingRule
     queries: tuple[QueryEvaluation, ...]
     totals: Totals
     categories: Mapping[str, Totals]
@@ -204,7 +204,7 @@ def evaluate(
     *,
     threshold: Fraction = DEFAULT_THRESHOLD,
     decisions: Decisions = NO_DECISIONS,
-    missing: Missing = Missing.COUNTED,
+    missing: MissingRule = MissingRule.COUNTED,
 ) -> ConstraintReport:
     """The evaluation of `results` (cards by number of the question) against `gold`.
 
@@ -234,7 +234,7 @@ def evaluate_query(
     *,
     threshold: Fraction = DEFAULT_THRESHOLD,
     decisions: Decisions = NO_DECISIONS,
-    missing: Missing = Missing.COUNTED,
+    missing: MissingRule = MissingRule.COUNTED,
 ) -> QueryEvaluation:
     """One question with its cards: mean CPR over the cards, success and confusion.
 
@@ -293,7 +293,9 @@ def figures_per_constraint(report: ConstraintReport) -> dict[str, ConstraintFigu
     }
 
 
-def pass_rate(checks: Iterable[Check], missing: Missing = Missing.COUNTED) -> Fraction | None:
+def pass_rate(
+    checks: Iterable[Check], missing: MissingRule = MissingRule.COUNTED
+) -> Fraction | None:
     """PASS / all that is asked, 1 where nothing is: the CPR of a card.
 
     ``None`` where MISSING is left out and everything that is asked is missing.
@@ -304,7 +306,9 @@ def pass_rate(checks: Iterable[Check], missing: Missing = Missing.COUNTED) -> Fr
     return _passes(outcomes, missing)
 
 
-def totals(queries: Sequence[QueryEvaluation], missing: Missing = Missing.COUNTED) -> Totals:
+def totals(
+    queries: Sequence[QueryEvaluation], missing: MissingRule = MissingRule.COUNTED
+) -> Totals:
     """The figures over `queries`; shares of cards are over all their cards together."""
     cards = [card for query in queries for card in query.cards]
     found = [query.confusion for query in queries]
@@ -336,7 +340,7 @@ def share(part: int, whole: int) -> Fraction | None:
 
 
 def _card(
-    question: GoldQuestion, index: int, card: CardFacts, decisions: Decisions, missing: Missing
+    question: GoldQuestion, index: int, card: CardFacts, decisions: Decisions, missing: MissingRule
 ) -> CardEvaluation:
     place = (question.query_id, index)
     checks = check_card(question.constraints, card, decisions.overrides.get(place, {}))
@@ -349,16 +353,16 @@ def _card(
     return CardEvaluation(card, checks, cpr, passed, pending, decisions.comments.get(place, ""))
 
 
-def _passes(outcomes: Iterable[Outcome], missing: Missing) -> Fraction | None:
+def _passes(outcomes: Iterable[Outcome], missing: MissingRule) -> Fraction | None:
     """PASS / the outcomes that count, ``None`` when none does."""
     skipped = _skipped(missing)
     counted = [outcome for outcome in outcomes if outcome not in skipped]
     return share(counted.count(Outcome.PASS), len(counted))
 
 
-def _skipped(missing: Missing) -> set[Outcome]:
+def _skipped(missing: MissingRule) -> set[Outcome]:
     """The outcomes that count nowhere."""
-    return {Outcome.NA} | ({Outcome.MISSING} if missing is Missing.LEFT_OUT else set())
+    return {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
 
 
 def _confusion(*, has_data: bool, positive: bool) -> Confusion:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.models import (
     Adjudication,
     JudgedThing,
@@ -27,6 +28,8 @@ from webapp.db.models import (
     Rater,
     Study,
 )
+from webapp.failures import Conflict, Missing
+from webapp.i18n import mark
 from webapp.records import Card, EmptyOutcome, Relevance
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import orders, pages
@@ -40,12 +43,18 @@ MOST_REASON = 2_000
 NAMES_SHOWN = "show rater names"
 
 
-class UnknownThing(LookupError):
+class UnknownThing(Missing):
     """No run of the study shows such a judged thing."""
 
+    message = mark("This study shows no such card or empty list")
+    remedy = failures.SEE_RUNS
 
-class NotDisputed(Exception):
+
+class NotDisputed(Conflict):
     """The raters' decided verdicts do not differ, and nothing was settled before."""
+
+    message = mark("The raters do not disagree here")
+    remedy = mark("Somebody changed their verdict meanwhile. Reload the page.")
 
 
 class UnfitVerdict(ValueError):

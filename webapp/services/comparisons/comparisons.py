@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from webapp import labels
 from webapp.db.models import Judgment, Query, QuerySummary, Question, Rater, Run, Study
-from webapp.i18n import gettext
+from webapp.failures import Refused
+from webapp.i18n import gettext, mark
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
@@ -42,15 +43,27 @@ DISTINCTIONS = (
 """What names a run among others, from the shortest on."""
 
 
-class NothingToCompare(LookupError):
+CHOOSE = mark("Choose two runs or more of one question set on the page of the comparison.")
+
+
+class NothingToCompare(Refused):
     """Fewer than two runs were chosen, or none differ in what the phase is about."""
 
+    message = mark("A comparison needs two runs of one question set")
+    remedy = CHOOSE
+    command_remedy = mark("`relevansi runs` lists them.")
+    status = 422
 
-class DifferentQuestions(Exception):
+
+class DifferentQuestions(Refused):
     """The runs belong to different question sets; `only` has what one of them alone asks.
 
     By the run's name, (position, question) of each.
     """
+
+    message = mark("These runs were asked different questions: %(name)s")
+    remedy = CHOOSE
+    status = 422
 
     def __init__(self, only: Mapping[str, tuple[tuple[int, str], ...]]) -> None:
         alone = (

@@ -14,6 +14,8 @@ from sqlalchemy import ColumnElement, delete, exists, func, insert, select, upda
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Evaluation, EvaluationItem, ItemEvent, ItemJudgment, Rater, Study
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.services.evaluations.rows import GRADE, Kind
 from webapp.services.study import studies
 
@@ -27,12 +29,18 @@ PAGE_SIZE = 50
 _BATCH = 500
 
 
-class UnknownEvaluation(LookupError):
+class UnknownEvaluation(Missing):
     """The study has no such evaluation."""
 
+    message = mark("This study has no such evaluation or item")
+    remedy = mark("Go to the page of the evaluations: all that were scored are listed there.")
 
-class UnknownItem(LookupError):
+
+class UnknownItem(Missing):
     """The evaluation has no item at this position."""
+
+    message = mark("This study has no such evaluation or item")
+    remedy = mark("Go to the page of the evaluations: all that were scored are listed there.")
 
 
 class Show(StrEnum):

@@ -28,7 +28,7 @@ from webapp.metrics.gold.constraints import (
     NO_DECISIONS,
     ConstraintReport,
     GoldQuestion,
-    Missing,
+    MissingRule,
 )
 from webapp.records import Problem
 
@@ -72,7 +72,7 @@ def constraint_scoring(
     manual: File | None = None,
     *,
     threshold: Fraction | None = None,
-    missing: Missing = Missing.COUNTED,
+    missing: MissingRule = MissingRule.COUNTED,
 ) -> ConstraintScoring:
     """The cards of `results` against `gold`, with what people decided in `manual`.
 

@@ -15,6 +15,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import CardDecision, Query, Rater
 from webapp.exporters.gold.manual_input import CARD, DecidedCard
+from webapp.failures import Conflict
+from webapp.i18n import mark
 from webapp.importers.gold.manual_input import ConstraintResult, ManualInput, ManualResult
 from webapp.metrics.gold.constraint_rules import CONSTRAINTS, Outcome
 from webapp.metrics.gold.constraints import Decisions
@@ -45,8 +47,11 @@ class DecisionReasonMissing(ValueError):
     """A constraint is overridden for a reason, which has to be said."""
 
 
-class DecisionReplaced(Exception):
+class DecisionReplaced(Conflict):
     """Only the last decision on a subject of a card can be undone, and this one is not."""
+
+    message = mark("This decision was followed by another")
+    remedy = mark("Nothing was undone. Reload the page to see what stands.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,14 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
+from webapp import failures
 from webapp.db.models import Query, Rater, Run, Study
 from webapp.exporters.gold.manual_input import manual_json
-from webapp.i18n import gettext
+from webapp.failures import Missing
+from webapp.i18n import gettext, mark
 from webapp.importers.gold import manual_input
 from webapp.metrics.gold.constraint_rules import CardFacts
-from webapp.metrics.gold.constraints import ConstraintReport, Missing, QueryEvaluation, evaluate
+from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, QueryEvaluation, evaluate
 from webapp.records import Problem
 from webapp.services.gold import card_decisions, gold, listed_cards
 from webapp.services.gold.card_decisions import Decision, Place, Step
@@ -31,12 +33,18 @@ from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.runs import runs
 
 
-class NoGold(Exception):
+class NoGold(Missing):
     """The run's question set has no gold questions yet."""
 
+    message = mark("These questions have no gold questions yet")
+    remedy = mark("Choose their file on the run's page of constraints first.")
 
-class UnknownListedCard(LookupError):
+
+class UnknownListedCard(Missing):
     """The query lists no card of that number."""
+
+    message = mark("This run has no such question or card")
+    remedy = failures.SEE_RUNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def checked_run(
     session: Session,
     study: Study,
     run_id: str,
-    missing: Missing = Missing.COUNTED,
+    missing: MissingRule = MissingRule.COUNTED,
     *,
     threshold: Fraction | None = None,
 ) -> CheckedRun:
@@ -96,7 +104,11 @@ def checked_run(
 
 
 def checked_query(
-    session: Session, study: Study, run_id: str, query_id: int, missing: Missing = Missing.COUNTED
+    session: Session,
+    study: Study,
+    run_id: str,
+    query_id: int,
+    missing: MissingRule = MissingRule.COUNTED,
 ) -> CheckedQuery:
     """Return one gold question of a run with its cards.
 
@@ -199,7 +211,7 @@ def _checked(
     session: Session,
     run: Run,
     queries: Mapping[int, Query],
-    missing: Missing,
+    missing: MissingRule,
     threshold: Fraction | None = None,
 ) -> CheckedRun:
     bare = CheckedRun(

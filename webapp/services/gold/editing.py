@@ -14,6 +14,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import QuestionSet, Rater, Run, Study
 from webapp.exporters.gold.gold_questions import gold_json
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.importers.gold import gold_questions, known_places
 from webapp.importers.gold.gold_questions import GoldFile
 from webapp.importers.gold.known_places import KnownPlace
@@ -31,8 +33,11 @@ class GoldNumberTaken(ValueError):
     """Another gold question has that number already."""
 
 
-class UnknownGoldQuestion(LookupError):
+class UnknownGoldQuestion(Missing):
     """The gold questions in force have none of that number."""
+
+    message = mark("There are no such gold questions")
+    remedy = mark("The page of the gold questions lists all that there are.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import GoldVersion, Query, Question, QuestionSet, Rater, Run, Study
 from webapp.exporters.gold.gold_questions import gold_json
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.importers.gold import gold_questions
 from webapp.importers.gold.gold_questions import GoldFile
 from webapp.importers.runs.json_runs import question_key
@@ -26,12 +28,19 @@ from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, GoldQuestion
 from webapp.records import Problem
 
 
-class UnknownQuestionSet(LookupError):
+class UnknownQuestionSet(Missing):
     """The study has no such question set."""
 
+    message = mark("There is no question set %(name)s")
+    remedy = mark("The page of the gold questions lists all that there are.")
+    command_remedy = mark("`relevansi gold list` lists them.")
 
-class UnknownGoldVersion(LookupError):
+
+class UnknownGoldVersion(Missing):
     """The question set has no such version of its gold questions."""
+
+    message = mark("The gold questions have no version %(name)s")
+    remedy = mark("The page of the gold questions lists all that there are.")
 
 
 @dataclass(frozen=True, slots=True)

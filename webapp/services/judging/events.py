@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from sqlalchemy import ColumnElement, Row, Select, bindparam, select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db import drivers
 from webapp.db.drivers import Asking, Driver
 from webapp.db.models import (
@@ -24,6 +25,8 @@ from webapp.db.models import (
 )
 from webapp.db.prepared import Prepared, prepared
 from webapp.db.upserts import added, upsert
+from webapp.failures import Conflict
+from webapp.i18n import mark
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
 from webapp.services.judging import live_metrics
 from webapp.services.judging.event_order import Placed, standing
@@ -34,8 +37,11 @@ _REPEATS = frozenset(AGAIN.values())
 _QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 
 
-class EventIdTaken(Exception):
+class EventIdTaken(Conflict):
     """An event id was used before for something else."""
+
+    message = mark("This click was stored before as something else")
+    remedy = failures.RELOAD
 
 
 class Made(Placed, Protocol):

@@ -8,9 +8,12 @@ from enum import Enum
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.drivers import Asking, driver
 from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
 from webapp.db.prepared import Prepared
+from webapp.failures import Missing, Refused
+from webapp.i18n import mark
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.records import VERDICTS, Click, EmptyOutcome, QueryState, Relevance, Who
 from webapp.services.judging import events
@@ -32,12 +35,18 @@ _SHOWN = Prepared(
 )
 
 
-class UnknownQuery(LookupError):
+class UnknownQuery(Missing):
     """The study has no such run, query or rank."""
 
+    message = mark("This run has no such question or card")
+    remedy = failures.SEE_RUNS
 
-class NotToJudge(Exception):
+
+class NotToJudge(Refused):
     """The answer has nothing of the kind to judge: no emptiness, or no bulk marking."""
+
+    message = mark("There is nothing of that kind to judge here")
+    remedy = failures.RELOAD
 
 
 class Keep(Enum):

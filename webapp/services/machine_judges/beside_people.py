@@ -16,6 +16,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import JudgedThing, MachineCall, MachineJudge, Question, Study
+from webapp.failures import Conflict
+from webapp.i18n import mark
 from webapp.metrics.agreement.agreement import Agreement, Bootstrap, agreement
 from webapp.records import Card, Relevance
 from webapp.services.judging import verdicts
@@ -33,8 +35,11 @@ _LABELS: Mapping[Relevance, int | None] = {
 }
 
 
-class TooLittleShared(Exception):
+class TooLittleShared(Conflict):
     """Machine and people decided too few of the same cards; how many is the argument."""
+
+    message = mark("Machine and people have decided too few of the same cards")
+    remedy = mark("Nothing was changed. Its page of agreement says how many are needed.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from sqlalchemy.orm import Session
 from webapp.chatbot.client import full_address, public_address
 from webapp.config import JudgeEndpoint
 from webapp.db.models import Judgment, MachineJudge, MachineSession, Rater, Study
-from webapp.i18n import LANGUAGES
+from webapp.failures import Conflict
+from webapp.i18n import LANGUAGES, mark
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import prompts
 from webapp.services.people import raters
@@ -28,12 +29,18 @@ from webapp.services.study import studies
 PATH = "/chat/completions"
 
 
-class NotConfigured(Exception):
+class NotConfigured(Conflict):
     """No endpoint is configured that a machine could judge through."""
 
+    message = mark("No endpoint for a machine judge is configured")
+    remedy = mark("The page under Study, Machine judges, says how to configure one.")
 
-class OtherConfiguration(Exception):
+
+class OtherConfiguration(Conflict):
     """The configured endpoint or model is not the judge's; its own is the argument."""
+
+    message = mark("This judge is %(name)s; another endpoint or model is configured")
+    remedy = mark("Configure its own again, or make a new machine judge with the other model.")
 
 
 @dataclass(frozen=True, slots=True)

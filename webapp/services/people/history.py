@@ -19,6 +19,8 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Event, JudgedThing, Property, Query, Question, Rater, Run, Task
+from webapp.failures import Conflict
+from webapp.i18n import mark
 from webapp.records import Click
 from webapp.services.judging import events, judgments
 from webapp.services.judging.event_order import in_order
@@ -48,8 +50,11 @@ _AGAIN = {name: Change(field) for field, name in AGAIN.items()}
 """What a repeat looks like to its rater, by the event's field."""
 
 
-class NoLongerLatest(Exception):
+class NoLongerLatest(Conflict):
     """Something else was changed since the page was shown; nothing was undone."""
+
+    message = mark("This is no longer your latest change")
+    remedy = mark("Nothing was undone. Reload the page to see what is.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Invitation, Rater, Study
+from webapp.failures import Conflict, Missing
+from webapp.i18n import mark
 from webapp.services.people import raters
 from webapp.services.people.raters import NameTaken
 from webapp.services.study import studies
@@ -24,15 +26,22 @@ DAYS, MOST_DAYS = 30, 365
 OPEN, EXPIRED, WITHDRAWN = "open", "expired", "withdrawn"
 
 
-class UnknownInvitation(LookupError):
+class NoWayIn(Missing):
+    """A link lets nobody in, whatever the reason: a stranger is not told which."""
+
+    message = mark("This link lets nobody in")
+    remedy = mark("It may be incomplete, too old or withdrawn. Ask whoever sent it for a new one.")
+
+
+class UnknownInvitation(NoWayIn):
     """No invitation of this study has that token or number."""
 
 
-class InviteExpired(Exception):
+class InviteExpired(NoWayIn):
     """The invitation's time is over."""
 
 
-class InviteWithdrawn(Exception):
+class InviteWithdrawn(NoWayIn):
     """The owner took the invitation back, or removed its rater."""
 
 
@@ -40,8 +49,11 @@ class OwnerIsNotInvited(Exception):
     """The owner signs in with the password; a link would open every door."""
 
 
-class MachineIsNotInvited(Exception):
+class MachineIsNotInvited(Conflict):
     """Nobody can come in as a machine judge; its name is the argument."""
+
+    message = mark("Nobody can come in as a machine judge")
+    remedy = mark("It has no link. Its page, under Study, Machine judges, is where it is started.")
 
 
 @dataclass(frozen=True, slots=True)

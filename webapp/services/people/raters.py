@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.models import (
     Adjudication,
     CardDecision,
@@ -27,6 +28,8 @@ from webapp.db.models import (
     Study,
     Task,
 )
+from webapp.failures import Conflict
+from webapp.i18n import mark
 from webapp.services.rating import tasks
 from webapp.services.runs.reports import UnknownRater
 from webapp.services.study import studies
@@ -40,12 +43,18 @@ GIVEN: tuple[type[Any], ...] = (
 """Tables with rows that are a rater's own, in the order in which they can be deleted."""
 
 
-class NameTaken(Exception):
+class NameTaken(Conflict):
     """Another rater of the study has this name, perhaps a removed one."""
 
+    message = mark("There is a rater of this name already")
+    remedy = mark("Choose another name; a removed rater keeps theirs.")
 
-class OwnerStays(Exception):
+
+class OwnerStays(Conflict):
     """The owner cannot be removed: nobody could open the study's pages any more."""
+
+    message = mark("The owner cannot be removed")
+    remedy = failures.RELOAD
 
 
 @dataclass(frozen=True, slots=True)

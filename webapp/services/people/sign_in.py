@@ -25,6 +25,8 @@ from sqlalchemy.orm import Session, aliased
 from webapp.db.drivers import Asking, driver
 from webapp.db.models import Invitation, ParticipantLink, Rater, SignedOut, Study
 from webapp.db.prepared import prepared
+from webapp.failures import Busy
+from webapp.i18n import mark
 from webapp.services.people import raters, tries
 from webapp.services.study import studies
 
@@ -49,8 +51,12 @@ class UnfitPassword(ValueError):
     """A password is 10 to 200 characters long."""
 
 
-class TooBusy(Exception):
+class TooBusy(Busy):
     """More passwords wait to be compared than may; in a few seconds there is room again."""
+
+    message = mark("Many are signing in at this moment")
+    remedy = mark("Try again in a few seconds.")
+    retry_after = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,22 @@ from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Attempt, Study
+from webapp.failures import Busy
+from webapp.i18n import mark
 
 LONGEST_WINDOW = timedelta(hours=1)
 """A row is kept for so long, and not longer than until the next try."""
 
 
-class TooManyTries(Exception):
+class TooManyTries(Busy):
     """Too many tries of late; whoever made them has to wait."""
+
+    message = mark("Too many tries")
+    remedy = mark(
+        "Wait a quarter of an hour, then try again. A browser in which you signed in before "
+        "does not wait for the tries of others."
+    )
+    status = 429
 
 
 def knock(

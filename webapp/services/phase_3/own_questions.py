@@ -17,6 +17,7 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.chatbot.answers import Answer, Asked
 from webapp.chatbot.client import public_address
 from webapp.db.models import (
@@ -31,6 +32,8 @@ from webapp.db.models import (
     UserStudy,
 )
 from webapp.exporters.collecting.collected_runs import run_file
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.json_runs import question_key
 from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
@@ -87,8 +90,11 @@ class NoQuestionLeft(Exception):
     """The participant has asked as many questions as there are to ask."""
 
 
-class UnknownQuestion(LookupError):
+class UnknownQuestion(Missing):
     """The participant asked no such question, or it is not in that state."""
+
+    message = mark("You asked no such question")
+    remedy = failures.RELOAD
 
 
 @dataclass(frozen=True, slots=True)

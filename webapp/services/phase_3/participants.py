@@ -36,7 +36,10 @@ from webapp.db.models import (
     Study,
     UserStudy,
 )
+from webapp.failures import Busy, Conflict, Missing
+from webapp.i18n import mark
 from webapp.services.people import sign_in, tries
+from webapp.services.people.invitations import NoWayIn
 from webapp.services.people.tries import TooManyTries
 from webapp.services.phase_3 import user_studies
 from webapp.services.study import studies
@@ -56,32 +59,46 @@ PSEUDONYMS = (
 _TOKEN = re.compile("[A-Za-z0-9_-]{32}")
 
 
-class UnknownLink(LookupError):
+class UnknownLink(NoWayIn):
     """No link of this study has that token or number."""
 
 
-class LinkExpired(Exception):
+class LinkExpired(NoWayIn):
     """The link's time is over."""
 
 
-class LinkWithdrawn(Exception):
+class LinkWithdrawn(NoWayIn):
     """The owner took the link back."""
 
 
-class PhaseClosed(Exception):
+class PhaseClosed(Conflict):
     """Phase 3 is not open: nobody new may take part and nothing may be asked."""
 
+    message = mark("The study takes no more questions")
+    remedy = mark("Whoever sent you the link has closed it. What you gave is kept. Thank you.")
 
-class TooManyNewcomers(Exception):
+
+class TooManyNewcomers(Busy):
     """As many as may have begun by this link from one address within the hour."""
+
+    message = mark("Many people have just begun from this network")
+    remedy = mark(
+        "That is nothing you did, and your link stays valid. Please open it again in an hour, "
+        "or by another network, such as mobile data."
+    )
+    status = 429
+    retry_after = 3600
 
 
 class PseudonymTaken(Exception):
     """Another participant of the study goes by this pseudonym."""
 
 
-class UnknownParticipant(LookupError):
+class UnknownParticipant(Missing):
     """The study has no such participant."""
+
+    message = mark("This study has no such participant")
+    remedy = mark("They may have withdrawn. The page of the participants lists who is here.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.models import QuestionnaireAnswer, Rater
+from webapp.failures import Refused
+from webapp.i18n import mark
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.phase_3.usability import LEAST, MOST, usability_score
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
@@ -16,8 +19,11 @@ from webapp.services.judging.events import Target
 from webapp.services.judging.judgments import MOST_NOTES
 
 
-class UnfitAnswer(ValueError):
+class UnfitAnswer(Refused, ValueError):
     """The questionnaire has no such item, or the item no such answer."""
+
+    message = mark("This request cannot be answered")
+    remedy = failures.RELOAD
 
 
 @dataclass(frozen=True, slots=True)

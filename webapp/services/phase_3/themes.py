@@ -11,7 +11,10 @@ from datetime import datetime
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.models import CommentTheme, OwnQuestion, Participant, Question
+from webapp.failures import Missing, Refused
+from webapp.i18n import mark
 from webapp.records import COMMENTS
 from webapp.services.phase_3 import participants
 from webapp.services.phase_3.findings import NOTE
@@ -21,12 +24,18 @@ LONGEST = 60
 """Characters of a category or a theme."""
 
 
-class UnfitTheme(ValueError):
+class UnfitTheme(Refused, ValueError):
     """A category or theme has at most 60 characters, a theme at least one."""
 
+    message = mark("This is no category or theme")
+    remedy = mark("Nothing was changed. A theme has 1 to 60 letters, a category at most 60.")
 
-class UnknownComment(LookupError):
+
+class UnknownComment(Missing):
     """The participant asked or wrote no such thing."""
+
+    message = mark("This participant asked or wrote no such thing")
+    remedy = failures.RELOAD
 
 
 def set_category(

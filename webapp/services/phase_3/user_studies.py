@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from webapp.config import resource
 from webapp.db.models import ConsentText, Study, UserStudy
+from webapp.failures import Missing
 from webapp.i18n import LANGUAGES, mark
 from webapp.services.study import studies
 
@@ -26,8 +27,12 @@ MAPPING_NAME = mark("the mapping")
 _SECRET = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
 
-class NotSetUp(Exception):
+class NotSetUp(Missing):
     """The study has no phase 3, or none with a chatbot."""
+
+    message = mark("Phase 3 is not set up")
+    remedy = mark("Set it up on the page of phase 3 first.")
+    command_remedy = mark("Open Study, Phase 3 in the app.")
 
 
 class UnfitChatbot(ValueError):

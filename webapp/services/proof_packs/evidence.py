@@ -21,6 +21,8 @@ from webapp.db.models import (
     Run,
     Study,
 )
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.metrics.proof_packs.evidence import (
     GivenRating,
     GivenVerdict,
@@ -38,8 +40,12 @@ from webapp.services.judging.verdicts import Scope
 from webapp.services.study import studies
 
 
-class NoRuns(LookupError):
+class NoRuns(Missing):
     """The study has no run yet, so there is nothing to show for it."""
+
+    message = mark("This study has no run yet")
+    remedy = mark("Import one first.")
+    command_remedy = mark("`relevansi import` brings one.")
 
 
 class Evidence:

@@ -43,6 +43,8 @@ from webapp.db.models import (
     Task,
 )
 from webapp.db.prepared import joined, prepared
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who
 from webapp.services.judging import events
 from webapp.services.judging.events import AGAIN, Target
@@ -54,8 +56,11 @@ from webapp.services.rating.pool import POOL, REPEAT, Unit
 KEY_LENGTH = 16
 
 
-class UnknownTask(LookupError):
+class UnknownTask(Missing):
     """The rater was never given this, or the card or answer is not in it."""
+
+    message = mark("You were given nothing to rate at this address")
+    remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
 
 
 class Judged(NamedTuple):

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.models import Event, MachineJudge, Query, Question, Rater, Study
+from webapp.failures import Conflict, Missing, Refused
+from webapp.i18n import mark
 from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, summarise
 from webapp.services.judging import verdicts
 from webapp.services.judging.live_metrics import Standing
@@ -19,20 +22,44 @@ MAJORITY = "majority"
 ADJUDICATED = "adjudicated"
 
 
-class UnknownRater(LookupError):
+class UnknownRater(Missing):
     """The study has no rater of that name."""
 
+    message = mark("This study has no rater called %(name)s")
+    remedy = failures.SEE_RUNS
+    command_remedy = mark("`relevansi raters` lists them.")
 
-class UnknownRule(ValueError):
+
+class UnknownRule(Refused, ValueError):
     """Not one of: rater NAME, machine NAME, majority, adjudicated."""
 
+    message = mark('"%(name)s" is no rule for merging raters')
+    remedy = mark('The rules are "majority", "adjudicated", and "rater" with the name of a rater.')
+    command_remedy = mark("Say majority or adjudicated.")
 
-class MachineNotReleased(Exception):
+
+class MachineNotReleased(Conflict):
     """The figures of this machine judge may not be chosen; its name is the argument."""
 
+    message = mark("The figures of the machine judge %(name)s are not in use")
+    remedy = mark(
+        "Open Study, Machine judges, and its page of agreement with people: once you have "
+        "seen it, its figures can be put in use there."
+    )
+    command_remedy = mark(
+        "See `relevansi judge agreement`, then put them in use in the app, under Study, "
+        "Machine judges."
+    )
 
-class MachineNotPacked(Exception):
+
+class MachineNotPacked(Conflict):
     """A proof pack holds what people judged; what a machine said is not in it."""
+
+    message = mark("A proof pack holds what people judged")
+    remedy = mark(
+        "Choose a person, the majority or the adjudication: no machine's verdict is in it."
+    )
+    command_remedy = mark("Leave --rater out or name a person.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.models import (
     Adjudication,
     CardDecision,
@@ -27,6 +28,8 @@ from webapp.db.models import (
     RunFile,
     Study,
 )
+from webapp.failures import Conflict, Missing
+from webapp.i18n import mark
 from webapp.metrics.runs.latency import Latency, latency
 from webapp.records import Card, Counts, QueryState, ReadQuery
 from webapp.services.judging import live_metrics
@@ -38,12 +41,19 @@ from webapp.services.runs import order
 from webapp.services.study import studies
 
 
-class UnknownRun(LookupError):
+class UnknownRun(Missing):
     """The study has no such run."""
 
+    message = mark("This study has no run %(name)s")
+    remedy = failures.SEE_RUNS
+    command_remedy = mark("`relevansi runs` lists them.")
 
-class NotUnreadable(Exception):
+
+class NotUnreadable(Conflict):
     """Cards can be added by hand to an unreadable answer only."""
+
+    message = mark("This answer has its cards already")
+    remedy = failures.RELOAD
 
 
 @dataclass(frozen=True, slots=True)

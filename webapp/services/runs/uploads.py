@@ -9,12 +9,17 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Study, Upload
+from webapp.failures import Missing
+from webapp.i18n import mark
 
 KEPT_FOR = timedelta(days=1)
 
 
-class UnknownUpload(LookupError):
+class UnknownUpload(Missing):
     """The file is no longer waiting: stored, given up, or kept for longer than a day."""
+
+    message = mark("This file is no longer waiting")
+    remedy = mark("It was stored, given up, or kept for longer than a day. Choose the file again.")
 
 
 def keep(session: Session, study: Study, name: str, data: bytes, now: datetime) -> str:

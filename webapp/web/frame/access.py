@@ -25,6 +25,8 @@ from werkzeug.exceptions import NotFound
 
 from webapp.db import deadlines
 from webapp.db.models import Participant, Rater
+from webapp.failures import Conflict, Refused
+from webapp.i18n import mark
 from webapp.records import Who
 from webapp.services.people import sign_in
 from webapp.services.phase_3 import participants
@@ -71,32 +73,59 @@ OF_PAGES = (
 """What stands beside it on all that a browser can open or embed, which it cannot with a part."""
 
 
-class FromElsewhere(Exception):
+class FromElsewhere(Refused):
     """Another site's page made this request."""
+
+    message = mark("This request came from another site")
+    remedy = mark("Nothing was changed. Open the page here and try again.")
+    status = 403
 
 
 class OpenedElsewhere(Exception):
     """A page that would store something was opened by another site's link, or only to look."""
 
 
-class NotFromHere(Exception):
+class NotFromHere(Refused):
     """The request did not come straight from this machine, and nobody can sign in yet."""
 
+    message = mark("Only this computer may open these pages")
+    remedy = mark(
+        "There is no password yet, so only the computer that runs Relevansi is answered. "
+        "Open it there at its localhost address, without a proxy in between."
+    )
+    status = 403
 
-class NotSignedIn(Exception):
+
+class NotSignedIn(Refused):
     """Nobody is known to be asking, or the one who was has been let out."""
 
+    message = mark("You are not signed in")
+    remedy = mark("Nothing was changed. Sign in or open your invite link again, then repeat it.")
+    status = 401
 
-class NotYours(Exception):
+
+class NotYours(Refused):
     """The address is the owner's, and a rater is asking."""
 
+    message = mark("This page is the owner's")
+    remedy = mark("What is yours to rate is on the first page.")
+    status = 403
 
-class NotTakingPart(Exception):
+
+class NotTakingPart(Refused):
     """The address is a participant's, and somebody else is asking."""
 
+    message = mark("This page belongs to somebody who takes part")
+    remedy = mark("Open your personal link again: everything you gave is still there.")
+    status = 401
 
-class AnotherRater(Exception):
+
+class AnotherRater(Conflict):
     """The click was made by somebody else than who is at work in this browser now."""
+
+    message = mark("Somebody else is at work in this browser now")
+    remedy = mark("Nothing was stored in their name: it waits here for the rater who made it.")
+    status = 412
 
 
 class Visitor(NamedTuple):

@@ -12,6 +12,8 @@ from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, Field, Form, StringField
 from wtforms.validators import AnyOf, Length, ValidationError
 
+from webapp import failures
+from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.records import EmptyOutcome
 from webapp.services.gold.card_decisions import MOST_REASON
@@ -38,8 +40,11 @@ BLIND = {"auto": None, "yes": True, "no": False}
 """What is said of blindness, with how a study keeps it."""
 
 
-class UnusableForm(ValueError):
+class UnusableForm(Refused, ValueError):
     """A form said what it cannot say; ``messages`` name each field, in words."""
+
+    message = mark("This request cannot be answered")
+    remedy = failures.RELOAD
 
     def __init__(self, messages: Mapping[str, str]) -> None:
         super().__init__(", ".join(messages))

@@ -20,7 +20,7 @@ from webapp.exporters.exports.measures import read_together
 from webapp.exporters.gold import constraint_tables
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
-from webapp.metrics.gold.constraints import Expected, Missing, Totals
+from webapp.metrics.gold.constraints import Expected, MissingRule, Totals
 from webapp.metrics.judging.registry import Measure
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.constraints import CheckedQuery, CheckedRun, NoGold
@@ -199,7 +199,7 @@ def _rendered(
         summary=None if report is None else constraint_figures.summary(report),
         counts=None if report is None else report.totals,
         threshold="" if report is None else constraint_figures.threshold(report.threshold),
-        left_out=_missing() is Missing.LEFT_OUT,
+        left_out=_missing() is MissingRule.LEFT_OUT,
         categories=() if report is None else constraint_figures.categories(report),
         questions=() if report is None else tuple(map(constraint_figures.line, report.queries)),
         advice=tuple(read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE),
@@ -240,8 +240,10 @@ def _question(
     )
 
 
-def _missing() -> Missing:
-    return Missing.LEFT_OUT if request.args.get("missing") == "left-out" else Missing.COUNTED
+def _missing() -> MissingRule:
+    return (
+        MissingRule.LEFT_OUT if request.args.get("missing") == "left-out" else MissingRule.COUNTED
+    )
 
 
 def _all(refused: ImportRefused) -> str:

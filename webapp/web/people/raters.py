@@ -11,7 +11,8 @@ from markupsafe import Markup
 from wtforms import Form, IntegerField, StringField
 from wtforms.validators import Length, NumberRange
 
-from webapp.i18n import gettext
+from webapp.failures import Conflict
+from webapp.i18n import gettext, mark
 from webapp.services.people import invitations, raters
 from webapp.services.people.invitations import (
     DAYS,
@@ -32,8 +33,13 @@ CHOICES = (1, 7, 30, 90)
 LINK = "link"
 
 
-class NoPasswordYet(Exception):
+class NoPasswordYet(Conflict):
     """Raters are invited once the owner has a password: until then they would be the owner."""
+
+    message = mark("The owner has no password yet")
+    remedy = mark(
+        "Set one on the page of the raters first: who comes in by a link is not the owner."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from typing import Any
 from flask import Blueprint, Response, current_app, g, redirect, request, url_for
 from markupsafe import Markup
 
-from webapp.i18n import gettext, language
+from webapp.failures import Conflict
+from webapp.i18n import gettext, language, mark
 from webapp.metrics.judging.registry import Measure
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments
@@ -34,8 +35,11 @@ from webapp.web.rating.figures import ClickedCounts, Reason, Row
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
 
-class RatedBlind(Exception):
+class RatedBlind(Conflict):
     """The study is rated blind meanwhile, so no answer is shown as a run's any more."""
+
+    message = mark("This study is rated blind")
+    remedy = mark("Runs are not shown while rating. Reload the page to go on with what is next.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,72 @@
+"""What keeps a thing from being done, in four kinds, each with the sentence a user reads.
+
+A failure that a user can meet is a class that states its own sentence. The page and the command
+line say that sentence; only the remedy differs where one speaks of pages and the other of commands.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from webapp.i18n import gettext, mark
+
+SEE_RUNS = mark("Go back to the first page: every run of this study is listed there.")
+RELOAD = mark("Reload the page and try again.")
+
+
+class Failure(Exception):
+    """Something that was not done; nothing that is stored was changed.
+
+    ``message`` and ``remedy`` are message ids; ``%(name)s`` in either stands for the arguments of
+    the exception. ``command_remedy`` takes the place of the remedy on the command line.
+    ``status`` is the HTTP status (RFC 9110) of the page, ``retry_after`` the seconds after which
+    the same request may succeed.
+    """
+
+    message: ClassVar[str]
+    remedy: ClassVar[str]
+    command_remedy: ClassVar[str | None] = None
+    status: ClassVar[int]
+    retry_after: ClassVar[int | None] = None
+
+    @property
+    def name(self) -> str:
+        """The arguments of the exception as text: what is missing, taken or refused."""
+        return " ".join(map(str, self.args))
+
+    def sentence(self) -> str:
+        """Return the message in the reader's language."""
+        return gettext(self.message) % {"name": self.name}
+
+    def advice(self) -> str:
+        """Return the remedy in the reader's language, for a page."""
+        return gettext(self.remedy) % {"name": self.name}
+
+    def line(self) -> str:
+        """Return message and remedy as the command line says them."""
+        remedy = gettext(self.command_remedy or self.remedy) % {"name": self.name}
+        return f"{self.sentence()}. {remedy}"
+
+
+class Missing(Failure, LookupError):
+    """There is nothing of the name, number or token that was given."""
+
+    status = 404
+
+
+class Conflict(Failure):
+    """The state of the study does not allow it, or has changed meanwhile."""
+
+    status = 409
+
+
+class Refused(Failure):
+    """The request cannot be answered as it is, or not to whoever sent it."""
+
+    status = 400
+
+
+class Busy(Failure):
+    """Not now: too much is asked at this moment."""
+
+    status = 503
