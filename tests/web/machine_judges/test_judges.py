@@ -276,7 +276,7 @@ def test_a_missing_key_is_told_before_anything_is_asked(
     answer = client.post(f"{make(client)}/start", data={})
 
     assert answer.status_code == 409
-    assert "holds none" in answer.text
+    assert "holds no key" in answer.text
     assert bot.asked == []
 
 

@@ -60,13 +60,14 @@ def _finish(server: Any, sockets: dict[int, Any], patience: float) -> int:
     from waitress import wasyncore
 
     _let_in(server)
+    wasyncore.loop(timeout=0, use_poll=True, map=sockets, count=1)
+    _announce(server)
     wasyncore.dispatcher.close(server)  # its own close() would take the trigger along
     deadline = time.monotonic() + patience
     while server.active_channels and time.monotonic() < deadline:
         wasyncore.loop(timeout=GLANCE, use_poll=True, map=sockets, count=1)
+        _announce(server)
         for channel in list(server.active_channels.values()):
-            for request in channel.requests:
-                request.headers["CONNECTION"] = "close"  # the answer repeats it
             if not _is_busy(channel):
                 channel.will_close = True
     return sum(map(_is_at_work, server.active_channels.values()))
@@ -78,6 +79,13 @@ def _let_in(server: Any) -> None:
     while known < len(server.active_channels):
         known = len(server.active_channels)
         server.handle_accept()
+
+
+def _announce(server: Any) -> None:
+    """Let every answer that is still to be given say that its connection closes."""
+    for channel in list(server.active_channels.values()):
+        for request in channel.requests:
+            request.headers["CONNECTION"] = "close"  # the answer repeats it
 
 
 def _is_busy(channel: Any) -> bool:
