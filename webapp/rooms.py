@@ -7,6 +7,7 @@ when its name here and its folders are deleted.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -22,7 +23,6 @@ WINGS = (
     "collecting",
     "backups",
 )
-ROOMS = (*CORE, *WINGS)
 
 
 def contributions(layer: str, name: str) -> Iterator[ModuleType]:
@@ -30,7 +30,14 @@ def contributions(layer: str, name: str) -> Iterator[ModuleType]:
 
     ``contributions("web", "pages")`` begins with ``webapp.web.rating.pages``.
     """
-    for room in ROOMS:
-        folder = f"webapp.{layer}.{room}"
-        if find_spec(folder) and find_spec(f"{folder}.{name}"):
-            yield import_module(f"{folder}.{name}")
+    for room in (*CORE, *WINGS):
+        module = _module(f"webapp.{layer}.{room}", name)
+        if module is not None:
+            yield module
+
+
+@cache  # pages ask for the same at every request
+def _module(folder: str, name: str) -> ModuleType | None:
+    if find_spec(folder) and find_spec(f"{folder}.{name}"):
+        return import_module(f"{folder}.{name}")
+    return None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from webapp import rooms
 from webapp.config import checkout
-from webapp.exporters.exports.measures import measures_markdown
+from webapp.exporters.exports.measures import chapters, measures_markdown
 from webapp.i18n import gettext, speaking
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.metrics.comparisons.registry import COMPARISON_MEASURES
-from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
+from webapp.metrics.evaluations.registry import EVALUATIONS
+from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 from webapp.metrics.judging.registry import MEASURES
 from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
 
@@ -22,6 +24,14 @@ def test_the_committed_page_is_the_registry_s() -> None:
         assert (home / "docs" / "figures.md").read_text("utf-8") == measures_markdown()
 
 
+def test_a_house_without_wings_explains_what_the_core_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rooms, "WINGS", ())
+
+    assert [one.name for one in chapters()] == ["headlines", "columns", "comparison", "agreement"]
+
+
 @pytest.mark.parametrize("language", ["id", "en"])
 def test_every_measure_is_explained_in_both_languages(language: str) -> None:
     with speaking(language):
@@ -32,6 +42,7 @@ def test_every_measure_is_explained_in_both_languages(language: str) -> None:
             *COEFFICIENTS.values(),
             *USER_MEASURES.values(),
             *MACHINE_MEASURES.values(),
+            *CONSTRAINT_MEASURES.values(),
             *(one for found in EVALUATIONS.values() for one in found.measures.values()),
         ):
             assert f"### {gettext(measure.label)}\n" in page

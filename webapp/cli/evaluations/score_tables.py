@@ -8,8 +8,8 @@ from webapp import labels, notation
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.exporters.comparisons.tables import Document
 from webapp.i18n import gettext, mark
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, Totals
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 
 WIDTH = 100
 

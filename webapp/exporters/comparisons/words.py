@@ -17,7 +17,7 @@ from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.signed_rank import MOST_EXACT
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Change, Stability, Variation
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_MEASURES
+from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 from webapp.metrics.judging.queries import why_undefined
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.registry import Unit, measure_of

@@ -16,14 +16,14 @@ from webapp.exporters.comparisons.tables import Cell, Column, Document, Section,
 from webapp.exporters.exports.measures import read_together
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.answers import SETTINGS, WhyUndefined
-from webapp.metrics.evaluations.automatic_registry import (
+from webapp.metrics.evaluations.json_answers import WEIGHTS
+from webapp.metrics.evaluations.registry import (
     ANSWER_MAIN,
     ANSWER_MEASURES,
     CHUNK_MEASURES,
     EVALUATIONS,
     JSON_MEASURES,
 )
-from webapp.metrics.evaluations.json_answers import WEIGHTS
 
 Head = Mapping[str, Any]
 Figures = Sequence[Mapping[str, Any]]

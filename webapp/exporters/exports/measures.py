@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
+from webapp import rooms
 from webapp.i18n import gettext
-from webapp.metrics.agreement.registry import COEFFICIENTS
-from webapp.metrics.comparisons.registry import COMPARISON_MEASURES
-from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
-from webapp.metrics.judging.figures import HEADLINES
-from webapp.metrics.judging.registry import HEADLINE_ADVICE, MEASURES, Measure, ReadTogether
-from webapp.metrics.phase_3.registry import MACHINE_ADVICE, MACHINE_MEASURES, USER_MEASURES
+from webapp.metrics.judging.registry import Measure, MeasureGroup, ReadTogether
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +28,12 @@ class Chapter:
 
 def chapters() -> tuple[Chapter, ...]:
     """Return every measure of the product, each once."""
-    headlines = {name: MEASURES[name] for name in HEADLINES}
-    others = tuple(measure for name, measure in MEASURES.items() if name not in headlines)
-    return (
-        _chapter("headlines", gettext("Headline figures of a run"), headlines, HEADLINE_ADVICE),
-        Chapter("columns", gettext("Other figures, and columns of the rated CSV"), others),
-        _chapter("comparison", gettext("Comparison"), COMPARISON_MEASURES),
-        _chapter("agreement", gettext("Inter-rater agreement"), COEFFICIENTS),
-        _chapter("users", gettext("Users and their waiting"), USER_MEASURES),
-        _chapter("machines", gettext("People beside machines"), MACHINE_MEASURES, MACHINE_ADVICE),
-        *(
-            _chapter(name, gettext(found.title), found.measures, found.advice, found.rules)
-            for name, found in EVALUATIONS.items()
-        ),
-    )
+    groups: list[MeasureGroup] = [
+        group
+        for registry in rooms.contributions("metrics", "registry")
+        for group in registry.GROUPS
+    ]
+    return tuple(_chapter(group) for group in sorted(groups, key=attrgetter("place")))
 
 
 def measures_markdown() -> str:
@@ -59,15 +48,14 @@ def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
     return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
 
 
-def _chapter(
-    name: str,
-    title: str,
-    measures: Mapping[str, Measure],
-    advice: Sequence[ReadTogether] = (),
-    rules: Sequence[str] = (),
-) -> Chapter:
-    together = tuple(read_together(each, measures) for each in advice)
-    return Chapter(name, title, tuple(measures.values()), together, tuple(map(gettext, rules)))
+def _chapter(group: MeasureGroup) -> Chapter:
+    return Chapter(
+        name=group.name,
+        title=gettext(group.title),
+        measures=tuple(group.measures.values()),
+        together=tuple(read_together(each, group.measures) for each in group.advice),
+        rules=tuple(map(gettext, group.rules)),
+    )
 
 
 def _markdown(chapter: Chapter) -> str:

@@ -8,7 +8,6 @@ from webapp import notation
 from webapp.exporters.comparisons import tables, words
 from webapp.exporters.comparisons.tables import Cell, Column, Section, Table
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
 from webapp.metrics.gold.constraints import (
     Confusion,
@@ -16,6 +15,7 @@ from webapp.metrics.gold.constraints import (
     figures_per_constraint,
     headline_figures,
 )
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 
 CELLS = {
     Confusion.TP: mark("TP: has data, met"),

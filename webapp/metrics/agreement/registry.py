@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from webapp.i18n import mark
 from webapp.metrics.agreement.agreement import Agreement, Coefficient
-from webapp.metrics.judging.registry import Measure
+from webapp.metrics.judging.registry import Measure, MeasureGroup
 
 SHARED_ITEMS = mark("items that at least two raters decided")
 CANNOT_TELL = mark('"Cannot tell" counts as missing.')
@@ -87,6 +87,8 @@ _MEASURES = (
 
 COEFFICIENTS: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _MEASURES})
 """Every coefficient by the name it has in JSON, in the order in which they are shown."""
+
+GROUPS = (MeasureGroup("agreement", mark("Inter-rater agreement"), COEFFICIENTS, place=4),)
 
 
 def coefficients(found: Agreement) -> dict[str, Coefficient]:

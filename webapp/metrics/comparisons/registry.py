@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from webapp.i18n import mark
-from webapp.metrics.judging.registry import METHOD, Measure
+from webapp.metrics.judging.registry import METHOD, Measure, MeasureGroup
 
 PAIRED_QUESTIONS = mark("questions for which both runs have a value")
 NO_PAIRS = mark("No value without such a question.")
@@ -215,3 +215,5 @@ _MEASURES = (
 
 COMPARISON_MEASURES: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _MEASURES})
 """Every number of a comparison by its name, in the order in which they are explained."""
+
+GROUPS = (MeasureGroup("comparison", mark("Comparison"), COMPARISON_MEASURES, place=3),)

@@ -7,7 +7,7 @@ citations and names of columns stay as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Literal
 
@@ -108,6 +108,23 @@ class ReadTogether:
     figures: tuple[str, ...]
     pattern: str
     meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureGroup:
+    """Measures that belong together, with how to read them in pairs, and rules of thumb.
+
+    A registry lists its own in ``GROUPS``. ``place`` is the group's place among those of all
+    registries; ``name`` is for addresses.
+    """
+
+    name: str
+    title: str
+    measures: Mapping[str, Measure]
+    advice: tuple[ReadTogether, ...] = ()
+    rules: tuple[str, ...] = ()
+    _: KW_ONLY
+    place: int
 
 
 _FIGURES = (
@@ -338,6 +355,22 @@ HEADLINE_ADVICE = (
 
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in (*_FIGURES, *_OTHERS)}
 """All measures by name: the headline figures in their order, then the rest."""
+
+GROUPS = (
+    MeasureGroup(
+        "headlines",
+        mark("Headline figures of a run"),
+        by_name(*_FIGURES),
+        HEADLINE_ADVICE,
+        place=1,
+    ),
+    MeasureGroup(
+        "columns",
+        mark("Other figures, and columns of the rated CSV"),
+        by_name(*_OTHERS),
+        place=2,
+    ),
+)
 
 
 def measure_of(name: str) -> Measure:

@@ -6,8 +6,8 @@ All texts but the citations are English message ids, as in ``metrics.registry``.
 from __future__ import annotations
 
 from webapp.i18n import mark
-from webapp.metrics.evaluations.automatic_registry import HYNDMAN
-from webapp.metrics.judging.registry import ReadTogether, by_name, explained
+from webapp.metrics.judging.registry import MeasureGroup, ReadTogether, by_name, explained
+from webapp.metrics.runs.latency import HYNDMAN
 
 BROOKE = (
     'Brooke, J. (1996). SUS: A "quick and dirty" usability scale. In: Usability Evaluation in '
@@ -163,3 +163,10 @@ MACHINE_ADVICE = (
     ),
 )
 """How to read a machine's two rates."""
+
+GROUPS = (
+    MeasureGroup("users", mark("Users and their waiting"), USER_MEASURES, place=5),
+    MeasureGroup(
+        "machines", mark("People beside machines"), MACHINE_MEASURES, MACHINE_ADVICE, place=6
+    ),
+)

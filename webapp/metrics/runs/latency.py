@@ -9,6 +9,9 @@ from typing import TypeGuard
 
 from webapp.metrics.judging.running_means import Mean, Percentiles
 
+HYNDMAN = "Hyndman, R. J., & Fan, Y. (1996). The American Statistician 50(4), 361-365, type 7."
+"""Where the percentiles are from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Latency:

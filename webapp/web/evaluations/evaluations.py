@@ -16,7 +16,7 @@ from webapp.exporters.evaluations import score_files, score_reports
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
+from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.judging.registry import Measure
 from webapp.records import Problem, Severity
 from webapp.services.evaluations import (

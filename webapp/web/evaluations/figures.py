@@ -10,7 +10,7 @@ from webapp.exporters.exports.measures import read_together
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.answers import WhyUndefined
-from webapp.metrics.evaluations.automatic_registry import ANSWER_MAIN, EVALUATIONS
+from webapp.metrics.evaluations.registry import ANSWER_MAIN, EVALUATIONS
 from webapp.metrics.judging.registry import Measure, Unit
 from webapp.services.evaluations.rows import Kind
 from webapp.web.frame import formatting

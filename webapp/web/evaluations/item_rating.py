@@ -14,7 +14,7 @@ from flask import Blueprint, Response, redirect, render_template, url_for
 
 from webapp.db.models import Evaluation
 from webapp.i18n import gettext, mark
-from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
+from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.evaluations.sentences import sentences
 from webapp.services.evaluations import item_judgments, item_rating
 from webapp.services.evaluations.item_rating import Asked, Offer

@@ -13,8 +13,8 @@ from webapp.metrics.agreement import machine_agreement as binary
 from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_KAPPA
 from webapp.metrics.agreement.machine_agreement import BinaryAgreement, NoShare
 from webapp.metrics.evaluations import rank_correlation as ranks
-from webapp.metrics.evaluations.automatic_registry import EVALUATIONS
 from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
+from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.services.evaluations import evaluations, item_rating, machine_agreement
 from webapp.services.evaluations.item_rating import RaterStanding
 from webapp.services.evaluations.machine_agreement import Report

@@ -10,8 +10,8 @@ from webapp.i18n import gettext
 from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_AGREEMENT
 from webapp.metrics.agreement.coefficients import NoAgreement
 from webapp.metrics.agreement.machine_agreement import EXPLANATIONS, BinaryAgreement, NoShare
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS
 from webapp.metrics.gold.constraint_rules import Outcome
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS
 from webapp.notation import RATIO, four
 from webapp.services.gold import constraint_agreement
 from webapp.services.gold.constraint_agreement import Compared, ConstraintAgreement

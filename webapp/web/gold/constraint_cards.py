@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from webapp.exporters.gold.manual_input import CARD
 from webapp.i18n import gettext
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS
 from webapp.notation import four
 from webapp.services.gold.card_decisions import (
     MOST_REASON,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from webapp.i18n import gettext
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.metrics.gold.constraints import (
     Confusion,
     ConstraintReport,
@@ -15,6 +14,7 @@ from webapp.metrics.gold.constraints import (
     figures_per_constraint,
     headline_figures,
 )
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.notation import four
 from webapp.web.frame import formatting
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 from babel.numbers import format_decimal
 
 from webapp.i18n import gettext, language, mark
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS
 from webapp.metrics.gold.constraint_rules import (
     Check,
     Constraints,
@@ -18,6 +17,7 @@ from webapp.metrics.gold.constraint_rules import (
     Reason,
     Rule,
 )
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS
 from webapp.web.frame.formatting import BILLION, MILLION, number, rupiah, short_rupiah
 
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}

@@ -19,8 +19,8 @@ from webapp.exporters.evaluations.score_documents import constraints_json
 from webapp.exporters.exports.measures import read_together
 from webapp.exporters.gold import constraint_tables
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from webapp.metrics.gold.constraints import Expected, MissingRule, Totals
+from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from webapp.metrics.judging.registry import Measure
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.constraints import CheckedQuery, CheckedRun, NoGold

@@ -23,8 +23,8 @@ from webapp.db.models import Rater
 from webapp.i18n import gettext
 from webapp.importers.gold.known_places import KnownPlace
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.evaluations.automatic_registry import CONSTRAINT_LABELS
 from webapp.metrics.gold.constraints import ConfusionMatrix, Expected, GoldQuestion
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS
 from webapp.services.gold import constraints, editing, gold
 from webapp.services.gold.editing import GoldNumberTaken, Match, UnknownGoldQuestion
 from webapp.services.gold.gold import Gold, GoldSet, UnknownGoldVersion

@@ -6,13 +6,12 @@ All texts but the citations are English message ids, as in ``metrics.registry``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from webapp.i18n import mark
-from webapp.metrics.judging.registry import MANNING, Measure, ReadTogether, by_name, explained
+from webapp.metrics.judging.registry import MeasureGroup, ReadTogether, by_name, explained
+from webapp.metrics.runs.latency import HYNDMAN
 
-CONSTRAINT_METHOD = "Evaluation V2: constraints and a confusion matrix"
 ANSWER_METHOD = "Metrics of answers with citations, 1-9"
 CHUNK_METHOD = "Explanation of Metrics (IoU, Recall, Precision, Precision Omega, F1-score)"
 JSON_METHOD = "Eval JSON v2, 3-5"
@@ -20,10 +19,7 @@ SQUAD = (
     "Rajpurkar, P., et al. (2016). SQuAD: 100,000+ Questions for Machine Comprehension of Text. "
     "EMNLP, 2383-2392."
 )
-HYNDMAN = "Hyndman, R. J., & Fan, Y. (1996). The American Statistician 50(4), 361-365, type 7."
 
-ALL_CARDS = mark("all cards of all questions together")
-ALL_QUESTIONS_OF_GOLD = mark("all questions of the gold file")
 ALL_ROWS = mark("all rows that could be read")
 ROWS_WITH_COSINES = mark("answers whose claims could be compared, and answers without claims")
 ROWS_WITH_GOLD = mark("answers that have a gold answer")
@@ -33,7 +29,6 @@ ALL_ANSWERS = mark("all answers, failures as 0")
 NORMALISED = mark(
     "Lower case, no punctuation, no a, an, the; citations are left out unless they are kept."
 )
-NO_CARDS = mark("No value without cards.")
 NO_EMBEDDER = mark("No value without cosines in the file and without an embedder.")
 ZERO_DENOMINATOR = mark("0 where the denominator is 0.")
 SETS_OF_WORDS = mark("Words are split at blanks; case and punctuation count, repetitions do not.")
@@ -41,109 +36,6 @@ FAILED_IS_0 = mark("0 for an output that is not the object that was asked for.")
 SOFT_MATCH = mark(
     "Two texts match without their blanks: one contains the other, or the Jaccard of their "
     "character pairs is at least 0.72; an empty text matches nothing."
-)
-
-
-CONSTRAINT_LABELS = {
-    "property_type": mark("Property type"),
-    "listing_type": mark("Sale or rent"),
-    "location": mark("Location"),
-    "price": mark("Price"),
-    "bedrooms": mark("Bedrooms"),
-    "floors": mark("Floors"),
-}
-"""What each constraint is called, as message ids."""
-
-CONSTRAINT_MEASURES = by_name(
-    explained(
-        "mean_cpr",
-        mark("Mean CPR"),
-        mark("How much of what the questions ask the cards meet: the mean constraint pass rate."),
-        mark("mean over cards of PASS / constraints that are asked"),
-        ALL_CARDS,
-        mark("A card of which nothing is asked has 1."),
-        mark("What is asked but not on the card (MISSING) counts as not passed, or is left out."),
-        mark("A card judged by hand has 1 or 0; one that waits for its judgment has 0."),
-        NO_CARDS,
-        source=CONSTRAINT_METHOD,
-    ),
-    explained(
-        "strict_success_ratio",
-        mark("Strict success ratio"),
-        mark("How many cards meet everything that is asked."),
-        mark("cards with a constraint pass rate of 1 / cards"),
-        ALL_CARDS,
-        NO_CARDS,
-        source=CONSTRAINT_METHOD,
-    ),
-    explained(
-        "pca",
-        mark("Per-constraint accuracy (PCA)"),
-        mark("How often each constraint is met where it is asked."),
-        mark("PASS / all cards on which the constraint is asked"),
-        mark("cards on which the constraint is asked"),
-        mark("No value for a constraint that no question asks."),
-        source=CONSTRAINT_METHOD,
-    ),
-    explained(
-        "query_success_rate",
-        mark("Query success rate"),
-        mark("How many questions were answered as they should be."),
-        mark("questions with data: results with a mean pass rate of at least T; without: none"),
-        ALL_QUESTIONS_OF_GOLD,
-        mark("No success while a card of the question waits for its judgment by hand."),
-        mark("A question without a result in the file is empty."),
-        source=CONSTRAINT_METHOD,
-    ),
-    explained(
-        "precision",
-        mark("Precision (questions)"),
-        mark("Of the questions that met the threshold, how many should have."),
-        "TP / (TP + FP)",
-        mark("questions that have results with a mean pass rate of at least T"),
-        mark("No value when no question met the threshold."),
-        source=MANNING,
-    ),
-    explained(
-        "recall",
-        mark("Recall (questions)"),
-        mark("Of the questions that have data, how many met the threshold."),
-        "TP / (TP + FN)",
-        mark("questions that should bring data"),
-        mark("No value when no question should bring data."),
-        source=MANNING,
-    ),
-    explained(
-        "f1_score",
-        mark("F1 (questions)"),
-        mark("Precision and recall of the questions in one number."),
-        "2 TP / (2 TP + FP + FN)",
-        mark("questions but the true negatives"),
-        mark("0 where questions are wrong and none is right."),
-        source=MANNING,
-    ),
-    explained(
-        "accuracy",
-        mark("Accuracy (questions)"),
-        mark("How many questions came out as expected."),
-        mark("(TP + TN) / all questions"),
-        ALL_QUESTIONS_OF_GOLD,
-        mark("A question without data that brings bad results is a true negative, yet no success."),
-        source=MANNING,
-    ),
-)
-
-CONSTRAINT_ADVICE = (
-    ReadTogether(
-        ("mean_cpr", "strict_success_ratio"),
-        mark("high and low"),
-        mark("Most constraints are met, but one of them fails often: see accuracy per constraint."),
-    ),
-    ReadTogether(
-        ("accuracy", "query_success_rate"),
-        mark("high and low"),
-        mark("Questions without data brought results, or cards still wait for their judgment."),
-    ),
 )
 
 ANSWER_MEASURES = by_name(
@@ -494,23 +386,13 @@ JSON_ADVICE = (
     ),
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One automatic evaluation: its name, its figures, how to read them, and rules of thumb."""
-
-    title: str
-    measures: Mapping[str, Measure]
-    advice: tuple[ReadTogether, ...]
-    rules: tuple[str, ...] = ()
-
-
-EVALUATIONS: Mapping[str, Evaluation] = MappingProxyType(
-    {
-        "constraints": Evaluation(mark("Constraints"), CONSTRAINT_MEASURES, CONSTRAINT_ADVICE),
-        "answers": Evaluation(mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE, ANSWER_RULES),
-        "chunks": Evaluation(mark("Retrieved chunks"), CHUNK_MEASURES, CHUNK_ADVICE),
-        "json-v2": Evaluation(mark("JSON answers"), JSON_MEASURES, JSON_ADVICE),
-    }
+GROUPS = (
+    MeasureGroup(
+        "answers", mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE, ANSWER_RULES, place=8
+    ),
+    MeasureGroup("chunks", mark("Retrieved chunks"), CHUNK_MEASURES, CHUNK_ADVICE, place=9),
+    MeasureGroup("json-v2", mark("JSON answers"), JSON_MEASURES, JSON_ADVICE, place=10),
 )
+
+EVALUATIONS: Mapping[str, MeasureGroup] = MappingProxyType({group.name: group for group in GROUPS})
 """The automatic evaluations by the name of their command."""

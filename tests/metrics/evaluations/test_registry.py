@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 
 from webapp.metrics.evaluations.answer_summary import AnswerSummary
-from webapp.metrics.evaluations.automatic_registry import (
-    ANSWER_MEASURES,
-    CHUNK_MEASURES,
-    CONSTRAINT_MEASURES,
-    EVALUATIONS,
-    JSON_MEASURES,
-    Evaluation,
-)
 from webapp.metrics.evaluations.chunks import FIGURES
 from webapp.metrics.evaluations.json_answers import WEIGHTS
 from webapp.metrics.evaluations.json_outputs import CLASSES
+from webapp.metrics.evaluations.registry import (
+    ANSWER_MEASURES,
+    CHUNK_MEASURES,
+    EVALUATIONS,
+    JSON_MEASURES,
+)
+from webapp.metrics.judging.registry import MeasureGroup
 
 
 def test_no_figure_is_without_its_explanation() -> None:
@@ -23,9 +22,6 @@ def test_no_figure_is_without_its_explanation() -> None:
     assert tuple(CHUNK_MEASURES) == FIGURES
     assert set(WEIGHTS) - set(CLASSES) < set(JSON_MEASURES)
     assert {"eval_score_avg", "schema_pass_rate", "gate_passed", "classes"} < set(JSON_MEASURES)
-    assert {"pca", "mean_cpr", "strict_success_ratio", "query_success_rate"} < set(
-        CONSTRAINT_MEASURES
-    )
 
 
 @pytest.mark.parametrize("name", EVALUATIONS)
@@ -38,7 +34,7 @@ def test_every_figure_says_what_it_means_and_where_it_is_from(name: str) -> None
 
 
 @pytest.mark.parametrize("evaluation", EVALUATIONS.values(), ids=list(EVALUATIONS))
-def test_what_is_read_together_is_there(evaluation: Evaluation) -> None:
+def test_what_is_read_together_is_there(evaluation: MeasureGroup) -> None:
     assert evaluation.advice
     for advice in evaluation.advice:
         assert set(advice.figures) <= set(evaluation.measures)
