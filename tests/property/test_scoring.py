@@ -17,9 +17,9 @@ from tests.services.evaluations.scored_files import PROVENANCE
 from webapp.exporters.evaluations.score_documents import (
     answer_item,
     chunk_item,
-    constraints_json,
     json_item,
 )
+from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.metrics.evaluations import answers, chunks, json_answers
 from webapp.metrics.evaluations.answer_summary import AnswerSummary

@@ -43,13 +43,13 @@ from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
 from webapp.metrics.agreement.report import AgreementReport, Item, Kind, consistency, of_kind
 from webapp.metrics.comparisons.intervals import Bootstrap
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.evaluations.answer_summary import AnswerSummary
 from webapp.metrics.evaluations.answers import AnswerScale
 from webapp.metrics.evaluations.chunks import ChunkSummary
 from webapp.metrics.evaluations.json_answer_summary import Gate
-from webapp.metrics.gold.constraint_comparison import compare_constraints
+from webapp.metrics.gold.constraint_comparison import PART, compare_constraints
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Card, CardParticulars, Particulars, Problem, QueryState
 from webapp.services.evaluations import scoring
@@ -93,7 +93,7 @@ def _checked_runs() -> ComparisonReport:
     compared = compare_constraints(
         runs, gold="g", version=1, threshold=Fraction(1, 2), settings=Resampling(resamples=200)
     )
-    return replace(three_runs(), constraints=compared)
+    return replace(three_runs(), parts=(ComparisonPart(PART, compared),))
 
 
 def _answers() -> Document:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.exporters.evaluations.score_documents import answer_summary, constraints_json
+from webapp.exporters.evaluations.score_documents import answer_summary
+from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet

@@ -17,7 +17,7 @@ from tests.services.evaluations.test_scoring import leaves
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
 from tests.services.runs.runs import card, query, run
 from webapp.db.models import CardDecision, GoldVersion, Rater, Run, Study
-from webapp.exporters.evaluations.score_documents import constraints_json
+from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import Outcome

@@ -22,6 +22,7 @@ from webapp.cli.evaluations.score_output import (
 from webapp.cli.frame.output import write, write_json
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.answer_summary import AnswerSummary
@@ -91,7 +92,7 @@ def constraints_command(
     for problem in found.problems:
         tell(problem)
     if file_format == "json":
-        write_json(documents.constraints_json(found.report), output)
+        write_json(constraints_json(found.report), output)
         return
     write(score_tables.constraints_table(found.report), output)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 
+from webapp import rooms
 from webapp.exporters.comparisons import tables, words
 from webapp.exporters.comparisons.tables import Document, Section
-from webapp.exporters.gold import constraint_comparison_tables
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.report import ComparisonReport
 
@@ -44,15 +45,16 @@ def document(report: ComparisonReport, on: date) -> Document:
                 (words.stability(report.stability),),
                 (tables.stability(report),),
             ),
-            *_checked(report),
+            *_parts(report),
             Section("questions", gettext("By question"), (), (tables.questions(report),)),
             Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
         ),
     )
 
 
-def _checked(report: ComparisonReport) -> tuple[Section, ...]:
-    """The comparison under V2, where the question set has gold questions."""
-    if report.constraints is None:
-        return ()
-    return (constraint_comparison_tables.section(report.constraints),)
+def _parts(report: ComparisonReport) -> Iterator[Section]:
+    """Yield the section of each wing that compares something of these runs."""
+    for wing in rooms.contributions("exporters", "comparison_part"):
+        found = report.part(wing.PART)
+        if found is not None:
+            yield wing.section(found)

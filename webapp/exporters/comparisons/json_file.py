@@ -8,8 +8,8 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
+from webapp import rooms
 from webapp.exporters.comparisons.words import unsaid
-from webapp.exporters.evaluations.score_documents import constraints_json
 from webapp.exporters.exports.json_runs import whole
 from webapp.exporters.frame.decimals import rounded
 from webapp.metrics.comparisons.compared_runs import ComparedQuery
@@ -18,7 +18,6 @@ from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.intervals import Interval
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.stability import Stability, StabilityLine
-from webapp.metrics.gold.constraint_comparison import ConstraintComparison
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS
 from webapp.metrics.judging.totals import COUNTS
 
@@ -34,17 +33,15 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
 
     ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
     record_shown, version, settings, composite, runs: [...], differences: [...], signed_rank: [...],
-    stability, questions: [...], constraints}``.
+    stability, questions: [...]}``, and then what each wing compares, under its name.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
     {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
     {figure, false_negatives_at_zero, first, second, n, mean, interval, headline, test, exact, p,
     p_holm, wins, ties, losses, small}. ``signed_rank`` is Wilcoxon's test of the same
     differences. The answers of a question are by run id, null where it was not run.
-    ``constraints`` is the comparison under V2, null without gold questions: {gold, version,
-    threshold_t, runs: [{id, name, not_run, pending, decided, from_text, ...}], differences,
-    signed_rank}; the rest of a run is what ``score constraints`` prints. Of rated files there are
-    also {files, unsaid}, and study is null.
+    What a wing compares is null where it has nothing to compare. Of rated files there are also
+    {files, unsaid}, and study is null.
     """
     comparison = report.comparison
     from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
@@ -67,8 +64,8 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             "is_a_verdict": False,
         },
         "runs": [_contender(contender) for contender in comparison.contenders],
-        "differences": [_difference(difference) for difference in comparison.differences],
-        "signed_rank": _signed_ranks(comparison.differences),
+        "differences": [difference_json(difference) for difference in comparison.differences],
+        "signed_rank": signed_ranks_json(comparison.differences),
         "stability": _stability(report.stability),
         "questions": [
             {
@@ -83,7 +80,54 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             }
             for line in comparison.questions
         ],
-        "constraints": None if report.constraints is None else _constraints(report.constraints),
+        **_parts(report),
+    }
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    """Return a paired difference as plain values."""
+    return {
+        "figure": found.figure,
+        "false_negatives_at_zero": found.false_negatives_at_zero,
+        "first": found.first,
+        "second": found.second,
+        "n": found.n,
+        "mean": found.mean,
+        "interval": _interval(found.interval),
+        "headline": found.headline,
+        "test": found.test,
+        "exact": found.exact,
+        "p": found.p,
+        "p_holm": found.p_holm,
+        "wins": found.wins,
+        "ties": found.ties,
+        "losses": found.losses,
+        "small": found.small,
+    }
+
+
+def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    """Return Wilcoxon's test of the differences that have one, as plain values."""
+    return [
+        {
+            "figure": found.figure,
+            "false_negatives_at_zero": found.false_negatives_at_zero,
+            "first": found.first,
+            "second": found.second,
+            **asdict(found.signed_rank),
+            "p_holm": found.signed_rank_p_holm,
+        }
+        for found in differences
+        if found.signed_rank is not None
+    ]
+
+
+def _parts(report: ComparisonReport) -> dict[str, Any]:
+    found = {
+        wing: report.part(wing.PART) for wing in rooms.contributions("exporters", "comparison_part")
+    }
+    return {
+        wing.PART: None if part is None else wing.part_json(part) for wing, part in found.items()
     }
 
 
@@ -144,64 +188,6 @@ def _estimate(found: Estimate) -> dict[str, Any]:
 
 def _interval(found: Interval) -> dict[str, float | None]:
     return {"lower": found.lower, "upper": found.upper}
-
-
-def _difference(found: Difference) -> dict[str, Any]:
-    return {
-        "figure": found.figure,
-        "false_negatives_at_zero": found.false_negatives_at_zero,
-        "first": found.first,
-        "second": found.second,
-        "n": found.n,
-        "mean": found.mean,
-        "interval": _interval(found.interval),
-        "headline": found.headline,
-        "test": found.test,
-        "exact": found.exact,
-        "p": found.p,
-        "p_holm": found.p_holm,
-        "wins": found.wins,
-        "ties": found.ties,
-        "losses": found.losses,
-        "small": found.small,
-    }
-
-
-def _signed_ranks(differences: Iterable[Difference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "figure": found.figure,
-            "false_negatives_at_zero": found.false_negatives_at_zero,
-            "first": found.first,
-            "second": found.second,
-            **asdict(found.signed_rank),
-            "p_holm": found.signed_rank_p_holm,
-        }
-        for found in differences
-        if found.signed_rank is not None
-    ]
-
-
-def _constraints(found: ConstraintComparison) -> dict[str, Any]:
-    return {
-        "gold": found.gold,
-        "version": found.version,
-        "threshold_t": float(found.threshold),
-        "runs": [
-            {
-                "id": one.run,
-                "name": one.name,
-                "not_run": list(one.not_run),
-                "pending": {str(query_id): n for query_id, n in one.pending.items()},
-                "decided": one.decided,
-                "from_text": one.from_text,
-                **constraints_json(one.report),
-            }
-            for one in found.contenders
-        ],
-        "differences": [_difference(difference) for difference in found.differences],
-        "signed_rank": _signed_ranks(found.differences),
-    }
 
 
 def _stability(found: Stability) -> dict[str, Any]:

@@ -407,7 +407,7 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
 def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
     lower, upper = difference.interval.lower, difference.interval.upper
     counts = (difference.wins, difference.ties, difference.losses)
-    unit = words.unit_of(difference.figure)
+    unit = words.difference_unit(difference)
     apart = notation.difference(difference.mean, unit)
     bounds = notation.interval(lower, upper, unit, signed=True)
     return (

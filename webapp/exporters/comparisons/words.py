@@ -17,7 +17,6 @@ from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.signed_rank import MOST_EXACT
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Change, Stability, Variation
-from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 from webapp.metrics.judging.queries import why_undefined
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.registry import Unit, measure_of
@@ -37,10 +36,6 @@ CHANGES = {
     Change.CATEGORY: mark("One category left out"),
     Change.QUESTION: mark("One question left out"),
     Change.EMPTIES: mark("Empty lists counted another way"),
-}
-MEAN_CPR = {
-    False: mark("Mean CPR by question"),
-    True: mark("Mean CPR by question, no results at 0"),
 }
 COMPOSITE = mark("Composite of the original comparison")
 COMPOSITE_NOTE = mark(
@@ -66,25 +61,27 @@ def figure_name(figure: str) -> str:
     """Return the label of a figure; the composite's says whose it is."""
     if figure == "composite":
         return gettext(COMPOSITE)
-    if figure in CONSTRAINT_MEASURES:
-        return gettext(CONSTRAINT_MEASURES[figure].label)
     return gettext(measure_of(figure).label)
 
 
 def unit_of(figure: str) -> Unit:
     """Return what a figure is measured in."""
-    found = CONSTRAINT_MEASURES.get(figure) or measure_of(figure)
-    return found.unit
+    return measure_of(figure).unit
 
 
 def difference_name(difference: Difference) -> str:
     """Return what was compared: the figure, and false negatives at 0 where that is a choice."""
-    if difference.figure == "mean_cpr":
-        return gettext(MEAN_CPR[difference.false_negatives_at_zero])
+    if difference.measure is not None:
+        return gettext(difference.measure.label)
     label = figure_name(difference.figure)
     if not difference.false_negatives_at_zero or difference.figure == "mrr_answerable":
         return label
     return gettext("%(figure)s, false negatives at 0", figure=label)
+
+
+def difference_unit(difference: Difference) -> Unit:
+    """Return what a difference is measured in."""
+    return (difference.measure or measure_of(difference.figure)).unit
 
 
 def raters(report: ComparisonReport) -> str:
@@ -379,7 +376,7 @@ def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
         "%(higher)s is %(amount)s higher than %(lower)s",
         higher=higher,
         lower=lower,
-        amount=notation.amount(mean, unit_of(difference.figure)),
+        amount=notation.amount(mean, difference_unit(difference)),
     )
 
 
@@ -390,7 +387,7 @@ def _details(comparison: RunDifferences, difference: Difference) -> str:
         lower, upper = (None if b is None else -b for b in (upper, lower))
     return ", ".join(
         [
-            _interval(comparison, lower, upper, unit_of(difference.figure)),
+            _interval(comparison, lower, upper, difference_unit(difference)),
             f"n = {notation.number(difference.n)}",
             f"p = {notation.p_value(difference.p)}",
             f"Holm {notation.p_value(difference.p_holm)}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from webapp import notation
 from webapp.exporters.comparisons import tables, words
-from webapp.exporters.comparisons.tables import Cell, Column, Section, Table
+from webapp.exporters.comparisons.tables import Cell, Column, Table
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
 from webapp.metrics.gold.constraints import (
@@ -23,21 +23,6 @@ CELLS = {
     Confusion.FP: mark("FP: no data, met"),
     Confusion.TN: mark("TN: no data, not met"),
 }
-
-
-def section(comparison: ConstraintComparison) -> Section:
-    """Return the part of a report that compares the runs under V2."""
-    return Section(
-        "constraints",
-        title(),
-        (*lacks(comparison), *conclusions(comparison)),
-        (
-            figures(comparison),
-            matrices(comparison),
-            differences(comparison),
-            signed_ranks(comparison),
-        ),
-    )
 
 
 def title() -> str:

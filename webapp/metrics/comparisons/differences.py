@@ -19,6 +19,7 @@ from webapp.metrics.comparisons.significance import (
     mean_intervals,
     randomisation_tests,
 )
+from webapp.metrics.judging.registry import Measure
 
 SMALL = 50
 """Below so many pairs a comparison calls itself small: only large differences can show."""
@@ -49,7 +50,8 @@ class Difference:
     ``p`` belongs to ``test``, ``p_holm`` is corrected over the run pairs of this figure. Wins
     are questions where the first run's value is larger. ``signed_rank`` is Wilcoxon's test of
     the same differences, ``None`` for successes, and ``signed_rank_p_holm`` its p corrected alike.
-    Without pairs everything but the counts is ``None``.
+    Without pairs everything but the counts is ``None``. ``measure`` explains a figure that is none
+    of the headline figures.
     """
 
     figure: str
@@ -69,6 +71,7 @@ class Difference:
     losses: int
     signed_rank: SignedRank | None = None
     signed_rank_p_holm: float | None = None
+    measure: Measure | None = None
 
     @property
     def small(self) -> bool:
@@ -98,7 +101,8 @@ class RunDifferences(Protocol):
 class PairedValues:
     """The values of one figure in two runs, question by question; runs by their ids.
 
-    ``headline`` is the difference of the two figures; ``binary`` values are 0 or 1.
+    ``headline`` is the difference of the two figures; ``binary`` values are 0 or 1. ``measure``
+    explains a figure that is none of the headline figures.
     """
 
     figure: str
@@ -108,6 +112,7 @@ class PairedValues:
     headline: float | None
     at_zero: bool = False
     binary: bool = False
+    measure: Measure | None = None
 
     @property
     def differences(self) -> list[float]:
@@ -249,4 +254,5 @@ def _difference(
         losses=losses,
         signed_rank=ranked,
         signed_rank_p_holm=ranked_p_holm,
+        measure=pairs.measure,
     )

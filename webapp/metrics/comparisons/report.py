@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from webapp.metrics.comparisons.comparisons import Comparison
 from webapp.metrics.comparisons.stability import Stability
-from webapp.metrics.gold.constraint_comparison import ConstraintComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,18 @@ class RaterShare:
 
     name: str
     judgments: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPart:
+    """What a wing compares of the same runs, under its name in files.
+
+    The wing's modules ``comparison_part`` make it (services), write it (exporters) and show it
+    (web).
+    """
+
+    name: str
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +41,7 @@ class ComparisonReport:
     constraints came to on each card, ``record_shown`` when raters began to see what only a
     listing's record knows; empty if never. ``files`` are the rated CSVs that were compared,
     empty for runs of a study; the files say nothing of study, raters or blindness.
-    ``constraints`` compares the same runs under V2, ``None`` where their question set has no gold
-    questions.
+    ``parts`` are what wings compare of the same runs.
     """
 
     study: str
@@ -44,5 +55,9 @@ class ComparisonReport:
     version: str
     badged: tuple[datetime, ...] = ()
     files: tuple[str, ...] = ()
-    constraints: ConstraintComparison | None = None
     record_shown: tuple[datetime, ...] = ()
+    parts: tuple[ComparisonPart, ...] = ()
+
+    def part(self, name: str) -> Any:
+        """Return what a wing compares under this name; ``None`` where there is nothing."""
+        return next((part.value for part in self.parts if part.name == name), None)

@@ -7,10 +7,11 @@ in that run's own figures, as the method has it, but it pairs with nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
+from webapp.i18n import mark
 from webapp.metrics.comparisons.differences import (
     Difference,
     PairedValues,
@@ -24,12 +25,17 @@ from webapp.metrics.gold.constraints import (
     QueryEvaluation,
     headline_figures,
 )
+from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 
-PAIRED_CONSTRAINTS = (
-    ("mean_cpr", False),
-    ("mean_cpr", True),
-    ("query_success_rate", False),
-)
+PART = "constraints"
+"""The name of this part of a comparison in its files."""
+
+_MEAN_CPR = CONSTRAINT_MEASURES["mean_cpr"]
+PAIRED_CONSTRAINTS = {
+    ("mean_cpr", False): replace(_MEAN_CPR, label=mark("Mean CPR by question")),
+    ("mean_cpr", True): replace(_MEAN_CPR, label=mark("Mean CPR by question, no results at 0")),
+    ("query_success_rate", False): CONSTRAINT_MEASURES["query_success_rate"],
+}
 """What is paired by question, and whether a question with data but no results counts as 0."""
 
 
@@ -118,6 +124,7 @@ def _pairs(
         headline=None if at_zero else headline_difference(one, other),
         at_zero=at_zero,
         binary=figure == "query_success_rate",
+        measure=PAIRED_CONSTRAINTS[figure, at_zero],
     )
 
 

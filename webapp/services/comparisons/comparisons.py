@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -10,20 +10,20 @@ from importlib.metadata import version
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp import labels
+from webapp import labels, rooms
 from webapp.db.models import Judgment, Query, QuerySummary, Question, Rater, Run, Study
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
+from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport, RaterShare
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.summaries import summarise
 from webapp.records import QueryState
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
-from webapp.services.runs import checked_runs, order, reports, runs
+from webapp.services.runs import order, reports, runs
 from webapp.services.runs.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.study import blinding, studies
 
@@ -195,9 +195,23 @@ def report(
         unblinded=tuple(time.since for time in blinding.unblinded(session, study)),
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
-        constraints=checked_runs.compared(session, study, chosen, names, settings),
         record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
+        parts=tuple(_parts(session, study, chosen, names, settings)),
     )
+
+
+def _parts(
+    session: Session,
+    study: Study,
+    compared: Sequence[Run],
+    names: Mapping[str, str],
+    settings: Resampling | None,
+) -> Iterator[ComparisonPart]:
+    """Yield what each wing compares of the runs."""
+    for wing in rooms.contributions("services", "comparison_part"):
+        part: ComparisonPart | None = wing.compared(session, study, compared, names, settings)
+        if part is not None:
+            yield part
 
 
 def names_of(compared: Sequence[Run]) -> dict[str, str]:

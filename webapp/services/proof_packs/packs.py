@@ -122,7 +122,7 @@ def _comparisons(
             report = comparisons.report(session, study, run_ids, rule, settings=settings)
             name = proof_files.of_comparison(str(question_set))
             # A pack holds people's verdicts, from which gold questions cannot be recomputed.
-            report = replace(report, constraints=None)
+            report = replace(report, parts=())
             yield name, pack.comparison_file(comparison_json(report))
 
 

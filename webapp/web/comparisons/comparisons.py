@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
-from webapp import labels
+from webapp import labels, rooms
 from webapp.exporters.comparisons import tables, words
 from webapp.exporters.comparisons.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
 from webapp.exporters.comparisons.tables import Cell, Table
-from webapp.exporters.gold import constraint_comparison_tables as checked_tables
 from webapp.metrics.comparisons.comparisons import QuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
-from webapp.metrics.gold.constraint_comparison import ConstraintComparison
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.services.comparisons import comparisons
 from webapp.services.comparisons import questions as compared_questions
@@ -25,8 +23,6 @@ from webapp.services.comparisons.comparisons import Candidate, DifferentQuestion
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
-from webapp.web.gold import constraint_figures
-from webapp.web.gold.constraint_figures import MatrixCell
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
 
@@ -112,33 +108,19 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class RunMatrix:
-    """The confusion matrix of one run, by the names of its cells."""
+class ShownPart:
+    """A wing's part of a comparison on its page: ``shown`` is what its template shows."""
 
-    id: str
-    name: str
-    matrix: Mapping[str, MatrixCell]
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedConstraints:
-    """A comparison under V2 in the words and tables of its reports."""
-
-    basis: str
-    lacks: tuple[str, ...]
-    figures: Table
-    matrices: tuple[RunMatrix, ...]
-    conclusions: tuple[str, ...]
-    differences: Table
-    signed_ranks: Table
+    template: str
+    shown: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A comparison in the words and tables of its reports.
 
-    ``constraints`` is ``None`` where the question set has no gold questions. ``unsaid`` is what
-    rated files cannot say, empty for runs.
+    ``parts`` are what wings compare of the same runs. ``unsaid`` is what rated files cannot say,
+    empty for runs.
     """
 
     report: ComparisonReport
@@ -151,7 +133,7 @@ class Compared:
     conclusions: tuple[str, ...]
     differences: Table
     signed_ranks: Table
-    constraints: ComparedConstraints | None
+    parts: tuple[ShownPart, ...]
     categories: Table
     category_figures: dict[str, str]
     questions: Table
@@ -168,7 +150,7 @@ class ComparisonPage:
     """The choice of runs and rule, and below it the comparison or why there is none.
 
     ``phases`` are those the study has runs for; ``different`` what only one of the chosen
-    runs asks, by its name.
+    runs asks, by its name; ``styles`` are the style sheets of the parts that wings bring.
     """
 
     ticks: tuple[Tick, ...]
@@ -178,6 +160,7 @@ class ComparisonPage:
     address: Address
     compared: Compared | None
     different: dict[str, tuple[tuple[int, str], ...]]
+    styles: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +256,7 @@ def _page(session: Session, study: Study) -> ComparisonPage:
         address=address,
         compared=compared,
         different=different,
+        styles=styles(),
     )
 
 
@@ -323,7 +307,7 @@ def in_words(report: ComparisonReport, address: Address) -> Compared:
         conclusions=tables.conclusions(comparison),
         differences=tables.differences(report),
         signed_ranks=tables.signed_ranks(report),
-        constraints=None if report.constraints is None else _checked(report.constraints),
+        parts=tuple(_parts(report, address)),
         categories=tables.by_category(report, address.figure),
         category_figures={name: words.figure_name(name) for name in BY_CATEGORY},
         questions=questions,
@@ -336,19 +320,18 @@ def in_words(report: ComparisonReport, address: Address) -> Compared:
     )
 
 
-def _checked(found: ConstraintComparison) -> ComparedConstraints:
-    return ComparedConstraints(
-        basis=checked_tables.basis(found),
-        lacks=checked_tables.lacks(found),
-        figures=checked_tables.figures(found),
-        matrices=tuple(
-            RunMatrix(one.run, one.name, constraint_figures.summary(one.report).matrix)
-            for one in found.contenders
-        ),
-        conclusions=checked_tables.conclusions(found),
-        differences=checked_tables.differences(found),
-        signed_ranks=checked_tables.signed_ranks(found),
-    )
+def styles() -> tuple[str, ...]:
+    """Return the style sheets of the parts that wings bring."""
+    wings = rooms.contributions("web", "comparison_part")
+    return tuple(style for wing in wings for style in wing.STYLES)
+
+
+def _parts(report: ComparisonReport, address: Address) -> Iterator[ShownPart]:
+    """Yield what each wing shows of the same runs."""
+    for wing in rooms.contributions("web", "comparison_part"):
+        part: ShownPart | None = wing.part(report, address)
+        if part is not None:
+            yield part
 
 
 def _choice(kind: str, address: Address) -> Choice:

@@ -48,7 +48,8 @@ class FileRemark:
 class RatedComparisonPage:
     """The files with their names, and below them their comparison or why there is none.
 
-    ``different`` is what only one of the files asks, by its name.
+    ``different`` is what only one of the files asks, by its name; ``styles`` are the style sheets
+    of the parts that wings bring.
     """
 
     files: tuple[ComparedFile, ...]
@@ -58,6 +59,7 @@ class RatedComparisonPage:
     address: Address
     compared: Compared | None
     different: dict[str, tuple[tuple[int, str], ...]]
+    styles: tuple[str, ...]
 
 
 @blueprint.get("/")
@@ -171,5 +173,6 @@ def _page(files: list[RatedCsv], notice: str = "") -> str:
         address=address,
         compared=comparisons.in_words(report, address) if report else None,
         different=different,
+        styles=comparisons.styles(),
     )
     return render_template("comparisons/rated/page.html", **htmx.names(page))

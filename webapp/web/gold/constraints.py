@@ -15,9 +15,9 @@ from flask import (
     url_for,
 )
 
-from webapp.exporters.evaluations.score_documents import constraints_json
 from webapp.exporters.exports.measures import read_together
 from webapp.exporters.gold import constraint_tables
+from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.gold.constraints import Expected, MissingRule, Totals
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.orm import Session
 
 from webapp.db.models import Run, Study
+from webapp.metrics.comparisons.report import ComparisonPart
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_comparison import (
+    PART,
     CheckedContender,
-    ConstraintComparison,
     compare_constraints,
 )
 from webapp.services.gold import constraints, gold
@@ -22,18 +23,19 @@ def compared(
     runs: Sequence[Run],
     names: Mapping[str, str],
     settings: Resampling | None = None,
-) -> ConstraintComparison | None:
+) -> ComparisonPart | None:
     """Return `runs` of one question set compared; ``None`` where it has no gold questions."""
     held = gold.in_force(session, runs[0].question_set_id)
     if held is None:
         return None
-    return compare_constraints(
+    found = compare_constraints(
         [_contender(session, study, run, names[run.id]) for run in runs],
         gold=held.version.name,
         version=held.version.number,
         threshold=held.threshold,
         settings=settings,
     )
+    return ComparisonPart(PART, found)
 
 
 def _contender(session: Session, study: Study, run: Run, name: str) -> CheckedContender:

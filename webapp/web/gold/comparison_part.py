@@ -1,0 +1,61 @@
+"""The comparison under V2 on the page of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from webapp.exporters.comparisons.tables import Table
+from webapp.exporters.gold import constraint_comparison_tables as tables
+from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.gold.constraint_comparison import PART, ConstraintComparison
+from webapp.web.comparisons.comparisons import Address, ShownPart
+from webapp.web.gold import constraint_figures
+from webapp.web.gold.constraint_figures import MatrixCell
+
+STYLES = ("gold/constraints.css",)
+
+
+@dataclass(frozen=True, slots=True)
+class RunMatrix:
+    """The confusion matrix of one run, by the names of its cells."""
+
+    id: str
+    name: str
+    matrix: Mapping[str, MatrixCell]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedConstraints:
+    """A comparison under V2 in the words and tables of its reports."""
+
+    basis: str
+    lacks: tuple[str, ...]
+    figures: Table
+    matrices: tuple[RunMatrix, ...]
+    conclusions: tuple[str, ...]
+    differences: Table
+    signed_ranks: Table
+
+
+def part(report: ComparisonReport, address: Address) -> ShownPart | None:
+    """Return the runs compared under V2, or where gold questions are added; files have neither."""
+    if not address.has_answers:
+        return None
+    found: ConstraintComparison | None = report.part(PART)
+    return ShownPart("gold/_compared.html", None if found is None else _checked(found))
+
+
+def _checked(found: ConstraintComparison) -> ComparedConstraints:
+    return ComparedConstraints(
+        basis=tables.basis(found),
+        lacks=tables.lacks(found),
+        figures=tables.figures(found),
+        matrices=tuple(
+            RunMatrix(one.run, one.name, constraint_figures.summary(one.report).matrix)
+            for one in found.contenders
+        ),
+        conclusions=tables.conclusions(found),
+        differences=tables.differences(found),
+        signed_ranks=tables.signed_ranks(found),
+    )
