@@ -26,6 +26,7 @@ from werkzeug import test
 from webapp.config import sqlite_url, with_driver
 from webapp.db.engine import Database
 from webapp.db.models import Base, Rater, Study
+from webapp.services.people import sign_in
 from webapp.services.study import studies
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -87,6 +88,13 @@ def _uploads_in_memory() -> Iterator[None]:
     """
     in_memory = partial(test.stream_encode_multipart, use_tempfile=False)
     with mock.patch.object(test, "stream_encode_multipart", in_memory):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _cheap_passwords() -> Iterator[None]:
+    """Spare each password the third of a second that hashing it takes by purpose."""
+    with mock.patch.object(sign_in, "COST", 2**4):
         yield
 
 

@@ -19,7 +19,6 @@ from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import QueryState, ReadQuery
-from webapp.services.people import sign_in
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -64,12 +63,6 @@ def made_once(make: Callable[Concatenate[Database, P], T]) -> Callable[Concatena
         return made[key][1]
 
     return once
-
-
-@pytest.fixture(autouse=True)
-def _cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare each sign-in the third of a second that it takes by purpose."""
-    monkeypatch.setattr(sign_in, "COST", 2**10)
 
 
 @pytest.fixture(name="first_app", scope="session")

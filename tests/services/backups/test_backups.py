@@ -94,9 +94,11 @@ def test_what_is_restored_gives_the_same_proof_pack_which_verifies(
     restored = restore(other, file, NOW)
 
     assert restored == backups.Restored(made, None)
-    assert pack(other) == before
-    assert verified(pack(other)).fingerprint == verified(before).fingerprint
-    assert verified(pack(other)).equal
+    after = pack(other)
+    assert after == before
+    found = verified(after)
+    assert found.fingerprint == verified(before).fingerprint
+    assert found.equal
     assert other.version() == HEAD
 
 
