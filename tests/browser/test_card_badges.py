@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import serving
 from tests.browser.rating import RatingPage
-from tests.browser.server import Server
+from tests.browser.server import Server, copied
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.conftest import NOW
 from tests.services.gold.gold_files import stored_run
@@ -23,11 +23,10 @@ pytestmark = pytest.mark.browser
 STUDY = {"name": "S", "repeat_percent": "0", "badges_while_blind": "1"}
 
 
-@pytest.fixture(name="checked")
-def _checked(tmp_path: Path) -> Iterator[tuple[Server, str]]:
-    """A server with the made-up run of the gold files, its gold questions in force."""
-    instance = tmp_path / "instance"
-    instance.mkdir()
+@pytest.fixture(name="checked_sample", scope="module")
+def _checked_sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The made-up run of the gold files, its gold questions in force: copy its folder."""
+    instance = tmp_path_factory.mktemp("checked")
     database = Database(sqlite_url(Path(instance, "relevansi.sqlite")))
     database.prepare()
     with database.writing() as session:
@@ -35,8 +34,14 @@ def _checked(tmp_path: Path) -> Iterator[tuple[Server, str]]:
         run_id = stored_run(session, study, studies.raters(session, study)[0]).id
         session.commit()
     database.close()
-    with serving(instance) as server:
-        yield server, run_id
+    return instance, run_id
+
+
+@pytest.fixture(name="checked")
+def _checked(checked_sample: tuple[Path, str], tmp_path: Path) -> Iterator[tuple[Server, str]]:
+    """A server for one test alone, with that run, and the run's id."""
+    with serving(copied(checked_sample[0], tmp_path / "instance")) as server:
+        yield server, checked_sample[1]
 
 
 def test_an_override_moves_the_figures_and_a_badge_in_focus_disturbs_no_key(
@@ -97,17 +102,17 @@ def test_a_decision_that_could_not_be_sent_says_so_and_keeps_its_words(
 
 
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("blind", ["no", "yes"])
 def test_axe_finds_nothing_on_badges_unfolded(
-    checked: tuple[Server, str], open_tab: Callable[..., Page], look: str, blind: str
+    checked: tuple[Server, str], open_tab: Callable[..., Page], look: str
 ) -> None:
     server, run_id = checked
-    server.post("/study/", STUDY | {"blind": blind})
     page = open_tab(**LOOKS[look], reduced_motion="reduce")
-    places = ["/rate/"] if blind == "yes" else [f"/runs/{run_id}/queries/{n}" for n in (1, 2)]
-    for place in places:
-        page.goto(server.url + place)
-        page.locator(".checks summary").evaluate_all("all => all.forEach(one => one.click())")
-        expect(page.locator(".checks form").first).to_be_visible()
-        assert violations(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    openly = [f"/runs/{run_id}/queries/{number}" for number in (1, 2)]
+    for blind, places in (("no", openly), ("yes", ["/rate/"])):
+        server.post("/study/", STUDY | {"blind": blind})
+        for place in places:
+            page.goto(server.url + place)
+            page.locator(".checks summary").evaluate_all("all => all.forEach(one => one.click())")
+            expect(page.locator(".checks form").first).to_be_visible()
+            assert violations(page) == [], place
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), place

@@ -42,26 +42,20 @@ def test_every_page_of_an_evaluation_is_for_everybody(
     page = open_tab(**LOOKS[look], reduced_motion="reduce")
     for kind, part, paths in (  # of pages that are alike one is enough
         ("answers", "1", ("", "/items", "/items/1", "/delete")),
-        ("chunks", "0", ("", "/items/1")),
-        ("json-v2", "main_topic", ("", "/items/1", "/items/2", "/people")),
+        ("chunks", "0", ("/items/1",)),
+        ("json-v2", "main_topic", ("/items/1", "/items/2", "/people")),
     ):
         base = upload(page, server, kind)
         page.goto(f"{base}/items/1")
         page.locator(f"#say-{part}-1").click()
         expect(page.locator(f"#say-{part}-1")).to_have_attribute("aria-pressed", "true")
-        for path in paths:
-            page.goto(base + path)
-            assert violations(page) == [], path
-            assert wide(page) == [], path
+        look_at(page, *(base + path for path in paths))
         let_raters(page, base)
-        theirs = base.replace("/evaluations/", "/items/")
-        for path in (base, f"{theirs}/1", f"{server.url}/items/"):
-            page.goto(path)
-            assert violations(page) == [], path
-            assert wide(page) == [], path
+        look_at(page, base, base.replace("/evaluations/", "/items/") + "/1")
         page.goto(f"{base}/items/1")
         page.locator(f"#say-{part}-1").click()  # taken back, so that both looks find the same
         expect(page.locator(f"#say-{part}-1")).to_have_attribute("aria-pressed", "false")
+    look_at(page, f"{server.url}/items/")
     page.goto(f"{server.url}/evaluations/")
     page.locator("summary").first.click()
     assert violations(page) == []
@@ -146,6 +140,14 @@ def let_raters(page: Page, base: str) -> None:
     if button.count():
         button.click()
         expect(page.locator('#raters button[value="0"]')).to_be_visible()
+
+
+def look_at(page: Page, *addresses: str) -> None:
+    """Open each page; axe finds nothing, and nothing stands out of the screen."""
+    for address in addresses:
+        page.goto(address)
+        assert violations(page) == [], address
+        assert wide(page) == [], address
 
 
 def wide(page: Page) -> Any:
