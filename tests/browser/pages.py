@@ -19,6 +19,10 @@ FILES = {
     "with empty lists": SEEDS / "api_only" / "test_results.json",
     "with a failed call": SEEDS / "vector_only" / "test_results.json",
 }
+SHOWN = {2, 12, 13, 14, 18, 20, 24}
+"""One question of each kind: the pages of all thirty are the same, only longer."""
+WHOLE = 24  # two of its cards, far apart, are the same
+FIFTH_CARD = "\n5. **"
 CARD = "1. **Rumah Binjai Asri**\n   📍 Binjai\n   💰 Rp 650.000.000\n   🏠 3 Kamar Tidur"
 RATED = ({"response": CARD, "results_count": 1},)
 LOST = ({"response": "Ada tiga rumah, silakan hubungi kami.", "results_count": 3},)
@@ -28,10 +32,12 @@ LOST = ({"response": "Ada tiga rumah, silakan hubungi kami.", "results_count": 3
 class Study:
     """A server whose study holds runs of every kind, by what they are good for.
 
-    ``served`` is another one, whose study is blind and served to people with names.
+    ``files`` are what the runs were read from. ``served`` is another server, whose study is
+    blind and served to people with names.
     """
 
     server: Server
+    files: dict[str, Path]
     runs: dict[str, str]
     served: Served
 
@@ -42,12 +48,13 @@ class Study:
 
 def fill(server: Server, folder: Path, served: Served) -> Study:
     """Return the study, not blind, with runs of every kind, one of them rated to its end."""
-    files = FILES | {
+    files = {kind: _shortened(path, folder / f"{kind}.json") for kind, path in FILES.items()}
+    files |= {
         "finished": _run_file(folder / "finished.json", "Rumah di Binjai?", RATED),
         "unreadable": _run_file(folder / "unreadable.json", "Rumah di Berastagi?", LOST),
     }
     run_ids = server.import_runs(*files.values())
-    study = Study(server, dict(zip(files, run_ids, strict=True)), served)
+    study = Study(server, files, dict(zip(files, run_ids, strict=True)), served)
     server.post("/study/", {"name": "Studi", "blind": "no", "repeat_percent": "0"})
     query = f"{study.run('finished')}/queries/1"
     server.post(f"{query}/results/1/judgment", {"relevance": "1"})
@@ -62,6 +69,20 @@ def visit(page: Page, study: Study, name: str) -> None:
         page.goto(study.server.url + step)
     else:
         step(page, study)
+
+
+def _shortened(sample: Path, path: Path) -> Path:
+    """Write a run of the sample with one question of each kind and at most four cards each."""
+    document = json.loads(sample.read_text("utf-8"))
+    results = [result for result in document["results"] if result["query_id"] in SHOWN]
+    for result in results:
+        if result["query_id"] != WHOLE and result["results_count"]:
+            result["response"] = result["response"].partition(FIFTH_CARD)[0]
+            result["response_length"] = len(result["response"])
+            result["results_count"] = min(result["results_count"], 4)
+    said = {"total_questions": len(results), "successful": sum(one["success"] for one in results)}
+    path.write_text(json.dumps(document | said | {"results": results}), "utf-8")
+    return path
 
 
 def _run_file(path: Path, question: str, answers: tuple[dict[str, Any], ...]) -> Path:
@@ -144,7 +165,7 @@ def _import_report(page: Page, study: Study) -> None:
 
 
 def _known_file(page: Page, study: Study) -> None:
-    _offer(page, study, _json("again.json", HYBRID.read_bytes()))
+    _offer(page, study, _json("again.json", study.files["hybrid"].read_bytes()))
 
 
 def _refused_file(page: Page, study: Study) -> None:
