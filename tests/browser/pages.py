@@ -132,7 +132,7 @@ def _half_rated(page: Page, study: Study) -> None:
 
 
 def _help_sheet(page: Page, study: Study) -> None:
-    _question(1)(page, study)
+    _question(24)(page, study)
     page.keyboard.press("h")
     expect(page.locator("#keys")).to_be_visible()
 
@@ -230,7 +230,7 @@ def _unfolded(page: Page, study: Study) -> None:
 
 def _compared_question(page: Page, study: Study) -> None:
     page.goto(f"{study.server.url}/comparisons/")
-    page.locator("a[href*='/comparisons/questions/14']").click()
+    page.locator("a[href*='/comparisons/questions/']").first.click()
     expect(page.locator(".sides")).to_be_visible()
 
 

@@ -63,9 +63,10 @@ class RatingPage:
         return int(self.page.locator("#question").get_attribute("data-query") or 0)
 
     def expect_question(self, query_id: int, timeout: float | None = None) -> None:
-        """Wait until this question is shown, and the last one is dealt with."""
+        """Wait until this question is shown, the last one is dealt with, and keys are heard."""
         both = f'#rating:has(#question[data-query="{query_id}"]) #walk[data-query="{query_id}"]'
         expect(self.page.locator(both)).to_be_attached(timeout=timeout)
+        expect(self.page.locator("html")).to_have_class("scripted")
 
     def expect_state(self, at: int | str, state: str) -> None:
         """Wait until the page calls a card saving, saved, unsaved or refused."""

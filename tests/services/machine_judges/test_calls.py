@@ -17,6 +17,7 @@ from tests.services.machine_judges import machines
 from tests.services.machine_judges.machines import made, saying, text, worked
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
+from webapp.chatbot.mappings import MissingKey
 from webapp.db.models import Event, Judgment, MachineCall, MachineJudge, Rater, Study
 from webapp.records import Card, QueryState, Relevance
 from webapp.services.judging import live_metrics
@@ -419,7 +420,7 @@ def test_a_key_is_sent_from_its_variable_and_stored_nowhere(
     with bots.serving(machines.always("relevant")) as bot:
         at = machines.endpoint(bot, key_variable="MY_JUDGE_KEY")
         judge = made(session, study, at)
-        with pytest.raises(LookupError):
+        with pytest.raises(MissingKey):
             sessions.start(session, judge, at, Terms(), NOW)
         monkeypatch.setenv("MY_JUDGE_KEY", "sk-secret")
         worked(session, judge, at, Terms(most_calls=1))
