@@ -32,7 +32,7 @@ from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.demo.bot import METHODS, DemoBot
 from webapp.chatbot.demo.http import application
 from webapp.chatbot.demo.listings import Listing, load
-from webapp.exporters.collecting.collected_runs import document, run_file
+from webapp.exporters.exports.collected_runs import document, run_file
 from webapp.importers.runs import property_cards, questions
 from webapp.records import Card, CollectedAnswer, CollectedRun
 from webapp.services.collecting import collection

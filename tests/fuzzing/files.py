@@ -39,9 +39,8 @@ from webapp.services.evaluations import scoring
 from webapp.services.evaluations.files import Settings
 from webapp.services.evaluations.rows import Kind as Scored
 from webapp.services.evaluations.scoring import File
-from webapp.services.exports import exports, rated_files
+from webapp.services.exports import exports, rated_files, ratings
 from webapp.services.judging import live_metrics
-from webapp.services.offline import ratings
 from webapp.services.proof_packs import verification
 from webapp.services.runs import imports, reports
 from webapp.services.runs.imports import Labels

@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.conftest import NOW
 from tests.services.evaluations import scored_files
+from tests.services.exports import offline_files
 from tests.services.gold import gold_files
-from tests.services.offline import offline_files
 from tests.services.proof_packs import packs
 from webapp.config import resource
 from webapp.db.engine import Database

@@ -39,7 +39,9 @@ from webapp.services.people import sign_in
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
-from webapp.web.frame.background import background
+from webapp.web.frame.workers import workers
+from webapp.web.machine_judges.judging import Judging
+from webapp.web.phase_3.asking import Asker
 from webapp.web.rating import clicks
 
 ROLES = ("owner", "rater", "participant", "stranger")
@@ -146,8 +148,8 @@ class Ground:
         return Path(self.database.description)
 
     def _idle(self) -> None:
-        work = background(self.app)
-        if not (work.asker.is_idle(IDLE_SECONDS) and work.judging.is_idle(IDLE_SECONDS)):
+        work = workers(self.app)
+        if not all(work.get(kind).is_idle(IDLE_SECONDS) for kind in (Asker, Judging)):
             raise Wrong("hang: what works beside the requests does not come to an end")
 
     def _fill(self) -> dict[str, str]:

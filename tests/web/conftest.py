@@ -22,7 +22,7 @@ from webapp.records import QueryState, ReadQuery
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
-from webapp.web.frame.background import Background
+from webapp.web.frame.workers import Workers
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,8 +81,8 @@ def _app(first_app: tuple[Flask, Path]) -> Iterator[Flask]:
     copied(new, app.extensions["database"])
     config = dict(app.config)
     yield app
-    app.extensions["background"].finish(WORK_SECONDS)  # or it writes to the next test's file
-    app.extensions["background"] = Background(app)
+    app.extensions["workers"].finish(WORK_SECONDS)  # or it writes to the next test's file
+    app.extensions["workers"] = Workers(app)
     app.config.clear()
     app.config.update(config)
     app.extensions["database"].close()

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.cli.relevansi import document, relevansi
-from tests.services.offline.offline_files import change
-from webapp.importers.offline.ratings import FORMAT
+from tests.services.exports.offline_files import change
 from webapp.importers.runs import json_runs
+from webapp.importers.runs.ratings import FORMAT
 
 ANSWER = """Berikut:
 

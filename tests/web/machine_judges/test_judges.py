@@ -23,7 +23,8 @@ from webapp.services.machine_judges.sessions import ALIVE, Terms
 from webapp.services.people import raters
 from webapp.services.study import studies
 from webapp.web.frame import access
-from webapp.web.frame.background import background, set_up
+from webapp.web.frame.workers import set_up, workers
+from webapp.web.machine_judges.judging import Judging
 
 WAIT = 60
 HERE = "/study/machine-judges"
@@ -38,7 +39,7 @@ def _bot(app: Flask) -> Iterator[Bot]:
     with bots.serving(machines.always("relevant")) as bot:
         app.config["JUDGE"] = machines.endpoint(bot)
         yield bot
-        background(app).judging.is_idle(WAIT)
+        workers(app).get(Judging).is_idle(WAIT)
 
 
 @pytest.fixture(name="run", autouse=True)
@@ -64,7 +65,7 @@ def make(client: FlaskClient, name: str = "Mesin") -> str:
 
 def finish(app: Flask) -> None:
     """Wait until nobody is at work."""
-    assert background(app).judging.is_idle(WAIT)
+    assert workers(app).get(Judging).is_idle(WAIT)
 
 
 def rate_all(client: FlaskClient, run_id: str, *, wrong: int = 0) -> None:
@@ -208,8 +209,8 @@ def test_a_restart_of_the_server_goes_on_by_itself(
         session.commit()
     assert bot.asked == []
     set_up(app)
-    assert background(app).judging.is_idle(0)  # an application that serves nobody asks nobody
-    background(app).judge()
+    assert workers(app).get(Judging).is_idle(0)  # an application that serves nobody asks nobody
+    workers(app).serve()
     finish(app)
 
     assert len(bot.asked) == N
@@ -240,16 +241,16 @@ def test_a_server_that_stops_takes_nothing_new_and_keeps_what_was_on_its_way(
     bot.behaviours = (bots.silent, machines.always("relevant"))
     client.post(f"{address}/start", data={"at_once": "1"})
     assert bot.waiting.wait(WAIT)
-    assert not background(app).judging.finish(0)
+    assert not workers(app).get(Judging).finish(0)
     bot.released.set()
 
-    assert background(app).judging.finish(WAIT)
+    assert workers(app).get(Judging).finish(WAIT)
     assert len(bot.asked) <= 2  # the silent try, and the same card once more
     with web_database.reading() as session:
         assert session.scalar(select(MachineSession.state)) == "running"
     set_up(app)
-    assert background(app).judging.is_idle(0)  # an application that serves nobody asks nobody
-    background(app).judge()
+    assert workers(app).get(Judging).is_idle(0)  # an application that serves nobody asks nobody
+    workers(app).serve()
     finish(app)
     assert "27 of 27 cards judged" in client.get(address).text
 

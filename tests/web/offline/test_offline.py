@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.conftest import NOW
-from tests.services.offline.offline_files import change, ratings
+from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, query, run
 from tests.web.conftest import QUERIES, stored
 from tests.web.frame.test_hostile_texts import HOSTILE

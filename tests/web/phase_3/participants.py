@@ -47,7 +47,7 @@ def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClien
 
 def asker(app: Flask) -> Asker:
     """Return the asker of an application."""
-    found: Asker = app.extensions["background"].asker
+    found: Asker = app.extensions["workers"].get(Asker)
     return found
 
 

@@ -16,7 +16,7 @@ from tests.web.phase_3.participants import WAIT, ask, asker, opened, taking_part
 from webapp.db.engine import Database
 from webapp.db.models import OwnQuestion
 from webapp.services.phase_3.own_questions import ALIVE
-from webapp.web.frame import background
+from webapp.web.frame import workers
 from webapp.web.frame.access import now
 from webapp.web.phase_3 import asking
 
@@ -218,7 +218,7 @@ def test_a_restart_in_mid_question_leaves_it_interrupted_and_to_be_asked_again(
         address = client.post("/ask/", data={"question": "Rumah?"}).headers["Location"]
         assert bot.waiting.wait(WAIT)
         old, later = asker(app), now() + ALIVE * 2
-        background.set_up(app)  # as the next process begins, which knows nothing of that call
+        workers.set_up(app)  # as the next process begins, which knows nothing of that call
         monkeypatch.setattr("webapp.web.frame.access.now", lambda: later)
         monkeypatch.setattr(asking, "now", lambda: later)
         page = client.get(address).text
@@ -241,7 +241,7 @@ def test_what_waited_when_the_server_ended_is_asked_when_it_starts(
         client.post("/ask/", data={"question": "Rumah?"})
         assert states(web_database) == ["waiting"]
         monkeypatch.undo()
-        background.set_up(app)
+        workers.set_up(app)
         assert asker(app).is_idle(WAIT)
 
     assert states(web_database) == ["answered"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webapp import rooms
 from webapp.cli.frame import database
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
@@ -88,7 +89,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
 
 
 @dataclass(frozen=True, slots=True)
-class _Destination:
+class Destination:
     """In which formats a report is written, and to which file or folder."""
 
     formats: tuple[str, ...]
@@ -103,9 +104,7 @@ class _Destination:
             write(render(file_format), path)
 
 
-def _destination(
-    formats: tuple[str, ...], spelled: str | None, output: Path | None
-) -> _Destination:
+def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | None) -> Destination:
     """Return where to write: ``--output`` is a format's name, else a file as ``-o`` is."""
     if spelled in FORMATS:
         formats = (*formats, spelled)
@@ -124,10 +123,10 @@ def _destination(
         if output is None or output.is_file():
             raise click.UsageError(gettext("Several formats need a folder: say -o FOLDER."))
         output.mkdir(parents=True, exist_ok=True)
-    return _Destination(chosen, output)
+    return Destination(chosen, output)
 
 
-def _write(report: ComparisonReport, to: _Destination) -> None:
+def _write(report: ComparisonReport, to: Destination) -> None:
     from webapp.exporters.comparisons import files as comparison_files
 
     today = database.now().astimezone().date()
@@ -168,25 +167,10 @@ def _of_files(
     return found.report
 
 
-def _sum_up(settings: Resampling, to: _Destination) -> None:
-    """Write the summary of phase 3, and log that there is a copy of what participants gave."""
-    from webapp.exporters.phase_3 import files as user_study_files
-    from webapp.services.phase_3 import findings, withdrawals
-    from webapp.services.study import studies
-
-    now = database.now()
-    today = now.astimezone().date()
-    with database.opened() as used, used.writing() as session:
-        study = studies.open_or_make(session, now)
-        report = findings.report(session, study, now, settings=settings)
-        for file_format in to.formats:
-            name = user_study_files.file_name(file_format, today)
-            withdrawals.note_export(session, study, name, now)
-        session.commit()
-    to.write(
-        lambda file_format: user_study_files.file_name(file_format, today),
-        lambda file_format: user_study_files.FORMATS[file_format].render(report, today),
-    )
+def _sum_up(settings: Resampling, to: Destination) -> None:
+    """Let the wing that has users sum them up."""
+    for module in rooms.contributions("cli", "users_summary"):
+        module.sum_up(settings, to)
 
 
 def _report(

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from sqlalchemy.orm import Session
 
+from webapp import rooms
 from webapp.cli.frame import database
 from webapp.cli.frame.output import say
 from webapp.db import soundness
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.services.judging import live_metrics
-from webapp.services.machine_judges import judges
 from webapp.services.runs import source_files
 from webapp.services.runs.source_files import MadeFrom, RecordedFile, SourceComparison
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the check of a wing found: a line for each difference, and a sentence over them."""
+
+    lines: tuple[str, ...]
+    summary: str
+
+
+def _checks() -> Iterator[Callable[[Session], Findings]]:
+    """Yield the checks that wings bring."""
+    for module in rooms.contributions("cli", "checks"):
+        yield module.check
 
 
 @click.command("check")
@@ -32,7 +48,7 @@ def check_command(paths: Sequence[Path]) -> None:
         _refuse_damage(used)
         with used.reading() as session:
             figures = live_metrics.check(session)
-            prompts = judges.changed_prompts(session)
+            brought = [check(session) for check in _checks()]
             sources = source_files.compare(source_files.recorded(session), files)
     if not figures:
         say(gettext("Equal: every stored figure is what the judgments make it."))
@@ -41,17 +57,11 @@ def check_command(paths: Sequence[Path]) -> None:
             f"{entry.rater}  {entry.run_id}/{entry.query_id}  {entry.column}: "
             f"{entry.stored} != {entry.computed}"
         )
-    for name in prompts:
-        say(
-            gettext(
-                "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "
-                "backup in which it is, or make a new machine judge.",
-                name=name,
-            )
-        )
+    for line in (line for found in brought for line in found.lines):
+        say(line)
     if paths:
         _tell(sources)
-    if wrong := list(_wrong(len(figures), len(prompts), sources)):
+    if wrong := list(_wrong(len(figures), brought, sources)):
         raise click.ClickException(" ".join(wrong))
 
 
@@ -115,12 +125,11 @@ def _made(file: RecordedFile) -> str:
     return gettext("evaluation %(id)s", id=file.id)
 
 
-def _wrong(figures: int, prompts: int, sources: SourceComparison) -> Iterator[str]:
+def _wrong(figures: int, brought: Sequence[Findings], sources: SourceComparison) -> Iterator[str]:
     """Yield a sentence for each kind of thing that differs."""
     if figures:
         yield ngettext("%(n)s figure differs.", "%(n)s figures differ.", figures)
-    if prompts:
-        yield ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", prompts)
+    yield from (found.summary for found in brought if found.lines)
     others = {other.path for _, other in sources.differing} | {one.path for one in sources.unknown}
     if others:
         yield ngettext("%(n)s source file differs.", "%(n)s source files differ.", len(others))

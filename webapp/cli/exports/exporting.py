@@ -7,18 +7,14 @@ from pathlib import Path
 import click
 
 from webapp.cli.exports.figures import RULES, rule_name
+from webapp.cli.exports.formats import ExportFormat, formats
 from webapp.cli.frame import database
 from webapp.cli.frame.commands import AppFactory
 from webapp.cli.frame.output import say, write
-from webapp.cli.offline import offline
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.i18n import gettext
 from webapp.services.exports import exports
-from webapp.services.offline import runs
-from webapp.services.proof_packs import packs
 from webapp.services.runs import reports
-
-PROOF_PACK = "proof-pack"
 
 CSV_FORMATS = {
     "csv": exports.rated_csv,
@@ -34,7 +30,7 @@ CSV_FORMATS = {
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice([*exports.FORMATS, "html", PROOF_PACK]),
+    type=click.Choice([*exports.FORMATS, *formats()]),
     default="csv",
     show_default=True,
 )
@@ -59,18 +55,17 @@ def export_command(
     The format proof-pack is one zip with everything behind the figures, which `relevansi
     verify` recomputes: of the run ID or, without ID, of the whole study. It names the raters.
     """
-    if file_format == PROOF_PACK:
+    brought = formats().get(file_format)
+    if run_id is None and not (brought and brought.takes_all):
+        raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
+    if brought:
         if excel:
             raise click.UsageError(gettext("--excel goes with the CSV formats."))
-        write(_proof_pack(run_id, rule_name(rater, rule)), output)
-        return
-    if run_id is None:
-        raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
-    if file_format == "html":
-        if rater or rule or excel:
+        if (rater or rule) and not brought.takes_rule:
             raise click.UsageError(gettext("html is a file to rate in: nobody's verdicts go in."))
-        write(_to_rate(create_app, run_id), output)
+        write(_brought(create_app, brought, run_id, rule_name(rater, rule)), output)
         return
+    assert run_id is not None
     with database.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
         if excel:
@@ -85,19 +80,14 @@ def export_command(
     write(file.data, output)
 
 
-def _proof_pack(run_id: str | None, rule: str | None) -> bytes:
-    with database.reading() as (session, study):
+def _brought(
+    create_app: AppFactory, brought: ExportFormat, run_id: str | None, rule: str | None
+) -> bytes:
+    """Return the file of a format that a wing brings; print what it has to say."""
+    with brought.opened(create_app) as written, database.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule)
-        if run_id is None:
-            return packs.of_study(session, study, chosen).data
-        return packs.of_run(session, study, run_id, chosen).data
-
-
-def _to_rate(create_app: AppFactory, run_id: str) -> bytes:
-    with database.reading() as (session, study):
-        run = runs.offline_run(session, study, run_id)
-    if run.blind:
-        told = gettext("The study is blind: the file names neither method, LLM nor run.")
-        say(f"relevansi: {told}", err=True)
-    with offline.printer(create_app) as to_bytes:
-        return to_bytes(run)
+        data = written(session, study, run_id, chosen)
+        notice = brought.notice(session, study, run_id)
+    if notice:
+        say(f"relevansi: {notice}", err=True)
+    return data

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from webapp.cli.exports.figures import RULES, rule_name
+from webapp.cli.exports.formats import formats
 from webapp.cli.frame import database
 from webapp.cli.frame.commands import AppFactory
 from webapp.cli.frame.output import say, write_file
-from webapp.cli.offline import offline
 from webapp.i18n import gettext
 from webapp.services.exports import trees
 from webapp.services.exports.trees import Tree, TreeFile
@@ -38,8 +39,9 @@ def export_tree_command(
     Each run gives test_results, the CSV template, the page to rate on, the full responses
     and, once it is rated, the rated CSV. Files of DIR that are not of this tree stay.
     """
+    page = formats().get("html")
     with (
-        offline.printer(create_app) as to_rate,
+        page.opened(create_app) if page else nullcontext() as to_rate,
         database.reading() as (session, study),
     ):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))

@@ -136,7 +136,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
         import webbrowser
 
         Timer(0.5, webbrowser.open, [address]).start()
-    app.extensions["background"].judge()
+    app.extensions["workers"].serve()
     if left := stopping.run(server, sockets):
         say(
             ngettext(
@@ -146,7 +146,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
             ),
             err=True,
         )
-    app.extensions["background"].finish(stopping.PATIENCE)
+    app.extensions["workers"].finish(stopping.PATIENCE)
     app.extensions["database"].close()
 
 

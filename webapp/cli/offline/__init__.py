@@ -1,1 +1,1 @@
-"""The one-file page that works without a server: commands."""
+"""Run a page without a server: commands."""

@@ -10,18 +10,18 @@ from typing import Any
 import click
 
 from webapp import labels as words
+from webapp.cli.exports import rating_files
 from webapp.cli.frame import database
 from webapp.cli.frame.output import say, write_json
-from webapp.cli.offline import rating_files
 from webapp.db.engine import Database
 from webapp.exporters.frame.decimals import rounded
 from webapp.i18n import gettext, ngettext
-from webapp.importers.offline import ratings as offline_ratings
 from webapp.importers.runs import problems
+from webapp.importers.runs import ratings as offline_ratings
 from webapp.metrics.runs.latency import Latency
 from webapp.records import Counts, Problem, Severity
 from webapp.services.exports.rated_files import RatedFileReport
-from webapp.services.offline.ratings import RatingsReport
+from webapp.services.exports.ratings import RatingsReport
 from webapp.services.runs import imports, reports, runs
 from webapp.services.runs.imports import ImportedRun, ImportReport, Labels
 from webapp.services.study import studies

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from webapp import labels
-from webapp.exporters.collecting.collected_runs import document
+from webapp.exporters.exports.collected_runs import document
 from webapp.i18n import gettext
 from webapp.records import QueryState
 

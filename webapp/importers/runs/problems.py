@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from webapp.i18n import gettext
-from webapp.importers.offline import messages
-from webapp.importers.runs import csv_ratings
+from webapp.importers.runs import csv_ratings, ratings_messages
 from webapp.importers.runs.messages import (
     FILE_MESSAGES,
     LINE_MESSAGES,
@@ -23,7 +22,7 @@ from webapp.records import Problem, Severity
 
 MESSAGES = {
     **csv_ratings.MESSAGES,
-    **messages.MESSAGES,
+    **ratings_messages.MESSAGES,
     **FILE_MESSAGES,
     **VALUE_MESSAGES,
     **RUN_MESSAGES,

@@ -17,7 +17,7 @@ from pathlib import Path
 from webapp.chatbot.answers import Answer, Asked
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
-from webapp.exporters.collecting.collected_runs import run_file
+from webapp.exporters.exports.collected_runs import run_file
 from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.json_values import LARGEST_INTEGER

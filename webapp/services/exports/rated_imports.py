@@ -21,9 +21,9 @@ from webapp.importers.runs.blanks import said
 from webapp.metrics.judging.summaries import QueryRow
 from webapp.records import Click, Problem
 from webapp.services.exports import rated_files
+from webapp.services.exports.ratings import Counts
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
-from webapp.services.offline.ratings import Counts
 from webapp.services.people import raters
 from webapp.services.runs import reports
 

@@ -13,18 +13,16 @@ from sqlalchemy.orm.interfaces import ORMOption
 from webapp.db.models import Query, Run, Study
 from webapp.exporters.exports import csv_ratings, run_folders, run_reports
 from webapp.exporters.exports.run_folders import RunNames, StoredQuery, StoredRun
-from webapp.exporters.offline.page import OfflineRun
 from webapp.i18n import gettext
 from webapp.importers.runs import json_runs
 from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport, summarise
 from webapp.records import QueryState
 from webapp.services.judging.judged_things import from_row
-from webapp.services.offline import runs as offline_runs
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
 
-Printer = Callable[[OfflineRun], bytes]
-"""What makes the page that a run is rated on without a server."""
+Printer = Callable[[Session, Study, str, Rule], bytes]
+"""Makes the page on which a run is rated without a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Tree:
     notes: tuple[str, ...] = ()
 
 
-def tree(session: Session, study: Study, rule: Rule, to_rate: Printer) -> Tree:
+def tree(session: Session, study: Study, rule: Rule, to_rate: Printer | None) -> Tree:
     """Return the study's runs with what was said of them under `rule`, as files."""
     rows = select(Run).where(Run.study_id == study.id)
     stored = {run.id: run for run in session.scalars(rows.options(*_whole()))}
@@ -57,7 +55,7 @@ def tree(session: Session, study: Study, rule: Rule, to_rate: Printer) -> Tree:
         at = names[run.id]
         raw = TreeFile(at.path("test_results_{moment}.json"), run_folders.run_file(run))
         latest[at.folder] = TreeFile(f"{at.folder}/test_results_latest.json", raw.data)
-        page = to_rate(offline_runs.offline_run(session, study, run.id))
+        page = to_rate(session, study, run.id, rule) if to_rate else None
         files += [raw, *_beside(run, at, told[run.id], page)]
         notes += _unsaid(stored[run.id], raw)
     files += latest.values()
@@ -98,12 +96,15 @@ def _stored_query(query: Query) -> StoredQuery:
     )
 
 
-def _beside(run: StoredRun, at: RunNames, report: RunReport, page: bytes) -> Iterator[TreeFile]:
+def _beside(
+    run: StoredRun, at: RunNames, report: RunReport, page: bytes | None
+) -> Iterator[TreeFile]:
     """Yield the files that lie beside a run's own."""
     unrated = csv_ratings.rated_csv(_unrated(report))
     rated = csv_ratings.rated_csv(report)
     yield TreeFile(at.path("evaluation_template_{day}.csv"), unrated)
-    yield TreeFile(at.path("evaluation_{day}.html"), page)
+    if page is not None:
+        yield TreeFile(at.path("evaluation_{day}.html"), page)
     if is_rated(report):
         yield TreeFile(at.path("evaluation_rated_{day}.csv"), rated)
     yield TreeFile(at.path("full_responses_{day}.txt"), run_folders.responses(run))

@@ -121,3 +121,10 @@ def _properties(session: Session, names: list[str]) -> dict[str, Property]:
         rows = session.scalars(select(Property).where(Property.identity.in_(portion)))
         found.update({row.identity: row for row in rows})
     return found
+
+
+def identity_of(result: Result) -> str:
+    """Return the identity of the property that a result shows."""
+    shown = result.judged_thing.property
+    assert shown is not None  # only an emptiness has none, and nothing shows one
+    return shown.identity

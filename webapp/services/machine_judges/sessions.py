@@ -198,3 +198,13 @@ def end(found: MachineSession, became: SessionState, now: datetime, why: str | N
 def _log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
     subject = studies.rater_subject(judge.rater)
     studies.log(session, judge.rater.study, action, subject, None, told, now)
+
+
+def at_work(session: Session) -> list[tuple[int, int]]:
+    """Return the machine judges with a running session, and how many calls each makes at once."""
+    rows = session.execute(
+        select(MachineSession.rater_id, MachineSession.at_once).where(
+            MachineSession.ended_at.is_(None)
+        )
+    )
+    return [(rater_id, at_once) for rater_id, at_once in rows]

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from webapp.db.models import JudgedThing, Query, Result, Run, Study
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from webapp.records import CardParticulars, QueryState
-from webapp.services.judging.judged_things import from_row
+from webapp.services.judging.judged_things import from_row, identity_of
 from webapp.services.rating import particulars
 from webapp.services.runs import runs
 from webapp.services.study import studies
@@ -98,13 +98,6 @@ def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineC
         )
         for result in query.results
     )
-
-
-def identity_of(result: Result) -> str:
-    """Return the identity of the property that a result shows."""
-    shown = result.judged_thing.property
-    assert shown is not None  # only an emptiness has none, and nothing shows one
-    return shown.identity
 
 
 def _version() -> str:

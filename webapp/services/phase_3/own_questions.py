@@ -31,7 +31,7 @@ from webapp.db.models import (
     Run,
     UserStudy,
 )
-from webapp.exporters.collecting.collected_runs import run_file
+from webapp.exporters.exports.collected_runs import run_file
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.importers.runs import json_runs
@@ -40,7 +40,6 @@ from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
 from webapp.services.collecting import collection
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.judged_things import Pool
-from webapp.services.machine_judges import unfinished
 from webapp.services.phase_3 import user_studies
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.user_studies import Settings
@@ -58,7 +57,7 @@ RUN_ID_BYTES = 6
 class State(StrEnum):
     """What has become of a question; ``INTERRUPTED`` is never stored."""
 
-    WAITING = unfinished.WAITING
+    WAITING = "waiting"
     ASKING = "asking"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
@@ -299,6 +298,12 @@ def allowance(session: Session, participant: Participant) -> Allowance:
         return Allowance()
     left = max(0, _left(phase, _asked(session, participant)))
     return Allowance(left, phase.most_questions, is_open=True)
+
+
+def is_any_waiting(session: Session) -> bool:
+    """Whether any participant's question waits to be asked."""
+    found = select(OwnQuestion.id).where(OwnQuestion.state == State.WAITING)
+    return session.scalar(found.limit(1)) is not None
 
 
 def claim(session: Session, now: datetime) -> Call | None:

@@ -23,13 +23,13 @@ from flask import Flask, Request, Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
 
+from webapp import rooms
 from webapp.db import deadlines
 from webapp.db.models import Participant, Rater
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.records import Who
 from webapp.services.people import sign_in
-from webapp.services.phase_3 import participants
 from webapp.services.study import studies
 from webapp.web.frame import badges, hosts, htmx
 from webapp.web.frame.doors import Door
@@ -406,11 +406,11 @@ def _visitor(driver: Driver) -> Visitor:
         with database().reading() as session:
             current = studies.current(session)
             assert current is not None
-            known = participants.recognise(session, current, taking_part, now())
-            if known is None:
+            number = _participant(session, current, taking_part)
+            if number is None:
                 return Visitor(key="")
-            key = _key(current.id, current.created_at, "participant", known.id)
-            return Visitor(participant_id=known.id, key=key)
+            key = _key(current.id, current.created_at, "participant", number)
+            return Visitor(participant_id=number, key=key)
     asker = sign_in.asker(driver, badge, now())
     current_app.extensions["open house"].is_open = asker.is_open_house
     if asker.is_open_house and not is_from_here():
@@ -423,6 +423,15 @@ def _visitor(driver: Driver) -> Visitor:
         is_local=asker.is_open_house,
         key=_key(asker.study_id, asker.study_made_at, "rater", asker.rater_id),
     )
+
+
+def _participant(session: Session, study: Study, badge: Mapping[str, Any]) -> int | None:
+    """Return the id of the participant whom a badge stands for, if a wing knows them."""
+    found = (
+        module.recognise(session, study, badge, now())
+        for module in rooms.contributions("web", "guests")
+    )
+    return next((number for number in found if number is not None), None)
 
 
 @lru_cache(maxsize=1024)

@@ -24,7 +24,6 @@ from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 from werkzeug.http import parse_cookie
 
 from webapp.services.people.sign_in import Badge
-from webapp.services.phase_3 import participants
 
 LIFETIME = timedelta(days=30)
 KNOWN_FOR = timedelta(days=400)
@@ -158,20 +157,21 @@ def give(badge: Badge) -> None:
     _give("badge", asdict(badge))
 
 
-def of_participant() -> participants.Badge | None:
-    """Return the badge of somebody who takes part in phase 3; ``None`` without one."""
-    try:
-        return participants.Badge(**session["participant"], sign_in=sign_in())
-    except (KeyError, TypeError):
-        return None
+def of_participant() -> dict[str, Any] | None:
+    """Return the badge of somebody who takes part in phase 3; ``None`` without one.
+
+    It is what `give_participant` was given, of whichever version, with the ``sign_in`` of now.
+    """
+    carried = session.get("participant")
+    return {**carried, "sign_in": sign_in()} if isinstance(carried, dict) else None
 
 
-def give_participant(badge: participants.Badge) -> None:
+def give_participant(badge: Mapping[str, Any]) -> None:
     """Let the browser carry a participant's badge, and nothing that it carried before.
 
     Else whoever is handed the owner's telephone to take part would be the owner too.
     """
-    _give("participant", asdict(badge))
+    _give("participant", dict(badge))
 
 
 def sign_in() -> str:

@@ -16,7 +16,6 @@ from webapp import failures
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.records import EmptyOutcome
-from webapp.services.gold.card_decisions import MOST_REASON
 from webapp.services.judging.judgments import KEEP, MOST_NOTES, Rating
 from webapp.services.runs import order as run_order
 from webapp.services.study.studies import Switches
@@ -51,14 +50,14 @@ class UnusableForm(Refused, ValueError):
         self.messages = messages
 
 
-def _clean(value: str | None) -> str:
+def clean(value: str | None) -> str:
     """Return what was typed without NUL, which no database keeps, and with plain line ends."""
     return (value or "").replace("\x00", "").replace("\r\n", "\n")
 
 
 def line(value: str | None) -> str:
     """Return one line as it was typed, without what surrounds it."""
-    return _clean(value).strip()
+    return clean(value).strip()
 
 
 def _one_of(values: list[str]) -> list[Any]:
@@ -91,7 +90,7 @@ class RatingForm(Form):
     """What is said of a whole answer; an absent field is left as it is."""
 
     quality = StringField(filters=[line], validators=_one_of(["", *"012345"]))
-    notes = StringField(filters=[_clean], validators=[at_most(MOST_NOTES)])
+    notes = StringField(filters=[clean], validators=[at_most(MOST_NOTES)])
     empty_outcome = StringField(filters=[line], validators=_one_of(["", *EmptyOutcome]))
     onward = BooleanField()
 
@@ -112,24 +111,10 @@ class BlindRatingForm(RatingForm):
     answer = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
 
 
-class DecisionForm(Form):
-    """What is to stand on a constraint of a card, or on the whole card; empty takes it back."""
-
-    subject = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
-    outcome = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
-    reason = StringField(filters=[_clean], validators=[at_most(MOST_REASON)])
-
-
-class BlindDecisionForm(DecisionForm):
-    """The same of a card that a blind rater's page calls by a name."""
-
-    card = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
-
-
 class CardsForm(Form):
     """Cards written by hand, as the chatbot would have listed them."""
 
-    text = StringField(filters=[_clean], validators=[at_most(LONGEST_ANSWER)])
+    text = StringField(filters=[clean], validators=[at_most(LONGEST_ANSWER)])
 
 
 class LabelsForm(Form):
@@ -152,7 +137,7 @@ class StudyForm(Form):
         filters=[line],
         validators=[at_most(LONGEST_LABEL), Length(min=1, message=REQUIRED)],
     )
-    guidelines = StringField(filters=[_clean], validators=[at_most(LONGEST_ANSWER)])
+    guidelines = StringField(filters=[clean], validators=[at_most(LONGEST_ANSWER)])
     blind = StringField(filters=[line], validators=_one_of([*BLIND]), default="auto")
     order = StringField(filters=[line], validators=_one_of(["given", "shuffled"]), default="given")
     figures = StringField(

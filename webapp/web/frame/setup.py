@@ -18,7 +18,6 @@ from webapp.printable import LogLineFormatter, printable
 from webapp.services.study import studies
 from webapp.web.frame import (
     access,
-    background,
     badges,
     body_limits,
     compression,
@@ -29,6 +28,7 @@ from webapp.web.frame import (
     ratios,
     rooms,
     site,
+    workers,
 )
 from webapp.web.frame.requests import Request
 
@@ -69,7 +69,7 @@ def join(app: Flask, database_url: str) -> None:
     for pages in rooms.every():
         for blueprint in pages.blueprints:
             app.register_blueprint(blueprint)
-    background.set_up(app)
+    workers.set_up(app)
 
 
 def _opened(database_url: str) -> Database:

@@ -13,10 +13,11 @@ from flask import Blueprint, Response, redirect, url_for
 from webapp.services.gold import card_badges
 from webapp.services.rating import blind_page
 from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import BlindDecisionForm, DecisionForm, checked
+from webapp.web.frame.forms import checked
 from webapp.web.gold import card_badges as below_cards
 from webapp.web.gold.card_badges import Badges
 from webapp.web.gold.constraint_cards import refused
+from webapp.web.gold.decision_forms import BlindDecisionForm, DecisionForm
 from webapp.web.rating import judgments, rate
 
 blueprint = Blueprint("card_decisions", __name__)

@@ -19,9 +19,10 @@ from webapp.services.gold.card_decisions import (
     UnfitDecision,
 )
 from webapp.services.gold.listed_cards import CheckedCard, ShownCard
-from webapp.web.frame.forms import REQUIRED, UNUSABLE, DecisionForm, UnusableForm
+from webapp.web.frame.forms import REQUIRED, UNUSABLE, UnusableForm
 from webapp.web.gold import constraint_words
 from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
+from webapp.web.gold.decision_forms import DecisionForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,12 @@ from webapp.metrics.judging.registry import Measure
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.constraints import CheckedQuery, CheckedRun, NoGold
 from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import DecisionForm, checked, chosen_file
+from webapp.web.frame.forms import checked, chosen_file
 from webapp.web.gold import constraint_cards, constraint_figures, constraint_words
 from webapp.web.gold.constraint_cards import CardShown, DecisionWords, Mistake
 from webapp.web.gold.constraint_figures import CategoryLine, QuestionLine, Summary
 from webapp.web.gold.constraint_words import Asked
+from webapp.web.gold.decision_forms import DecisionForm
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 OF_CONSTRAINTS = (

@@ -35,8 +35,9 @@ from webapp.services.machine_judges.prompts import UnfitPrompt
 from webapp.services.machine_judges.sessions import AlreadyRunning, NothingToJudge
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.web.frame import access, formatting, forms, htmx
-from webapp.web.frame.background import background
+from webapp.web.frame.workers import workers
 from webapp.web.machine_judges.forms import NewJudgeForm, TermsForm, terms_of
+from webapp.web.machine_judges.judging import Judging
 
 if TYPE_CHECKING:
     from webapp.db.models import MachineJudge
@@ -195,7 +196,7 @@ def start(judge_id: int) -> Response:
             begun = sessions.start(session, judge, _endpoint(), form.terms(), access.now())
             at_once = begun.at_once
             session.commit()
-        background().judging.wake(judge_id, at_once)
+        workers().get(Judging).wake(judge_id, at_once)
     except (AlreadyRunning, NothingToJudge):
         pass  # the page says so
     return _back(judge_id)
@@ -218,7 +219,7 @@ def resume(judge_id: int) -> Response:
         judge = machine_judges.find(session, owner.study, judge_id)
         found = sessions.running(session, judge.rater_id)
     if found is not None:
-        background().judging.wake(judge_id, found.at_once)
+        workers().get(Judging).wake(judge_id, found.at_once)
     return _back(judge_id)
 
 

@@ -13,25 +13,24 @@ from typing import TYPE_CHECKING
 
 from webapp.config import JudgeEndpoint
 from webapp.i18n import SOURCE_LANGUAGE, speaking
-from webapp.services.machine_judges import calls
+from webapp.services.machine_judges import calls, sessions
 from webapp.services.machine_judges.calls import Call, Nothing
 from webapp.services.machine_judges.sessions import UNEXPECTED
 from webapp.web.frame.access import now
+from webapp.web.frame.workers import Worker
 
 if TYPE_CHECKING:
     from flask import Flask
-
-    from webapp.db.engine import Database
 
 GLANCE = 1.0
 """Seconds until a thread that found nothing to ask looks again."""
 
 
-class Judging:
+class Judging(Worker):
     """Lets machine judges work; one for each process."""
 
     def __init__(self, app: Flask) -> None:
-        self._app = app
+        super().__init__(app)
         self._changed = Condition()
         self._threads: Counter[int] = Counter()
         self._is_closing = False
@@ -44,6 +43,13 @@ class Judging:
         for _ in range(missing):
             Thread(target=self._work, args=(rater_id,), name="judging", daemon=True).start()
 
+    def serve(self) -> None:
+        """Go on with the sessions that ran when the last process ended."""
+        with self._database.reading() as session:
+            found = sessions.at_work(session)
+        for rater_id, at_once in found:
+            self.wake(rater_id, at_once)
+
     def is_idle(self, seconds: float) -> bool:
         """Whether nobody is at work, or not any more within so many seconds."""
         with self._changed:
@@ -55,11 +61,6 @@ class Judging:
             self._is_closing = True
             self._changed.notify_all()
         return self.is_idle(seconds)
-
-    @property
-    def _database(self) -> Database:
-        found: Database = self._app.extensions["database"]
-        return found
 
     @property
     def _endpoint(self) -> JudgeEndpoint | None:

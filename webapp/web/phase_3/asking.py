@@ -18,12 +18,12 @@ from webapp.services.phase_3 import own_questions, user_studies
 from webapp.services.phase_3.own_questions import ALIVE, Call, Failed
 from webapp.services.phase_3.user_studies import UnfitChatbot
 from webapp.web.frame.access import now
+from webapp.web.frame.workers import Worker
 
 if TYPE_CHECKING:
     from flask import Flask
 
     from webapp.chatbot.answers import Answer
-    from webapp.db.engine import Database
 
 HEARTBEAT = ALIVE / 3
 MOST_THREADS = 64
@@ -31,11 +31,11 @@ MOST_THREADS = 64
 NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
 
 
-class Asker:
+class Asker(Worker):
     """Puts what waits to the chatbot; one for each process."""
 
     def __init__(self, app: Flask) -> None:
-        self._app = app
+        super().__init__(app)
         self._changed = Condition()
         self._threads = 0
         self._calls: set[int] = set()
@@ -49,15 +49,17 @@ class Asker:
             self._threads += 1
         Thread(target=self._work, name="asking", daemon=True).start()
 
+    def resume(self) -> None:
+        """Put the questions to the chatbot that waited when the last process ended."""
+        with self._database.reading() as session:
+            waiting = own_questions.is_any_waiting(session)
+        if waiting:
+            self.wake()
+
     def is_idle(self, seconds: float) -> bool:
         """Whether nothing is being asked, or not any more within so many seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: self._threads == 0, seconds)
-
-    @property
-    def _database(self) -> Database:
-        found: Database = self._app.extensions["database"]
-        return found
 
     def _work(self) -> None:
         try:

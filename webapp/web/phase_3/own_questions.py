@@ -41,9 +41,10 @@ from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import Filter, JudgedCard, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.web.frame import access, htmx
-from webapp.web.frame.background import background
 from webapp.web.frame.forms import RatingForm, checked
+from webapp.web.frame.workers import workers
 from webapp.web.phase_3 import asking, participants
+from webapp.web.phase_3.asking import Asker
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
 from webapp.web.rating.judgments import Notice
@@ -152,7 +153,7 @@ def ask() -> Response:
         return _home(text, _wait(soon), 429)
     except NoQuestionLeft:
         return _home(text, gettext("You have asked as many questions as there are to ask."), 409)
-    background().asker.wake()
+    workers().get(Asker).wake()
     return _to(position)
 
 
@@ -162,7 +163,7 @@ def show(position: int) -> Response:
     with access.reading_participant() as (session, participant):
         line = _line(session, participant, position)
     if line.state is State.WAITING:
-        background().asker.wake()
+        workers().get(Asker).wake()
     if line.state is not State.ANSWERED:
         if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
             return htmx.reload()
@@ -190,7 +191,7 @@ def ask_again(position: int) -> Response:
         with access.reading_participant() as (session, participant):
             line = _line(session, participant, position)
         return _asked(line, problem, 429)
-    background().asker.wake()
+    workers().get(Asker).wake()
     return _to(position)
 
 

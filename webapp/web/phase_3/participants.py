@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from flask import (
     Blueprint,
@@ -231,7 +231,7 @@ def _agree(token: str, pseudonym: str) -> Response:
         if cookie.get(DECLINED):
             participants.take_back_decline(session, study)
         session.commit()
-    badges.give_participant(badge)
+    badges.give_participant(asdict(badge))
     if not is_known:
         cookie["personal"] = token if is_own else personal
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]

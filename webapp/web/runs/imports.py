@@ -14,14 +14,14 @@ from sqlalchemy.orm import Session
 
 from webapp.db.models import Study, Upload
 from webapp.i18n import gettext
-from webapp.importers.offline.ratings import recognises
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.problems import message
+from webapp.importers.runs.ratings import recognises
 from webapp.records import Problem
 from webapp.services.exports import rated_imports
+from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.rated_imports import RatedImport
-from webapp.services.offline import ratings as offline_ratings
-from webapp.services.offline.ratings import RatingsReport
+from webapp.services.exports.ratings import RatingsReport
 from webapp.services.runs import imports, uploads
 from webapp.services.runs.imports import ImportReport, Labels
 from webapp.services.study import studies

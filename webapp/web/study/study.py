@@ -13,7 +13,6 @@ from werkzeug.exceptions import BadRequest
 
 from webapp.db.models import Study
 from webapp.i18n import LANGUAGES
-from webapp.services.machine_judges import judges
 from webapp.services.rating import orders
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Numbered
@@ -202,7 +201,7 @@ def _standing(session: Session, study: Study) -> StandingPage:
         questions=questions,
         open_questions=sum(line.left > 0 for line in questions),
         plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
-        machines=len(judges.lines(session, study)),
+        machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
     )
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.services.offline.offline_files import change, ratings
+from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, query, run
 from webapp.exporters.offline import page
-from webapp.importers.offline import ratings as offline_ratings
-from webapp.importers.offline.ratings import OfflineRatings
+from webapp.importers.runs import ratings as offline_ratings
 from webapp.importers.runs.problems import ImportRefused, message
+from webapp.importers.runs.ratings import OfflineRatings
 
 RUN = run(query(1, card("a")))
 

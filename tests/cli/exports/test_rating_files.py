@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.relevansi import document, relevansi
-from tests.services.offline.offline_files import change, ratings
+from tests.services.exports.offline_files import change, ratings
 from webapp.config import resource
 from webapp.importers.runs import json_runs
 

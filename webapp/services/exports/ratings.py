@@ -22,14 +22,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.models import Event, JudgedThing, Query, Rater, Result, Run, Study
-from webapp.importers.offline import ratings
-from webapp.importers.offline.ratings import Change, OfflineRatings
+from webapp.importers.runs import ratings
 from webapp.importers.runs.problems import ImportRefused, error, warning
+from webapp.importers.runs.ratings import Change, OfflineRatings
 from webapp.records import Click, Problem, QueryState
 from webapp.services.judging import events
 from webapp.services.judging.event_order import standing
 from webapp.services.judging.events import Target
-from webapp.services.offline.runs import identity_of
+from webapp.services.judging.judged_things import identity_of
 from webapp.services.people import raters
 
 

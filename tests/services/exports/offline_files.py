@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from tests.conftest import NOW
-from webapp.importers.offline.ratings import FORMAT
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.ratings import FORMAT
 from webapp.records import ReadRun
 
 

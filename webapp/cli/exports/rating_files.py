@@ -18,11 +18,10 @@ from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
 from webapp.records import Severity
-from webapp.services.exports import rated_files, rated_imports
+from webapp.services.exports import rated_files, rated_imports, ratings
 from webapp.services.exports.rated_files import RatedFileReport
 from webapp.services.exports.rated_imports import RatedImport
-from webapp.services.offline import ratings
-from webapp.services.offline.ratings import FileEffect, RatingsReport
+from webapp.services.exports.ratings import FileEffect, RatingsReport
 from webapp.services.study import studies
 
 KINDS = (

@@ -11,13 +11,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.offline.offline_files import change, ratings
+from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, click, query, run
 from webapp.db.models import Event, Judgment, Query, QueryRating, Rater, Study
 from webapp.records import ReadRun, Relevance
+from webapp.services.exports import ratings as offline_ratings
+from webapp.services.exports.ratings import Counts, FileEffect, RatingsReport
 from webapp.services.judging import judgments, live_metrics
-from webapp.services.offline import ratings as offline_ratings
-from webapp.services.offline.ratings import Counts, FileEffect, RatingsReport
 from webapp.services.people import raters
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels

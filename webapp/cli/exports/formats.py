@@ -1,0 +1,41 @@
+"""The formats that wings bring to ``relevansi export``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy.orm import Session
+
+from webapp import rooms
+from webapp.cli.frame.commands import AppFactory
+from webapp.db.models import Study
+from webapp.services.runs.reports import Rule
+
+Writer = Callable[[Session, Study, str | None, Rule], bytes]
+"""Makes the file of a run, or of the whole study without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A format by its name, with what makes its files.
+
+    ``opened`` keeps open what several files need. ``takes_rule`` says that the file depends on
+    the rule by which several raters' judgments become one, ``takes_all`` that there is one of the
+    whole study. ``notice`` is said to whoever asks for the file of a run.
+    """
+
+    name: str
+    opened: Callable[[AppFactory], AbstractContextManager[Writer]]
+    takes_rule: bool = True
+    takes_all: bool = False
+    notice: Callable[[Session, Study, str | None], str] = lambda *_: ""
+
+
+@cache
+def formats() -> dict[str, ExportFormat]:
+    """Return the formats of every wing by their names."""
+    found = (module.FORMAT for module in rooms.contributions("cli", "export_format"))
+    return {each.name: each for each in found}

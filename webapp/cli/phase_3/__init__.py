@@ -1,0 +1,1 @@
+"""Phase 3, real users rate their own questions: commands."""

@@ -1,0 +1,29 @@
+"""The format proof-pack: one zip with everything behind the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.orm import Session
+
+from webapp.cli.exports.formats import ExportFormat, Writer
+from webapp.cli.frame.commands import AppFactory
+from webapp.db.models import Study
+from webapp.services.proof_packs import packs
+from webapp.services.runs.reports import Rule
+
+
+@contextmanager
+def opened(_create_app: AppFactory) -> Iterator[Writer]:
+    """Yield what makes the pack of a run, or of the whole study."""
+    yield _packed
+
+
+def _packed(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:
+    if run_id is None:
+        return packs.of_study(session, study, rule).data
+    return packs.of_run(session, study, run_id, rule).data
+
+
+FORMAT = ExportFormat("proof-pack", opened, takes_all=True)

@@ -1,1 +1,0 @@
-"""The one-file page that works without a server: what is read from files."""

@@ -1,0 +1,25 @@
+"""Whom a participant's badge stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from webapp.db.models import Study
+from webapp.services.phase_3 import participants
+from webapp.services.phase_3.participants import Badge
+
+
+def recognise(
+    session: Session, study: Study, badge: Mapping[str, Any], now: datetime
+) -> int | None:
+    """Return the participant's id; ``None`` for a badge of another version or one that ended."""
+    try:
+        carried = Badge(**badge)
+    except TypeError:
+        return None
+    found = participants.recognise(session, study, carried, now)
+    return None if found is None else found.id
