@@ -116,6 +116,54 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def dev(session: nox.Session) -> None:
+    """Serve the demo at http://127.0.0.1:8800 with Flask's debugger; code changes reload it."""
+    install(session)
+    prepare = (
+        "from webapp.cli.frame.serving import prepared_demo\nprint(prepared_demo().database_url)"
+    )
+    url = str(session.run("python", "-c", prepare, silent=True)).strip().splitlines()[-1]
+    serve = ("flask", "--app", "webapp.app:create_app", "run", "--debug", "--port=8800")
+    session.run(*serve, *session.posargs, env={"RELEVANSI_DATABASE_URL": url})
+
+
+@nox.session(default=False)
+def coverage(session: nox.Session) -> None:
+    """Run the tests without a browser and list the lines of the product that none of them runs."""
+    install(session)
+    which = ("-m", "not browser and not journey", *REPEATED)
+    session.run("coverage", "run", "--source=webapp", "-m", "pytest", *which, *session.posargs)
+    session.run("coverage", "report", "--show-missing", "--skip-covered")
+
+
+@nox.session(default=False)
+def release(session: nox.Session) -> None:
+    """Build wheel and sdist, and try each in an environment that has nothing else.
+
+    The version in pyproject.toml must have a section in the changelog.
+    """
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    version = project["version"]
+    if f"## [{version}]" not in Path("CHANGELOG.md").read_text("utf-8"):
+        session.error(f"CHANGELOG.md has no section [{version}].")
+    session.install("build", "virtualenv")
+    folder = Path(session.create_tmp()).resolve()
+    session.run("python", "-m", "build", "--outdir", str(folder / "dist"))
+    for file in sorted((folder / "dist").glob(f"relevansi-{version}*")):
+        here = folder / file.name.replace(".", "-")
+        session.run("virtualenv", "--clear", "--quiet", str(here))
+        scripts = here / ("Scripts" if os.name == "nt" else "bin")
+        session.run(str(scripts / "pip"), "install", "--quiet", str(file), external=True)
+        instance = {"RELEVANSI_INSTANCE": str(here / "instance")}
+        seeds = str(Path("seeds", "runs", "hybrid"))
+        program = str(scripts / "relevansi")
+        session.run(program, "--version", external=True, env=instance)
+        session.run(program, "import", seeds, external=True, env=instance)
+        session.run(program, "check", external=True, env=instance)
+    session.log(f"In {folder / 'dist'}: tag it v{version}, and build docs/Containerfile from it.")
+
+
+@nox.session(default=False)
 def screenshots(session: nox.Session) -> None:
     """Take the README's pictures of the sample study anew."""
     install(session)

@@ -44,6 +44,12 @@ def demo_command(
     create_app: AppFactory, port: int | None, *, no_browser: bool, fresh: bool
 ) -> None:
     """Open the sample study, rated in part, in instance/demo.sqlite."""
+    settings = prepared_demo(fresh=fresh)
+    _serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
+
+
+def prepared_demo(*, fresh: bool = False) -> Settings:
+    """Return the settings of the demo, whose database holds the sample study afterwards."""
     settings = Settings.from_environment()
     private_folder(settings.instance)
     settings = replace(settings, database_url=settings.demo_database_url)
@@ -55,7 +61,7 @@ def demo_command(
     demo.prepare()
     _load_sample(demo)
     demo.close()
-    _serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
+    return settings
 
 
 @click.command("serve")
