@@ -58,6 +58,10 @@ COMMENTS = ("helped", "missing")
 """The same for what a participant says in free words: what helped, what was missing."""
 
 
+CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms", "floors")
+"""What a question of V2 may ask of a card, as files name it, in the order in which it is shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """One property as the chatbot's user saw it; ``None`` where nothing was said.

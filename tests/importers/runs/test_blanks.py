@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET
+from webapp.importers.agreement import manual_input
 from webapp.importers.evaluations import cited_answers, expected_json, retrieved_chunks
 from webapp.importers.evaluations.expected_json import UnusableProvenance
-from webapp.importers.gold import gold_questions, manual_input
+from webapp.importers.gold import gold_questions
 from webapp.importers.gold.listed_properties import facts_of
 from webapp.importers.runs import csv_ratings, json_runs, questions
 from webapp.importers.runs.blanks import said

@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 
 from webapp.metrics.gold.constraint_rules import (
-    CONSTRAINTS,
     CardFacts,
     Check,
     Constraints,
@@ -19,6 +18,7 @@ from webapp.metrics.gold.constraint_rules import (
     check_card,
     haversine_km,
 )
+from webapp.records import CONSTRAINTS
 
 CEMARA = Place(keywords=("cemara",), latitude=3.6, longitude=98.7, radius_km=2)
 

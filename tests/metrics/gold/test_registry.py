@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webapp.metrics.gold.constraint_rules import CONSTRAINTS
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_LABELS, CONSTRAINT_MEASURES
+from webapp.records import CONSTRAINTS
 
 
 def test_no_figure_is_without_its_explanation() -> None:

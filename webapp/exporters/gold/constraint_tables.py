@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
-from webapp.metrics.gold.constraint_rules import CONSTRAINTS
 from webapp.metrics.gold.constraints import ConstraintReport
+from webapp.records import CONSTRAINTS
 
 QUESTION_COLUMNS = (
     "query_id",

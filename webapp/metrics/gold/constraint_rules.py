@@ -14,6 +14,8 @@ from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
+from webapp.records import CONSTRAINTS
+
 EARTH_RADIUS_KM = 6371.0
 DEFAULT_RADIUS_KM = 2.0
 
@@ -303,6 +305,3 @@ _RULES: dict[str, Callable[[Rule, CardFacts], _Finding]] = {
     "bedrooms": _number(lambda card: card.bedrooms),
     "floors": _number(lambda card: card.floors),
 }
-
-CONSTRAINTS = tuple(_RULES)
-"""The names of all constraints, in the order in which they are shown."""

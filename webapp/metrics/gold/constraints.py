@@ -19,7 +19,6 @@ from types import MappingProxyType
 from typing import Any
 
 from webapp.metrics.gold.constraint_rules import (
-    CONSTRAINTS,
     NOTHING_ASKED,
     CardFacts,
     Check,
@@ -27,6 +26,7 @@ from webapp.metrics.gold.constraint_rules import (
     Outcome,
     check_card,
 )
+from webapp.records import CONSTRAINTS
 
 DEFAULT_THRESHOLD = Fraction(3, 5)
 

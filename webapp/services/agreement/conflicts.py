@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.importers.gold import manual_input
+from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.property_identity import identity
 from webapp.metrics.agreement.contradictions import ConflictReport, Verdict, conflicts

@@ -8,9 +8,10 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import BinaryIO, TypeVar
 
+from webapp.importers.agreement import manual_input
 from webapp.importers.evaluations import cited_answers, expected_json, retrieved_chunks
 from webapp.importers.evaluations.expected_json import JsonAnswerSet, UnusableProvenance
-from webapp.importers.gold import gold_questions, listed_properties, manual_input
+from webapp.importers.gold import gold_questions, listed_properties, manual_decisions
 from webapp.importers.runs.problems import error, warning
 from webapp.metrics.evaluations import answers, chunks, json_answers
 from webapp.metrics.evaluations.answers import (
@@ -91,7 +92,7 @@ def constraint_scoring(
     decisions = NO_DECISIONS
     if manual is not None:
         decided = manual_input.read(manual.name, manual.data)
-        decisions = manual_input.decisions(decided)
+        decisions = manual_decisions.decisions(decided)
         counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
         problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
         problems += _on_automatic(manual.name, asked.questions, decisions)

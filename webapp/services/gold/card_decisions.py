@@ -17,9 +17,10 @@ from webapp.db.models import CardDecision, Query, Rater
 from webapp.exporters.gold.manual_input import CARD, DecidedCard
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.importers.gold.manual_input import ConstraintResult, ManualInput, ManualResult
-from webapp.metrics.gold.constraint_rules import CONSTRAINTS, Outcome
+from webapp.importers.agreement.manual_input import ConstraintResult, ManualInput, ManualResult
+from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.constraints import Decisions
+from webapp.records import CONSTRAINTS
 
 MOST_REASON = 2_000
 CLICK, POOLED, IMPORT, UNDO = "click", "pooled", "import", "undo"

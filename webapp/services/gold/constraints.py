@@ -21,7 +21,7 @@ from webapp.db.models import Query, Rater, Run, Study
 from webapp.exporters.gold.manual_input import manual_json
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
-from webapp.importers.gold import manual_input
+from webapp.importers.agreement import manual_input
 from webapp.metrics.gold.constraint_rules import CardFacts
 from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, QueryEvaluation, evaluate
 from webapp.records import Problem

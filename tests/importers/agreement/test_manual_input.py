@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from webapp.i18n import speaking
-from webapp.importers.gold import manual_input
-from webapp.importers.gold.manual_input import (
+from webapp.importers.agreement import manual_input
+from webapp.importers.agreement.manual_input import (
     ConstraintOverride,
     ConstraintResult,
     ManualEvaluation,

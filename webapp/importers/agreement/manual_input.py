@@ -26,9 +26,7 @@ from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.property_identity import identity
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.agreement.contradictions import Verdict
-from webapp.metrics.gold.constraint_rules import CONSTRAINTS, Outcome
-from webapp.metrics.gold.constraints import Decisions
-from webapp.records import Problem, ReadRun
+from webapp.records import CONSTRAINTS, Problem, ReadRun
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
@@ -166,23 +164,6 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[Verdict,
         for evaluation in manual.evaluations
         if evaluation.result is not ManualResult.PENDING
         and evaluation.card < len(cards.get(evaluation.query_id, ()))
-    )
-
-
-def decisions(manual: ManualInput) -> Decisions:
-    """What `manual` decides, as the evaluation of constraints takes it; pending is no verdict."""
-    overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
-    for override in manual.overrides:
-        outcome = Outcome(override.result)
-        overrides.setdefault((override.query_id, override.card), {})[override.constraint] = outcome
-    return Decisions(
-        overrides=overrides,
-        cards={
-            (evaluation.query_id, evaluation.card): evaluation.result is ManualResult.PASS
-            for evaluation in manual.evaluations
-            if evaluation.result is not ManualResult.PENDING
-        },
-        comments={(e.query_id, e.card): e.comment for e in manual.evaluations if e.comment},
     )
 
 
