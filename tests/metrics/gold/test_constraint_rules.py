@@ -16,8 +16,8 @@ from webapp.metrics.gold.constraint_rules import (
     Range,
     Reason,
     check_card,
-    haversine_km,
 )
+from webapp.metrics.runs.distances import haversine_km
 from webapp.records import CONSTRAINTS
 
 CEMARA = Place(keywords=("cemara",), latitude=3.6, longitude=98.7, radius_km=2)

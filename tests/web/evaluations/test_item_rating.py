@@ -21,6 +21,7 @@ from tests.services.evaluations.scored_files import (
 from tests.web import visitors
 from tests.web.conftest import PART
 from tests.web.evaluations.test_evaluations import send, text
+from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.models import Evaluation, ItemEvent, ItemJudgment, LogEntry, Rater
 
@@ -83,6 +84,18 @@ def test_raters_find_nothing_before_the_owner_opens_an_evaluation(
     assert said.status_code == 404
     assert ani.post(f"{theirs}/raters", data={"open": "1"}).status_code == 403
     assert ani.get(f"{base}/1").status_code == 404
+
+
+def test_without_its_wings_the_end_of_rating_offers_no_items(
+    owner: FlaskClient, ani: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(owner, "answers")
+    assert "Items to judge" in ani.get("/rate/").text
+    monkeypatch.setattr(rooms, "WINGS", ())
+    html = ani.get("/rate/").text
+
+    assert "Nothing to rate yet" in html
+    assert "Items to judge" not in html
 
 
 def test_opening_and_closing_is_logged_and_keeps_what_was_said(

@@ -7,16 +7,15 @@ floating-point number.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
+from webapp.metrics.runs.distances import haversine_km
 from webapp.records import CONSTRAINTS
 
-EARTH_RADIUS_KM = 6371.0
 DEFAULT_RADIUS_KM = 2.0
 
 PROPERTY_TYPES: Mapping[str, str] = MappingProxyType(
@@ -188,24 +187,6 @@ def check_card(
     return tuple(
         _check(name, getattr(constraints, name), card, overrides.get(name)) for name in CONSTRAINTS
     )
-
-
-def haversine_km(
-    latitude: float, longitude: float, to_latitude: float, to_longitude: float
-) -> float:
-    """The distance of two points over the globe in km, with R = 6371 km.
-
-    2 R asin(sqrt(sin²(Δφ/2) + cos φ1 cos φ2 sin²(Δλ/2))).
-
-    >>> round(haversine_km(0, 0, 0, 90), 4)  # a quarter of the way round: 6371 π / 2
-    10007.5434
-    """
-    phi, to_phi = math.radians(latitude), math.radians(to_latitude)
-    half = math.sin((to_phi - phi) / 2) ** 2
-    half += (
-        math.cos(phi) * math.cos(to_phi) * math.sin(math.radians(to_longitude - longitude) / 2) ** 2
-    )
-    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, half)))
 
 
 def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | None) -> Check:

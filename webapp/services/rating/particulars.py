@@ -17,18 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Generic, TypeVar
 
-from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy import ColumnElement, false, func, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
-from webapp.db.models import GoldVersion, JudgedThing, Query, Rater, Result, Run, Study
-from webapp.importers.gold import known_places
-from webapp.importers.gold.gold_questions import GoldFile
+from webapp import rooms
+from webapp.db.models import JudgedThing, Query, Rater, Result, Run, Study
 from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_filling import filled, places, read_properties
-from webapp.metrics.gold.constraint_rules import haversine_km
-from webapp.metrics.gold.constraints import GoldQuestion
+from webapp.metrics.runs.distances import haversine_km
 from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
-from webapp.services.gold import gold
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import tasks
 
@@ -41,7 +38,6 @@ RECORDED = (
 """The fields of a card that a record may state otherwise, or alone."""
 
 _ORDER = {name: n for n, name in enumerate(dict.fromkeys(property_particulars.FACTS.values()))}
-_WORD = re.compile(r"\w+")
 _NUMBERED = re.compile(
     r"\b(?:bagian|section|part|halaman|page|hasil|results?|pilihan|opsi|option|peringkat|rank|top"
     r"|nomor|no)\b[^\w]{0,3}\d",
@@ -55,7 +51,7 @@ _RANKED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AskedPlace:
-    """The place that a question asks for."""
+    """The place that a question asks for, as a room's ``asked_places`` knows it."""
 
     name: str
     latitude: float
@@ -113,10 +109,10 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Some answers, all of one question set, and what their gold file says of the questions."""
+    """Some answers, all of one question set, and the places that questions ask for, by number."""
 
     queries: Sequence[Query]
-    gold: GoldFile | None
+    places: Mapping[int, AskedPlace]
 
     @property
     def note(self) -> str:
@@ -129,18 +125,14 @@ class _Asked:
 
     def place_of(self, query: Query) -> AskedPlace | None:
         """The place that the question of one of them asks for."""
-        question = self._question_of(query)
-        return _place(self.gold, question) if self.gold and question else None
-
-    def _question_of(self, query: Query) -> GoldQuestion | None:
-        questions = self.gold.questions if self.gold else ()
-        return next((one for one in questions if one.query_id == query.query_id), None)
+        return self.places.get(query.query_id)
 
 
 def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Asked:
     """Return the study's answers that `where` holds for, in the order of their keys."""
-    has_gold = exists().where(GoldVersion.question_set_id == Run.question_set_id)
-    wanted = select(Query, has_gold).join(Run).where(Run.study_id == study.id, where)
+    wings = [*rooms.contributions("services", "asked_places")]
+    may_know = or_(false(), *(wing.knows_any() for wing in wings))
+    wanted = select(Query, may_know).join(Run).where(Run.study_id == study.id, where)
     rows = session.execute(
         wanted.order_by(Query.id).options(
             selectinload(Query.results).joinedload(Result.judged_thing),
@@ -149,7 +141,10 @@ def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Asked
         )
     ).all()
     queries = [query for query, _ in rows]
-    return _Asked(queries, gold.asked_in(session, queries) if rows and rows[0][1] else None)
+    places: dict[int, AskedPlace] = {}
+    for wing in wings if rows and rows[0][1] else ():
+        places |= wing.of_queries(session, queries)
+    return _Asked(queries, places)
 
 
 def _of_query(query: Query, asked: _Asked, *, with_record: bool) -> Background[int]:
@@ -314,29 +309,3 @@ def _distance(place: AskedPlace | None, said: Particulars) -> float | None:
     if place is None or said.latitude is None or said.longitude is None:
         return None
     return haversine_km(place.latitude, place.longitude, said.latitude, said.longitude)
-
-
-def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
-    """Return the place that a gold question asks for: its own point, else a known place."""
-    asked = question.constraints.location
-    if asked and asked.latitude is not None and asked.longitude is not None:
-        name = asked.keywords[0] if asked.keywords else ""
-        return AskedPlace(name, asked.latitude, asked.longitude)
-    return _known_place(file, question)
-
-
-def _known_place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
-    """Return the known place that the question names, in its constraint or in its text."""
-    asked = question.constraints.location
-    words = asked.keywords if asked else (question.text,)
-    said = _spelled(" ".join(words))
-    for place in known_places.places(file.extra.get(known_places.PLACES)):
-        for name in (place.name, *place.keywords):
-            if _spelled(name) in said:
-                return AskedPlace(place.name, place.latitude, place.longitude)
-    return None
-
-
-def _spelled(text: str) -> str:
-    """Return the words of `text` with a blank around each."""
-    return f" {' '.join(_WORD.findall(text.casefold()))} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
@@ -23,6 +23,7 @@ from webapp.services.comparisons.comparisons import Candidate, DifferentQuestion
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
+from webapp.web.frame.parts import ShownPart
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
 
@@ -105,14 +106,6 @@ class Pair:
     runs: tuple[str, str]
     label: str
     chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPart:
-    """A wing's part of a comparison on its page: ``shown`` is what its template shows."""
-
-    template: str
-    shown: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class CardBadges:
     key: str
     likely: str
     mistake: Mistake | None
+    words: DecisionWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,6 @@ class Badges:
     question: str
     cards: Mapping[int, CardBadges]
     checked: Checked | None
-    words: DecisionWords
     changed: tuple[int, ...] = ()
     mistake: Mistake | None = None
 
@@ -82,7 +82,6 @@ def on_answer(
         question=str(page.query_id),
         cards={} if answer is None else _by_rank(page, answer, clicked, mistake),
         checked=None if answer is None else _checked(page, answer),
-        words=constraint_cards.words(),
         changed=() if clicked is None else (clicked, *repeats.get(clicked, ())),
         mistake=mistake,
     )
@@ -101,9 +100,15 @@ def on_task(
         return None
     found = card_badges.of_task(session, rater, page.task_id)
     address = url_for("card_decisions.decide_blind", task_id=page.task_id)
+    words = constraint_cards.words()
     cards = {
         one.position: _card(
-            one.position, found[one.key], address, one.key, mistake if one.key == clicked else None
+            one.position,
+            found[one.key],
+            address,
+            one.key,
+            mistake if one.key == clicked else None,
+            words,
         )
         for one in page.cards
         if one.key in found and _says_anything(found[one.key])
@@ -112,7 +117,6 @@ def on_task(
         question=page.task_id,
         cards=cards,
         checked=None,
-        words=constraint_cards.words(),
         changed=tuple(number for number, card in cards.items() if card.key == clicked),
         mistake=mistake,
     )
@@ -122,11 +126,12 @@ def _by_rank(
     page: RatingPage, answer: CheckedAnswer, clicked: int | None, mistake: Mistake | None
 ) -> dict[int, CardBadges]:
     where = {"run_id": page.run_id, "query_id": page.query_id}
-    found = {}
+    found, words = {}, constraint_cards.words()
     for rank, card in answer.by_rank.items():
         if _says_anything(card):
             address = url_for("card_decisions.decide", rank=rank, **where)  # type: ignore[arg-type]
-            found[rank] = _card(rank, card, address, "", mistake if rank == clicked else None)
+            refused = mistake if rank == clicked else None
+            found[rank] = _card(rank, card, address, "", refused, words)
     return found
 
 
@@ -137,7 +142,12 @@ def _says_anything(card: CheckedCard) -> bool:
 
 
 def _card(
-    number: int, checked: CheckedCard, address: str, key: str, mistake: Mistake | None
+    number: int,
+    checked: CheckedCard,
+    address: str,
+    key: str,
+    mistake: Mistake | None,
+    words: DecisionWords,
 ) -> CardBadges:
     shown = constraint_cards.card_shown(number, checked)
     doubtful = [badge for badge in shown.badges if badge.outcome in {"fail", "missing"}]
@@ -149,6 +159,7 @@ def _card(
         key=key,
         likely=mistake.subject if mistake else likely,
         mistake=mistake,
+        words=words,
     )
 
 

@@ -15,10 +15,12 @@ from webapp.services.rating import blind_page
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.gold import card_badges as below_cards
+from webapp.web.gold import card_parts
 from webapp.web.gold.card_badges import Badges
 from webapp.web.gold.constraint_cards import refused
 from webapp.web.gold.decision_forms import BlindDecisionForm, DecisionForm
 from webapp.web.rating import judgments, rate
+from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("card_decisions", __name__)
 
@@ -27,9 +29,10 @@ PART = "gold/card_badges/_decided.html"
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The badges that a decision changed."""
+    """The badges that a decision changed, and the parts of the page that they are."""
 
     badges: Badges
+    parts: CardParts
 
 
 @blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
@@ -49,7 +52,9 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
     page = judgments.page_of(run_id, query_id)
     badges = below_cards.on_answer(page, clicked=rank, mistake=mistake)
     assert badges is not None  # else there was no card to decide on
-    return _changed(badges) if htmx.wants_part() else judgments.with_badges(page, badges, 422)
+    if htmx.wants_part():
+        return _changed(badges)
+    return judgments.with_parts(page, (card_parts.parts(badges),), 422)
 
 
 @blueprint.post("/rate/<task_id>/decision")
@@ -73,11 +78,12 @@ def decide_blind(task_id: str) -> Response:
         return _changed(badges)
     if mistake is None:
         return _back("rate.show", badges.changed[0], task_id=task_id)
-    return rate.with_badges(task_id, badges, 422)
+    return rate.with_parts(task_id, (card_parts.parts(badges),), 422)
 
 
 def _changed(badges: Badges) -> Response:
-    return htmx.respond(PART, PART, Decided(badges), 200 if badges.mistake is None else 422)
+    decided = Decided(badges, card_parts.parts(badges))
+    return htmx.respond(PART, PART, decided, 200 if badges.mistake is None else 422)
 
 
 def _back(endpoint: str, number: int, **where: str | int) -> Response:

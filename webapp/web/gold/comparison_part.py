@@ -9,7 +9,8 @@ from webapp.exporters.comparisons.tables import Table
 from webapp.exporters.gold import constraint_comparison_tables as tables
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.gold.constraint_comparison import PART, ConstraintComparison
-from webapp.web.comparisons.comparisons import Address, ShownPart
+from webapp.web.comparisons.comparisons import Address
+from webapp.web.frame.parts import ShownPart
 from webapp.web.gold import constraint_figures
 from webapp.web.gold.constraint_figures import MatrixCell
 

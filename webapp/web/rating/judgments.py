@@ -27,10 +27,9 @@ from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import CardsForm, RatingForm, checked
-from webapp.web.gold import card_badges
-from webapp.web.gold.card_badges import Badges
-from webapp.web.rating import clicks, figures, walks
+from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import ClickedCounts, Reason, Row
+from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
@@ -47,7 +46,8 @@ class Rating:
     """What the rating page and its parts show.
 
     ``query`` are the arguments that keep the filter in every address; ``whole`` says that a
-    long answer is shown in full; ``background`` is what stands above and under its cards.
+    long answer is shown in full; ``background`` is what stands above and under its cards, ``parts``
+    what wings show there.
     """
 
     page: RatingPage
@@ -58,7 +58,7 @@ class Rating:
     query: dict[str, Any]
     whole: bool
     background: Background[int]
-    badges: Badges | None = None
+    parts: tuple[CardParts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def show(run_id: str, query_id: int) -> Response:
         return redirect(url_for("rate.next_one", because="blind"), 303)  # type: ignore[return-value]
     if (elsewhere := _first_in_category(page)) is not None:
         return _to(run_id, elsewhere)
-    return with_badges(page, card_badges.on_answer(page))
+    return with_parts(page, tuple(parts.on_answer(page)))
 
 
 @blueprint.get("/queries/<int:query_id>/standing")
@@ -183,9 +183,9 @@ def add_cards(run_id: str, query_id: int) -> Response:
     return _to(run_id, query_id, None if found else "by-hand")
 
 
-def with_badges(page: RatingPage, badges: Badges | None, status: int = 200) -> Response:
-    """Return one question with the badges of its cards, as a page or in place of another."""
-    rating = replace(_rating(page), badges=badges)
+def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200) -> Response:
+    """Return one question with what wings show there, as a page or in place of another."""
+    rating = replace(_rating(page), parts=shown)
     return htmx.respond(
         "rating/judgments/page.html", "rating/judgments/_shown.html", rating, status
     )

@@ -14,10 +14,9 @@ from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
 
+from webapp import rooms
 from webapp.i18n import gettext
 from webapp.metrics.judging.registry import Measure
-from webapp.services.evaluations import item_rating
-from webapp.services.evaluations.item_rating import Offer
 from webapp.services.rating import blind_page, particulars, progress, tasks
 from webapp.services.rating.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
 from webapp.services.rating.particulars import Background
@@ -28,11 +27,11 @@ from webapp.services.runs.runs import RunOverview
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import BlindRatingForm, checked
-from webapp.web.gold import card_badges
-from webapp.web.gold.card_badges import Badges
-from webapp.web.rating import clicks, figures, walks
+from webapp.web.frame.parts import ShownPart
+from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import AnswersPanel, Reason
 from webapp.web.rating.judgments import Notice, judged
+from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -48,7 +47,7 @@ class Rated:
     ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
     ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``, where
     the study lets raters see figures. ``query`` keeps the filter in every address;
-    ``background`` is what stands above and under the cards.
+    ``background`` is what stands above and under the cards, ``parts`` what wings show there.
     """
 
     page: BlindPage
@@ -61,7 +60,7 @@ class Rated:
     reasons: tuple[Reason, ...]
     query: dict[str, Any]
     background: Background[str]
-    badges: Badges | None = None
+    parts: tuple[CardParts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class Moved:
 class AllDone:
     """The end: how far the rater is, and what they have given the study.
 
-    ``offers`` are evaluations whose items wait for raters beside the questions.
+    ``further`` is the work beside the questions that wings have for the rater.
     """
 
     progress: Progress
@@ -89,7 +88,7 @@ class AllDone:
     last: str | None
     because: str
     is_owner: bool
-    offers: tuple[Offer, ...]
+    further: tuple[ShownPart, ...]
 
 
 @blueprint.get("/")
@@ -118,7 +117,9 @@ def next_one() -> Response:
             last=given[-1] if given else None,
             because=_because().get("because", ""),
             is_owner=rater.is_owner,
-            offers=item_rating.offers(session, rater),
+            further=tuple(
+                wing.offered(session, rater) for wing in rooms.contributions("web", "further_work")
+            ),
         )
     return htmx.respond("rating/rate/done.html", "rating/rate/_finished.html", context)
 
@@ -132,9 +133,9 @@ def show(task_id: str) -> Response:
     return htmx.respond("rating/rate/page.html", "rating/rate/_shown.html", rated)
 
 
-def with_badges(task_id: str, badges: Badges, status: int) -> Response:
-    """Return one question with these badges below its cards."""
-    rated = replace(_rated(task_id), badges=badges)
+def with_parts(task_id: str, shown: tuple[CardParts, ...], status: int) -> Response:
+    """Return one question with these parts of wings below its cards."""
+    rated = replace(_rated(task_id), parts=shown)
     return htmx.respond("rating/rate/page.html", "rating/rate/_shown.html", rated, status)
 
 
@@ -273,11 +274,11 @@ def _page(task_id: str) -> BlindPage:
 
 
 def _rated(task_id: str, *, in_full: bool = False) -> Rated:
-    """Return what the page shows, its badges too where it is shown `in_full`."""
+    """Return what the page shows, what wings show there too where it is shown `in_full`."""
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id, walks.wanted())
         is_owner = rater.is_owner
-        badges = card_badges.on_task(session, rater, page) if in_full else None
+        shown = tuple(parts.on_task(session, rater, page)) if in_full else ()
         background = particulars.of_task(session, rater, task_id)
     g.pictures = page.show_pictures
     return Rated(
@@ -291,7 +292,7 @@ def _rated(task_id: str, *, in_full: bool = False) -> Rated:
         reasons=figures.reasons() if page.figures else (),
         query=walks.query(),
         background=background,
-        badges=badges,
+        parts=shown,
     )
 
 

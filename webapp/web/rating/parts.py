@@ -1,0 +1,43 @@
+"""What wings show on both rating pages, under their cards and under the rating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from webapp import rooms
+from webapp.db.models import Rater
+from webapp.services.rating.blind_page import BlindPage
+from webapp.services.rating.pages import RatingPage
+from webapp.web.frame.parts import ShownPart
+
+
+@dataclass(frozen=True, slots=True)
+class CardParts:
+    """What a wing shows on a rating page: under its cards, by their numbers, and at its end.
+
+    ``styles`` and ``scripts`` are the static files that it needs.
+    """
+
+    styles: tuple[str, ...]
+    scripts: tuple[str, ...]
+    under: Mapping[int, ShownPart]
+    end: ShownPart | None = None
+
+
+def on_answer(page: RatingPage) -> Iterator[CardParts]:
+    """Yield what each wing shows on the page of an answer of a run."""
+    for wing in rooms.contributions("web", "card_parts"):
+        parts: CardParts | None = wing.on_answer(page)
+        if parts is not None:
+            yield parts
+
+
+def on_task(session: Session, rater: Rater, page: BlindPage) -> Iterator[CardParts]:
+    """Yield what each wing shows on the page of a blind rater's question."""
+    for wing in rooms.contributions("web", "card_parts"):
+        parts: CardParts | None = wing.on_task(session, rater, page)
+        if parts is not None:
+            yield parts
