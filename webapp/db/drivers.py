@@ -1,4 +1,4 @@
-"""The driver under SQLAlchemy, for what every click waits for.
+"""The driver under SQLAlchemy, for the statements that every click waits for.
 
 SQLAlchemy's own connections and sessions know their state and wrap all they are given, which
 takes several times as long as SQLite takes for a small statement.
@@ -21,7 +21,7 @@ from webapp.db.outages import READ_ONLY
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """A connection of the driver; what the database refuses is raised as SQLAlchemy raises it.
+    """A connection of the driver; its errors are raised as SQLAlchemy raises them.
 
     Every statement goes through one ``cursor``, for its rows are read at once. ``cut`` keeps a
     connection from being used again.
@@ -34,7 +34,7 @@ class Driver:
 
     @classmethod
     def under(cls, connection: Connection) -> Self:
-        """Return the driver's connection that one of SQLAlchemy's stands for."""
+        """Return the driver's connection under one of SQLAlchemy's."""
         link = connection.connection.driver_connection
         return cls._on(link, connection.dialect, connection.invalidate)
 
@@ -64,16 +64,16 @@ class Driver:
         return written
 
     def commit(self) -> None:
-        """Keep what was written."""
+        """Commit the transaction."""
         try:
             self.connection.commit()
         except self.dialect.loaded_dbapi.Error as error:
             raise self._refused("COMMIT", (), error) from error
 
     def _refused(self, sql: str, values: Any, error: Exception) -> BaseException:
-        """Return what to raise.
+        """Return the exception for a driver error.
 
-        A connection that was cut, or whose server is a primary no more, is not used again.
+        A connection that was cut, or whose server is no longer a primary, is not used again.
         """
         is_cut = self.dialect.is_disconnect(error, self.connection, None)  # type: ignore[arg-type]
         if is_cut or getattr(error, "sqlstate", None) == READ_ONLY:
@@ -89,7 +89,7 @@ class Pooled:
 
     @contextmanager
     def one(self) -> Iterator[Driver]:
-        """Yield a driver; what is not committed is undone."""
+        """Yield a driver; uncommitted changes are rolled back."""
         link = _link(self._engine)
         try:
             yield Driver.of(link, self._engine.dialect)
@@ -99,7 +99,7 @@ class Pooled:
             link.close()
 
     def _undo(self, link: PoolProxiedConnection) -> None:
-        """Undo what is not committed, before the pool would: it logs every server that is gone."""
+        """Roll back before the pool would: the pool logs every server that is gone."""
         try:
             link.rollback()
         except self._engine.dialect.loaded_dbapi.Error as error:
@@ -122,7 +122,7 @@ class Kept:
 
     @contextmanager
     def one(self) -> Iterator[Driver]:
-        """Yield a driver; what is not committed is undone."""
+        """Yield a driver; uncommitted changes are rolled back."""
         try:
             driver = self._idle.pop()
         except IndexError:
@@ -144,13 +144,13 @@ class Kept:
             self._idle.append(driver)
 
     def close(self) -> None:
-        """Close those that nobody uses."""
+        """Close the connections that are not in use."""
         while self._idle:
             self._idle.pop().connection.close()
 
 
 def _link(engine: Engine) -> PoolProxiedConnection:
-    """Return a connection of the pool; what is wrong is raised as SQLAlchemy raises it."""
+    """Return a connection of the pool; errors are raised as SQLAlchemy raises them."""
     try:
         return engine.raw_connection()
     except engine.dialect.loaded_dbapi.Error as error:
@@ -168,7 +168,7 @@ def _refusal(
 
 
 Asking = Session | Driver
-"""Who may ask for what a click asks: a session, or the driver of the click itself."""
+"""The connection through which a click reads and writes: a session or the click's own driver."""
 
 
 def driver(asking: Asking) -> Driver:

@@ -1,6 +1,6 @@
-"""The tables. What each row means stands in its class; names follow the field's words.
+"""The tables. Each class says what its rows mean; names follow the field's words.
 
-A judgment hangs on (rater, judged thing). A judged thing is a (question, property,
+A judgment belongs to a (rater, judged thing). A judged thing is a (question, property,
 content), or the emptiness of a question's answer when it has no property; for a question
 that depends on its conversation the run belongs to it as well.
 """
@@ -54,13 +54,13 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else _in_utc(value)
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
-        """Return what makes of an aware time one to store; SQLite stores a text."""
+        """Return the function from an aware time to the stored one; SQLite stores a text."""
         return _as_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
     def result_processor(
         self, dialect: Dialect, coltype: object
     ) -> Callable[[Any], datetime | None] | None:
-        """Return what makes of a stored time an aware one in UTC; SQLite stores a text."""
+        """Return the function from a stored time to an aware one in UTC; SQLite stores a text."""
         return _of_text if dialect.name == "sqlite" else super().result_processor(dialect, coltype)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
@@ -109,13 +109,13 @@ def _secret() -> str:
 class Study(Base):
     """The runs, raters and switches that belong together.
 
-    ``blind`` is the owner's word; null means blind as soon as two runs share a question set.
+    ``blind`` is the owner's choice; null means blind as soon as two runs share a question set.
     ``order_secret`` shuffles what blind raters see; no page and no export shows it.
     ``order_seed`` does so for tasks that were given before studies had a secret. ``pool_depth``
     limits the ranks that are pooled, ``overlap`` how many raters judge one question; null means
     all. ``figures`` says what invited raters see while rating: "progress" or "all".
-    ``badges_while_blind`` shows them what the constraints came to on each card,
-    ``show_record`` shows every rater what only the record of a listing knows of it.
+    ``badges_while_blind`` shows them the outcome of the constraints on each card,
+    ``show_record`` shows every rater the details that only a listing's record has.
     ``repeat_percent`` of a blind rater's questions are asked again, unannounced. ``password`` is
     the owner's, hashed.
     """
@@ -142,11 +142,11 @@ class Study(Base):
 
 
 class Rater(Base):
-    """Somebody who judges. Locally one exists without any login, and owns the study.
+    """A person or machine that judges. A local study has one without login, its owner.
 
-    A removed rater judges no more; the judgments stay unless they were deleted too. A machine
-    has its model and prompt in ``machine_judges``; nobody signs in as one, and what it says
-    is in no figure of people.
+    A removed rater cannot judge any more; the judgments stay unless they were deleted too. A
+    machine has its model and prompt in ``machine_judges``; one cannot sign in as a machine, and
+    its verdicts count in no figure of people.
     """
 
     __tablename__ = "raters"
@@ -190,7 +190,7 @@ class Attempt(Base):
 
 
 class SignedOut(Base):
-    """A time of signing in that was ended; ``id`` is what its badges carry."""
+    """A sign-in that was ended; its badges carry ``id``."""
 
     __tablename__ = "signed_out"
 
@@ -215,8 +215,8 @@ class QuestionSet(Base):
 class Question(Base):
     """One question at one position (1-based) of its set; the same text may come twice.
 
-    ``key`` is the text with blanks removed and case folded: what makes two runs share a set.
-    ``note`` is the owner's word to raters; null leaves it to the gold question.
+    ``key`` is the text with blanks removed and case folded: equal keys make two runs share a set.
+    ``note`` is the owner's note to raters; null shows the gold question's note instead.
     """
 
     __tablename__ = "questions"
@@ -237,8 +237,8 @@ class Question(Base):
 class Run(Base):
     """One system's answers to a question set in one sequential chat session.
 
-    The id is short, random and says nothing. ``stated_*`` keep the labels of the file where
-    the owner has relabelled the run; ``session_key`` tells two files of one session.
+    The id is short, random and without meaning. ``stated_*`` keep the labels of the file where
+    the owner has relabelled the run; two files of one session share their ``session_key``.
     ``position`` is its place among the study's runs, where the owner gave them an order.
     """
 
@@ -268,7 +268,7 @@ class Run(Base):
 
 
 class RunFile(Base):
-    """A file a run came from, by the SHA-256 of its bytes, with what the import reported."""
+    """A file that a run came from, by the SHA-256 of its bytes, with the import's report."""
 
     __tablename__ = "run_files"
     __table_args__ = (UniqueConstraint("run_id", "sha256"),)
@@ -313,7 +313,7 @@ class Query(Base):
 
 
 class Property(Base):
-    """The thing shown on a card, whatever run showed it."""
+    """The property shown on a card, by any run."""
 
     __tablename__ = "properties"
 
@@ -322,9 +322,9 @@ class Property(Base):
 
 
 class JudgedThing(Base):
-    """What one verdict is about: (question, property, content) or a question's emptiness.
+    """The subject of one verdict: (question, property, content) or a question's emptiness.
 
-    ``content`` counts versions of the property that differ in what matters, from 1. ``run_id``
+    ``content`` numbers the versions of the property that differ in content, from 1. ``run_id``
     is set only where the answer depends on its own conversation. ``card`` is the fullest
     version seen; null for emptiness.
     """
@@ -368,10 +368,10 @@ class Result(Base):
 
 
 class Task(Base):
-    """One question given to one blind rater: everything to judge about it, whatever run.
+    """One question given to one blind rater: everything to judge about it, of all runs.
 
-    The id is random and says nothing. ``run_id`` is set where the question depends on its
-    conversation. A task of kind "repeat" asks once more what the rater said of a question.
+    The id is random and without meaning. ``run_id`` is set where the question depends on its
+    conversation. A task of kind "repeat" asks the rater a question a second time.
     ``postponed_at`` is when its rater last put it off, to come back to it after the others.
     ``keeps_seed_order`` is true of tasks that were given before studies had a secret.
     """
@@ -460,7 +460,7 @@ class Adjudication(Base):
 
 
 class Judgment(Base):
-    """One rater's standing verdict on one judged thing; null once it was cleared.
+    """One rater's current verdict on one judged thing; null once it was cleared.
 
     The verdict is a ``records.Relevance``, or a ``records.EmptyOutcome`` for emptiness.
     """
@@ -493,7 +493,7 @@ class Event(Base):
     """One change a rater asked for, never altered: old, new, who, when, from where.
 
     ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
-    which for a verdict tells where it was clicked; a blind rater's clicks name their
+    which for a verdict names the place of the click; a blind rater's clicks name their
     ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
     is "click", "bulk", "machine" or "undo". An event that lost to a later one is here too.
     """
@@ -501,7 +501,7 @@ class Event(Base):
     __tablename__ = "events"
     __table_args__ = (
         UniqueConstraint("rater_id", "event_id", "field"),
-        # What the row hangs on comes first, so that what is deleted there finds it too, and
+        # The keys that the row depends on come first, so that deletions there find it too, and
         # rows that hang on none are in none: an index less is a page less for every click.
         Index(None, "judged_thing_id", "rater_id"),
         _index_of("query_key", "rater_id", "field"),
@@ -528,7 +528,7 @@ class Event(Base):
 
 
 class QuerySummary(Base):
-    """What one rater's judgments make of one query, kept in step by every click.
+    """The summary of one rater's judgments of one query, updated by every click.
 
     The counts and figures are those of ``metrics.summaries.QuerySummary``; each figure has
     its value and the two bounds that the finished rating can still reach. ``open_judgments``
@@ -573,7 +573,7 @@ class Upload(Base):
 
 
 class LogEntry(Base):
-    """What the owner changed apart from ratings: labels, switches, deletions."""
+    """A change that the owner made apart from ratings: labels, switches, deletions."""
 
     __tablename__ = "log_entries"
 
@@ -587,10 +587,10 @@ class LogEntry(Base):
 
 
 class GoldVersion(Base):
-    """The gold questions of a question set as they were saved once; the newest is in force.
+    """One saved version of a question set's gold questions; the newest is in force.
 
-    ``document`` is a whole gold file. ``name`` is the file it came from, or what the editor
-    calls it; nothing is altered, so that every figure can be told with its version.
+    ``document`` is a whole gold file. ``name`` is the file it came from, or the editor's name
+    for it. Versions are never altered, so that every figure can be shown with its version.
     """
 
     __tablename__ = "gold_versions"
@@ -606,10 +606,10 @@ class GoldVersion(Base):
 
 
 class CardDecision(Base):
-    """One step of what a person decided on a card of a query, never altered: the last counts.
+    """One decision of a person on a card of a query, never altered: the last one counts.
 
     ``card`` counts the listed properties from 0. ``subject`` is a constraint, whose outcome
-    is overridden, or "card" for the whole card. A null ``outcome`` takes back what stood.
+    is overridden, or "card" for the whole card. A null ``outcome`` takes the earlier decision back.
     ``reason`` is the override's reason or the comment on the card. ``cause`` is "click",
     "pooled" (while rating blind, for every run that lists the card), "import" or "undo".
     """
@@ -635,11 +635,11 @@ class UserStudy(Base):
     """Phase 3 of a study: who may ask, how much, and which chatbot answers.
 
     ``api`` is "contract", "openai" (then ``model``) or "mapping" (then ``mapping``, a mapping
-    file's text). Keys are never here: headers name environment variables. ``at_once`` calls
+    file's text). Keys are never stored here: headers name environment variables. ``at_once`` calls
     run together, ``pause_seconds`` pass between two questions of one participant, and
     ``most_newcomers`` become participants by one link from one address within an hour.
-    ``declined`` and ``withdrawn`` are all that is left of those who did; ``last_number`` is the
-    latest participant's, given once.
+    ``declined`` and ``withdrawn`` count the people who did so, and nothing else is kept of them;
+    ``last_number`` is the latest participant's, never given again.
     """
 
     __tablename__ = "user_studies"
@@ -667,7 +667,7 @@ class UserStudy(Base):
 
 
 class ConsentText(Base):
-    """What participants agree to, in one language; every version ever shown is kept.
+    """The text that participants agree to, in one language; every version ever shown is kept.
 
     A version (``number``, from 1) has one text in each language.
     """
@@ -684,11 +684,11 @@ class ConsentText(Base):
 
 
 class Participant(Base):
-    """Somebody who asks questions of their own; invited by a link, and in by consent.
+    """A person who asks questions of their own: invited by a link, admitted by consent.
 
-    Whoever agreed has a rater in a study of their own (see docs/decisions/0011), which holds
-    their questions, answers and judgments: nothing of it meets the runs of ``study``. Before
-    that there is no rater. ``run_id`` is where the answers are, from the first question on.
+    A person who agreed has a rater in a study of their own (see docs/decisions/0011), which
+    holds their questions, answers and judgments, apart from the runs of ``study``. Before
+    that there is no rater. ``run_id`` is the run of the answers, from the first question on.
     """
 
     __tablename__ = "participants"
@@ -714,7 +714,7 @@ class Participant(Base):
 class ParticipantLink(Base):
     """A link into phase 3; only its hash is kept.
 
-    Without a participant it is everybody's: whoever agrees becomes a new participant.
+    Without a participant the link is open: each person who agrees becomes a new participant.
     """
 
     __tablename__ = "participant_links"
@@ -759,8 +759,8 @@ class OwnQuestion(Base):
     ``alive_until``. Questions are put in the order of ``turn``: those of one ``origin`` (an
     address, made unreadable, and only until there is an outcome) have one after another.
     ``error``, ``error_code`` and ``excerpt`` (how an unusable answer began) are of the last
-    attempt that failed. Closed is what the participant was done with: at most one question
-    is not.
+    attempt that failed. A question is closed once the participant is done with it: at most one
+    is open.
     """
 
     __tablename__ = "own_questions"
@@ -798,7 +798,7 @@ Index(
 
 
 class QuestionnaireAnswer(Base):
-    """What a participant's rater says to one item of the closing questionnaire.
+    """The answer of a participant's rater to one item of the closing questionnaire.
 
     ``item`` is "sus 1" to "sus 10" (with ``score`` 1 to 5), "helped" or "missing" (with
     ``text``). A null score and an empty text are an item without an answer.
@@ -817,9 +817,9 @@ class Evaluation(Base):
     """Files that were scored automatically, kept so that people can read and judge the items.
 
     ``kind`` is "answers", "chunks" or "json-v2". ``files`` are names with their SHA-256;
-    ``sha256`` stands for all of them and the settings. ``head`` is what the command line
+    ``sha256`` covers all of them and the settings. ``head`` is what the command line
     writes above the items, ``figures`` each figure with its n and why it has no value.
-    ``for_raters`` is the owner's word that raters may judge the items.
+    ``for_raters`` is true when the owner lets raters judge the items.
     """
 
     __tablename__ = "evaluations"
@@ -845,9 +845,9 @@ class Evaluation(Base):
 class EvaluationItem(Base):
     """One scored row of an evaluation, at its position from 1; ``item_id`` is the file's own.
 
-    ``row`` is what was scored, ``result`` the item as the command line writes it. ``parts``
-    are what a person may judge (sentences, chunks or fields) with what the machine made of
-    each. ``failed`` is what the list can be narrowed to.
+    ``row`` is the scored input, ``result`` the item as the command line writes it. ``parts``
+    are the parts that a person may judge (sentences, chunks or fields), each with the
+    machine's outcome. The list can be filtered by ``failed``.
     """
 
     __tablename__ = "evaluation_items"
@@ -867,7 +867,7 @@ class EvaluationItem(Base):
 
 
 class ItemJudgment(Base):
-    """One rater's standing word on one part of an item, or its grade; null once cleared.
+    """One rater's current verdict on one part of an item, or its grade; null once cleared.
 
     ``part`` is a sentence's or chunk's number from 0, a field's name, or "grade" (then
     ``value`` is 0 to 5, else 1 or 0). ``agrees`` says whether the machine's verdict is the
@@ -889,8 +889,8 @@ class ItemJudgment(Base):
 class ItemEvent(Base):
     """One change of an item's judgment that a rater asked for, never altered.
 
-    It stays when its evaluation goes: ``evaluation_id`` and ``position`` still tell what it
-    was about. ``cause`` is "click" or "undo".
+    It stays when its evaluation is deleted: ``evaluation_id`` and ``position`` still name its
+    item. ``cause`` is "click" or "undo".
     """
 
     __tablename__ = "item_events"
@@ -921,9 +921,9 @@ class ItemEvent(Base):
 class MachineJudge(Base):
     """A model with a prompt, which judges as the rater of its row; never altered once made.
 
-    ``endpoint`` is the address without what may be secret in it; the key is never here.
+    ``endpoint`` is the address without the parts that may be secret; the key is never stored.
     ``prompt`` has the places {question}, {earlier} and {card}, whose words are in
-    ``language``. ``released_at`` is the owner's word that its figures may be chosen.
+    ``language``. ``released_at`` is when the owner allowed its figures to be chosen.
     """
 
     __tablename__ = "machine_judges"
@@ -942,10 +942,10 @@ class MachineJudge(Base):
 
 
 class MachineSession(Base):
-    """One start of a machine judge: what it was told to cost, what it may cost, what it cost.
+    """One start of a machine judge: its estimated cost, its budget and its actual cost.
 
     ``state``: "running", "finished" (nothing is left), "stopped" (by the owner), "capped"
-    (the budget is used up) or "failing" (so many calls failed in a row; ``why``). The
+    (the budget is used up) or "failing" (too many calls failed in a row; ``why``). The
     estimate is for ``things``; prices are for a million tokens. ``calls`` counts every try,
     ``uncounted`` the answers that stated no tokens: theirs are estimated in the sums.
     """
@@ -984,12 +984,12 @@ Index(
 
 
 class MachineCall(Base):
-    """What a machine judge was last asked about one judged thing, and what came of it.
+    """A machine judge's last call about one judged thing, and its outcome.
 
     ``state``: "asking", "judged" (with ``verdict`` and ``reason``; the judgment itself is a
     ``Judgment`` with its event) or "failed" (with ``error``, its code and how the unusable
-    answer began). A call that died is known by ``alive_until``; until then it holds so much
-    of the session's budget as ``reserved_*`` say. Tokens are null where none were stated.
+    answer began). A call that died is known by ``alive_until``; until then it reserves the part
+    of the session's budget that ``reserved_*`` state. Tokens are null where none were stated.
     """
 
     __tablename__ = "machine_calls"

@@ -1,7 +1,7 @@
-"""Why a database cannot do what it was asked just now, though nothing is wrong with the question.
+"""The reasons why a database cannot answer a correct request just now.
 
-The same again a little later may well succeed, and a click keeps its id through every try: so
-whatever became of a transaction whose end nobody heard, it is stored once.
+The same request a little later may well succeed. A click keeps its id through every try, so it
+is stored once, even if the answer to an earlier transaction was lost on its way.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class WriterBusy(Exception):
 
 SQLITE = {
     sqlite3.SQLITE_FULL: Outage.FULL,
-    sqlite3.SQLITE_IOERR: Outage.FULL,  # what a quota or a failing disk says
+    sqlite3.SQLITE_IOERR: Outage.FULL,  # a quota or a failing disk
     sqlite3.SQLITE_BUSY: Outage.BUSY,
     sqlite3.SQLITE_LOCKED: Outage.BUSY,
     sqlite3.SQLITE_CANTOPEN: Outage.AWAY,
@@ -46,9 +46,9 @@ SQLITE = {
     sqlite3.SQLITE_NOTADB: Outage.DAMAGED,
 }
 FULL_DISK = {"ENOSPC", "EDQUOT"}
-"""How the system says that a file cannot grow; not every system knows all of these."""
+"""The system's error codes for a file that cannot grow; not every system has all of them."""
 READ_ONLY = "25006"
-"""What a server says that is a primary no more, or not yet."""
+"""The error code of a server that is no longer a primary, or not yet."""
 POSTGRESQL = {
     "53100": Outage.FULL,  # disk_full
     "58030": Outage.FULL,  # io_error
@@ -65,7 +65,7 @@ POSTGRESQL = {
 
 
 def outage(error: Exception) -> Outage | None:
-    """Return what keeps the database from answering; ``None`` where the fault is ours."""
+    """Return the outage behind `error`; ``None`` for an error in our own code."""
     if isinstance(error, WriterBusy | NoConnectionFree):
         return Outage.BUSY
     if isinstance(error, FileReplaced):
@@ -80,7 +80,7 @@ def outage(error: Exception) -> Outage | None:
     if state is not None:
         known = (POSTGRESQL.get(state[:length]) for length in (5, 3, 2))
         return next(filter(None, known), None)
-    # Without a state nobody answered: refused, cut off in the middle, or resolved to nobody.
+    # Without a state there was no answer: refused, cut off in the middle, or no such host.
     is_cut = error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
     return Outage.AWAY if is_cut else None
 
@@ -93,4 +93,4 @@ def _of_sqlite(error: sqlite3.Error) -> Outage | None:
 
 
 KINDS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy, FileReplaced)
-"""What may be an outage."""
+"""The exceptions that may be an outage."""

@@ -15,9 +15,9 @@ COMPANIONS = ("-wal", "-shm")
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 PRIMARY_CODE = 0xFF
 UNREADABLE_TEXT = "Could not decode to UTF-8"
-"""What Python says, without a code of SQLite's, of a text that was overwritten on the disk."""
+"""The words of Python's error, without a SQLite code, for a text overwritten on the disk."""
 KEPT = "before-restore"
-"""Begins the name under which an earlier database is kept."""
+"""The beginning of the name under which an earlier database is kept."""
 
 
 _BLANKS_AND_QUOTES = re.compile(r'[\s"`]+')
@@ -94,12 +94,12 @@ def schema(file: Path) -> set[SchemaObject]:
     return {
         SchemaObject(kind, name, _BLANKS_AND_QUOTES.sub("", sql or ""))
         for kind, name, sql in rows
-        if not name.startswith("sqlite_stat")  # what ANALYZE counted
+        if not name.startswith("sqlite_stat")  # the counts of ANALYZE
     }
 
 
 def put(file: Path, target: Path, kept: Path | None) -> None:
-    """Make `file` the database at `target`; what is there stays as `kept`, if given.
+    """Make `file` the database at `target`; the earlier database stays as `kept`, if given.
 
     `file` has to lie in the folder of `target`, which has a whole database at every moment: the
     earlier one gets its second name before the new one takes its place in one step. Raises
@@ -122,7 +122,7 @@ def put(file: Path, target: Path, kept: Path | None) -> None:
 def close(target: Path) -> None:
     """Fold the companions into the database at `target`; raises ``DatabaseInUse``.
 
-    SQLite leaves WAL only when nobody else has the file open, not even idly.
+    SQLite leaves WAL only when no other connection has the file open, not even an idle one.
     """
     try:
         with closing(sqlite3.connect(target, timeout=1)) as connection:

@@ -1,4 +1,4 @@
-"""Who gets which questions, and quality given again in hidden repeats."""
+"""Questions assigned to raters, and quality given again in hidden repeats."""
 
 from collections.abc import Sequence
 
