@@ -69,7 +69,7 @@ class ReasonMissing(ValueError):
 class Vote:
     """One rater's verdict, and their notes on the question's answers.
 
-    ``number`` (from 1) is drawn anew for every judged thing, so that nobody's habits can
+    ``number`` (from 1) is drawn anew for every judged thing, so that no rater's habits can
     be followed; ``name`` is ``None`` while names are hidden.
     """
 
@@ -112,7 +112,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """What is disputed, what is settled, and where the final labels come from."""
+    """The open disputes, the settled ones, and the sources of the final labels."""
 
     open: tuple[Dispute, ...]
     settled: tuple[Dispute, ...]
@@ -141,7 +141,7 @@ def docket(session: Session, study: Study) -> Docket:
 def adjudicate(
     session: Session, rater: Rater, thing_id: int, verdict: str, reason: str, now: datetime
 ) -> None:
-    """Settle a dispute, or settle it anew; who, when and what stood before is logged.
+    """Settle a dispute, or settle it anew; the log keeps who, when and the earlier verdict.
 
     Raises ``UnknownThing``, ``NotDisputed``, ``UnfitVerdict`` and ``ReasonMissing``.
     """
@@ -161,7 +161,7 @@ def adjudicate(
 
 
 def withdraw(session: Session, rater: Rater, thing_id: int, now: datetime) -> None:
-    """Take a settlement back, logged with who did; where there is none nothing happens.
+    """Take a settlement back, logged with the person; without a settlement nothing changes.
 
     Raises ``UnknownThing`` and ``NotDisputed``.
     """
@@ -185,7 +185,7 @@ def names_shown(session: Session, study: Study) -> bool:
 
 
 def show_names(session: Session, rater: Rater, *, shown: bool, now: datetime) -> None:
-    """Show or hide the raters' names while adjudicating; a change is logged with who made it."""
+    """Show or hide the raters' names while adjudicating; a change is logged with the person."""
     before = names_shown(session, rater.study)
     if shown != before:
         old, new = str(before), str(shown)
@@ -243,7 +243,7 @@ def _earlier(session: Session, thing: JudgedThing) -> tuple[Turn, ...]:
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
-    """Return what the docket is sorted by: the closest vote, then the most votes."""
+    """Return the sort key of the docket: the closest vote, then the most votes."""
     given = [vote.verdict for vote in dispute.votes]
     decided = provenance.decided(given).total()
     return provenance.margin(given), -decided, dispute.position, dispute.thing_id
@@ -264,7 +264,7 @@ class _Witnesses:
         return cls(study.order_secret, names, names_shown(session, study), _notes(session, study))
 
     def votes(self, thing: JudgedThing, cast: Votes) -> tuple[Vote, ...]:
-        """Return the votes in an order that says nothing, unless names are shown."""
+        """Return the votes in an order that reveals no rater, unless names are shown."""
         ordered = sorted(cast, key=None if self.shown else lambda rater: self._key(thing, rater))
         return tuple(
             Vote(
@@ -280,7 +280,7 @@ class _Witnesses:
         return orders.draw(self.secret, Purpose.VOTES, thing.id, rater_id)
 
     def _notes(self, thing: JudgedThing, rater_id: int) -> tuple[str, ...]:
-        """Return the rater's notes on the answers in which the thing may have stood."""
+        """Return the rater's notes on the answers in which the thing may have been listed."""
         given = self.notes.get((thing.question_id, rater_id), ())
         texts = (text for run_id, text in given if thing.run_id in {None, run_id})
         return tuple(dict.fromkeys(texts))
@@ -303,7 +303,7 @@ def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tupl
 def _locked(
     session: Session, study: Study, thing_id: int
 ) -> tuple[JudgedThing, Adjudication | None]:
-    """Return a judged thing that may be settled, once nobody else is settling it."""
+    """Return a judged thing that may be settled, locked against a second settlement meanwhile."""
     thing = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
     cast = provenance.votes(session, study, in_study(study))
     if thing is None or thing_id not in cast:

@@ -53,11 +53,11 @@ _PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
 """The types of the values in a column of each type; JSON and texts are checked apart."""
 
 Told = Callable[[str, int], None]
-"""What is called with a table's name and how many rows further it is."""
+"""A function that is told the progress: a table's name and how many rows were done."""
 
 
 class TargetNotEmpty(Exception):
-    """The database to move into holds rows already; named are the tables that do."""
+    """The database to move into holds rows already; the message names their tables."""
 
 
 class UnfitRow(Exception):
@@ -70,7 +70,7 @@ class RowsDiffer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MovedTable:
-    """A table as it stands on both sides: how many rows, and the SHA-256 over all of them."""
+    """A table as it is on both sides: how many rows, and the SHA-256 over all of them."""
 
     name: str
     rows: int
@@ -97,9 +97,9 @@ def filled(session: Session) -> list[str]:
 
 
 def move(source: Session, target: Session, told: Told) -> tuple[MovedTable, ...]:
-    """Copy every row of `source` into the empty `target` and return what both hold then.
+    """Copy every row of `source` into the empty `target` and return the tables both then hold.
 
-    The caller commits. `told` hears of each row twice: written, then compared. Raises
+    The caller commits. `told` is called for each row twice: written, then compared. Raises
     ``TargetNotEmpty``, ``UnfitRow`` and ``RowsDiffer``; the target is to be rolled back then.
     """
     _keep_others_out(target)
@@ -112,7 +112,7 @@ def move(source: Session, target: Session, told: Told) -> tuple[MovedTable, ...]
 
 
 def canonical(row: Sequence[Any]) -> str:
-    """Return a row's values in one form, whatever database they came from.
+    """Return a row's values in one form, the same for every database.
 
     >>> canonical([1, True, None, 0.1, datetime(2026, 3, 1, 9, 0, tzinfo=UTC), {"a": 1}])
     '[1, true, null, 0.1, {"moment": "2026-03-01T09:00:00.000000+00:00"}, {"a": 1}]'
@@ -131,7 +131,7 @@ def _plain(value: Any) -> Any:
 
 
 def _keep_others_out(target: Session) -> None:
-    """Let nobody else write to the target meanwhile; a writing session on SQLite does."""
+    """Lock the target against other writers; on SQLite the writing session does that itself."""
     if target.get_bind().dialect.name == "postgresql":
         names = ", ".join(table.name for table in tables())
         target.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
@@ -200,7 +200,7 @@ def _count_on(target: Session) -> None:
 
 
 def _compare(source: Session, target: Session, table: Table, told: Told) -> MovedTable:
-    """Return what a table holds on both sides; raises ``RowsDiffer`` at the first difference."""
+    """Return a table as both sides hold it; raises ``RowsDiffer`` at the first difference."""
     digest, count = sha256(), 0
     with _rows(source, table) as read, _rows(target, table) as written:
         for here, there in zip_longest(read, written):

@@ -1,6 +1,6 @@
 """A question set put to a chatbot in order, in one session, every answer kept at once.
 
-What is asked is written before the next question goes out, so an interruption costs at most
+Each answer is written before the next question is asked, so an interruption costs at most
 the question that was on its way.
 """
 
@@ -149,7 +149,7 @@ def unfinished(plan: Plan, folder: Path) -> Collection | None:
 
 
 def ask_rest(collection: Collection, plan: Plan, chatbot: Chatbot) -> Iterator[Collection]:
-    """Ask what has not been asked; yields the collection after each answer, which is on disk.
+    """Ask the questions that are left; yields the collection after each answer, stored on disk.
 
     A question that fails is kept with its reason and the next one follows.
     """

@@ -40,14 +40,14 @@ DISTINCTIONS = (
     ("search_method", "llm", "timestamp"),
     ("search_method", "llm", "id"),
 )
-"""What names a run among others, from the shortest on."""
+"""The labels that can name a run among others, the shortest names first."""
 
 
 CHOOSE = mark("Choose two runs or more of one question set on the page of the comparison.")
 
 
 class NothingToCompare(Refused):
-    """Fewer than two runs were chosen, or none differ in what the phase is about."""
+    """Fewer than two runs were chosen, or none differ in the label that the phase compares."""
 
     message = mark("A comparison needs two runs of one question set")
     remedy = CHOOSE
@@ -56,9 +56,9 @@ class NothingToCompare(Refused):
 
 
 class DifferentQuestions(Refused):
-    """The runs belong to different question sets; `only` has what one of them alone asks.
+    """The runs belong to different question sets; `only` has the questions that not all share.
 
-    By the run's name, (position, question) of each.
+    It maps the run's name to (position, question) of each.
     """
 
     message = mark("These runs were asked different questions: %(name)s")
@@ -167,7 +167,7 @@ def report(
     *,
     settings: Resampling | None = None,
 ) -> ComparisonReport:
-    """Return the comparison of `run_ids` under `rule`, with who rated and how stable it is.
+    """Return the comparison of `run_ids` under `rule`, with its raters and how stable it is.
 
     Its phase is the one whose runs these could be. Raises ``UnknownRun``, ``NothingToCompare``
     and ``DifferentQuestions``.
@@ -207,7 +207,7 @@ def _parts(
     names: Mapping[str, str],
     settings: Resampling | None,
 ) -> Iterator[ComparisonPart]:
-    """Yield what each wing compares of the runs."""
+    """Yield each wing's part of the comparison."""
     for wing in rooms.contributions("services", "comparison_part"):
         part: ComparisonPart | None = wing.compared(session, study, compared, names, settings)
         if part is not None:
@@ -227,7 +227,7 @@ def names_of(compared: Sequence[Run]) -> dict[str, str]:
 
 
 def _said(run: Run, part: str) -> str | None:
-    """Return a part of a run's name: its search method in words, the rest as it stands."""
+    """Return a part of a run's name: its search method in words, the rest as it is."""
     said: str | None = getattr(run, part)
     return labels.method(said) if part == "search_method" else said
 
@@ -257,7 +257,7 @@ class _Judged:
         return self._merged(self._everybody, adjudicated=rule.name == ADJUDICATED)
 
     def without_each_rater(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
-        """Return the runs under a merging rule as they stand without each who judged them."""
+        """Return the runs under a merging rule once without each of their raters, by name."""
         judging = self._judging()
         if rule.rater is not None or len(judging) < FEWEST:
             return {}
@@ -270,7 +270,7 @@ class _Judged:
         }
 
     def under_other_rules(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
-        """Return the runs under every other rule that says something about each of them."""
+        """Return the runs under every other rule that has verdicts on each of them."""
         judging = self._judging()
         rules = [reports.of_rater(rater) for rater in judging]
         if len(judging) >= FEWEST:
@@ -281,7 +281,7 @@ class _Judged:
         return {name: judged for name, judged in found.items() if all(map(_is_rated, judged))}
 
     def shares(self, rule: Rule) -> tuple[RaterShare, ...]:
-        """Return who judged the runs, with how many verdicts each."""
+        """Return the raters who judged the runs, with how many verdicts each."""
         raters = [rule.rater] if rule.rater is not None else self._judging()
         return tuple(RaterShare(studies.called(r), len(self._of(r).by_thing)) for r in raters)
 
@@ -297,7 +297,7 @@ class _Judged:
         )
 
     def _of(self, rater: Rater) -> Verdicts:
-        """Return what one rater said, or a machine, which is never read with the others."""
+        """Return one rater's verdicts, or a machine's, which are never read with the others."""
         if rater.id not in self._said:
             return verdicts.of_rater(self._session, self._scope, rater.id)
         return self._said[rater.id]
@@ -365,7 +365,7 @@ def _newest_of_each(group: Iterable[Candidate], varying: str) -> list[Candidate]
 def _only(
     compared: Sequence[Run], names: Mapping[str, str]
 ) -> dict[str, tuple[tuple[int, str], ...]]:
-    """What each run's question set asks and not every other one does."""
+    """Return the questions of each run's set that the other sets do not all have."""
     texts = {
         run.id: {
             question.key: (question.position, question.text)

@@ -36,7 +36,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one run answered to the question; ``answer`` is ``None`` where it was not run."""
+    """One run's answer to the question; ``answer`` is ``None`` where it was not run."""
 
     run: str
     name: str
