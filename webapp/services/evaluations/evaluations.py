@@ -64,8 +64,8 @@ class Overview:
 class Line:
     """One item as the list shows it.
 
-    ``grades`` are those people gave, ``n_passed`` and ``n_refused`` their ✓ and ✗ on its
-    parts, ``n_differ`` how many of them the machine says otherwise.
+    ``grades`` are those people gave, ``n_passed`` and ``n_refused`` count their ✓ and ✗ on its
+    parts, ``n_differ`` counts those that the machine judged otherwise.
     """
 
     position: int
@@ -93,7 +93,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item in full, with what one rater says of its parts and its neighbours."""
+    """One item in full, with one rater's verdicts on its parts, and its neighbours."""
 
     position: int
     item_id: str
@@ -108,7 +108,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class DeletionCost:
-    """What goes with an evaluation, and the clicks that stay in the log."""
+    """The rows deleted with an evaluation, and the clicks that stay in the log."""
 
     items: int
     judgments: int
@@ -200,7 +200,7 @@ def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> P
 
 
 def lines(session: Session, items: Sequence[EvaluationItem]) -> tuple[Line, ...]:
-    """Return the items as the list shows them, with what people said."""
+    """Return the items as the list shows them, with people's verdicts."""
     said: dict[int, list[ItemJudgment]] = {}
     keys = [item.id for item in items]
     for judgment in session.scalars(
@@ -258,7 +258,7 @@ def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]
 
 
 def deletion_cost(session: Session, evaluation: Evaluation) -> DeletionCost:
-    """Return what deleting the evaluation takes with it."""
+    """Return how many rows are deleted with the evaluation."""
     of_it = ItemJudgment.item_key.in_(_keys(evaluation))
     judgments = select(func.count()).where(of_it, ItemJudgment.value.is_not(None))
     events = select(func.count()).where(ItemEvent.evaluation_id == evaluation.id)

@@ -46,7 +46,7 @@ class TooManyRows(ImportRefused):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a file is to be scored; what belongs to another kind is not looked at.
+    """How a file is to be scored; settings of another kind are ignored.
 
     ``first`` is the number of rows after which to stop. ``subset`` is a dev set of JSON
     answers, scored first; with ``stop_at_gate`` the rest is scored only if it passes. ``prompt``
@@ -71,7 +71,7 @@ class Settings:
         return AnswerScale(self.embedder, tau_sim, self.keep_citations)
 
     def stated(self) -> dict[str, Any]:
-        """What was set, as it is kept; what was not asked for is not there."""
+        """Return the settings as they are stored; those that were not given are left out."""
         if self.kind is Kind.JSON:
             average, rate = self.gate.min_average, self.gate.min_pass_rate
             gate = {"min_average": float(average), "min_pass_rate": float(rate)}
@@ -91,7 +91,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Files scored, with what is wrong with them; the rows themselves are elsewhere.
+    """Files scored, with their problems; the rows themselves are elsewhere.
 
     ``figures`` are name, value, n and why there is no value, in the order to show them.
     ``n_rows`` counts the rows that the file has, scored or not.
@@ -109,7 +109,7 @@ class Scored:
     n_rows: int
 
     def stated(self) -> dict[str, Any]:
-        """What was set, as it is kept, with what it left out."""
+        """Return the settings as they are stored; a partial scoring adds the number of all rows."""
         stated = self.settings.stated()
         if "first" in stated or "subset" in stated:
             stated["rows"] = self.n_rows
@@ -244,7 +244,7 @@ def _take(file: File, rows: WaitingRows, row: Row) -> None:
 
 
 def _or_refuse(kind: Kind, file: File, rows: WaitingRows, told: _Told) -> None:
-    """Refuse a file of which no row was scored: say what it looks like, then why."""
+    """Refuse a file of which no row was scored: name the kind it looks like, then why."""
     if rows.n:
         return
     expected = _EXPECTED[kind]

@@ -1,7 +1,7 @@
-"""What a rater says of an item of an evaluation: ✓ or ✗ on its parts, and a grade 0 to 5.
+"""A rater's verdicts on an item of an evaluation: ✓ or ✗ on its parts, and a grade 0 to 5.
 
-One row per (rater, item, part) holds what stands; beside it every click is an event that is
-never altered. Undo writes a new event.
+One row per (rater, item, part) holds the current verdict; beside it every click is an event that
+is never altered. Undo writes a new event.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def judge(
     value: int | None,
     click: Click,
 ) -> None:
-    """Record what `rater` says of one part, ``None`` to clear it, or of the whole: "grade".
+    """Record `rater`'s verdict on one part, ``None`` to clear it, or on the whole: "grade".
 
     The same event twice changes nothing. Raises ``UnknownItem``, ``NotToJudge`` for a part
     or value that cannot be, and ``EventIdTaken``.
@@ -148,7 +148,7 @@ def _sequence(click: Click, history: Sequence[ItemEvent]) -> int:
 
 
 def _settle(session: Session, rater: Rater, item: EvaluationItem, last: ItemEvent) -> None:
-    """Make the rater's row say what the standing event says."""
+    """Write the value of the event in force to the rater's row."""
     key = (rater.id, item.id, last.part)
     judgment = session.get(ItemJudgment, key)
     if judgment is None:

@@ -1,4 +1,4 @@
-"""Files scored by the automatic evaluations, row by row; what is wrong comes between the scores."""
+"""Files scored by the automatic evaluations, row by row; problems come between the scores."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintScoring:
-    """A run evaluated against a gold file, and what is wrong with the files."""
+    """A run evaluated against a gold file, and the problems of the files."""
 
     report: ConstraintReport
     problems: tuple[Problem, ...]
@@ -75,7 +75,7 @@ def constraint_scoring(
     threshold: Fraction | None = None,
     missing: MissingRule = MissingRule.COUNTED,
 ) -> ConstraintScoring:
-    """The cards of `results` against `gold`, with what people decided in `manual`.
+    """The cards of `results` against `gold`, with people's decisions in `manual`.
 
     The threshold is the one given, else the gold file's, else 0.6. Decisions on questions
     or cards that are not there are reported, as are results without a gold question.
@@ -109,7 +109,7 @@ def constraint_scoring(
 def answer_scores(
     name: str, file: BinaryIO, scale: AnswerScale, *, first: int | None = None
 ) -> Iterator[AnswerScore | Problem]:
-    """The score of every cited answer in `file`, or what is wrong with its line.
+    """The score of every cited answer in `file`, or the problem of its line.
 
     `first` is the number of rows after which to stop.
     """
@@ -127,7 +127,7 @@ def answer_scores(
 def chunk_scores(
     name: str, file: BinaryIO, *, first: int | None = None
 ) -> Iterator[ChunkScore | Problem]:
-    """The score of every row of chunks in `file`, or what is wrong with its line."""
+    """The score of every row of chunks in `file`, or the problem of its line."""
     return _scores(retrieved_chunks.read(name, file), lambda _line, row: chunks.score(row), first)
 
 
@@ -138,10 +138,10 @@ def json_scoring(
     subset: Sequence[str] | None = None,
     stop_at_gate: bool = False,
 ) -> JsonScoring:
-    """The score of every answer; those of the dev set `subset` stand in a summary of their own.
+    """The score of every answer; those of the dev set `subset` have a summary of their own.
 
     With `stop_at_gate`, a dev set that does not pass ends the scoring: the rest is not
-    looked at.
+    read.
     """
     if subset is None:
         return _json(answered, gate)
@@ -155,7 +155,7 @@ def json_scoring(
 
 
 def subset_problems(name: str, ids: Sequence[str], answered: JsonAnswerSet) -> tuple[Problem, ...]:
-    """What is wrong with a dev set: ids that are no question of the set."""
+    """Return the problems of a dev set: ids that are not a question of the set."""
     return expected_json.check_subset(name, ids, [q.row_id for q in answered.questions])
 
 

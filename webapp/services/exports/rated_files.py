@@ -1,7 +1,7 @@
-"""Rated CSVs that lie beside imported runs: what they say against what stands here.
+"""Rated CSVs that lie beside imported runs: their figures against those stored here.
 
-Such a file has counts and no verdicts on single cards, so nothing can be taken from it. It
-can be compared, which tells its owner whether it is needed any more.
+Such a file has counts but not the verdicts on single cards, so these cannot be imported from it.
+It can be compared, which shows its owner whether it is still needed.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from webapp.records import Problem
 from webapp.services.exports.trees import is_rated
 from webapp.services.runs import reports
 
-FIGURES = slice(3, 11)  # results_count to response_quality: what notes say is for people
+FIGURES = slice(3, 11)  # results_count to response_quality: notes are for people
 
 
 @dataclass(frozen=True, slots=True)
 class RatedFileReport:
-    """What one rated CSV is to the run it belongs to.
+    """One rated CSV compared with the run it belongs to.
 
     ``run_id`` is ``None`` where no imported run has its questions. ``rated`` counts its rated
-    questions; ``differing`` are those whose figures are others here. ``rated_here`` says
-    whether the run has any rating at all.
+    questions; ``differing`` are those whose figures differ here. ``rated_here`` is true
+    if the run has any rating at all.
     """
 
     name: str
@@ -44,7 +44,7 @@ class RatedFileReport:
 def compare(
     session: Session, study: Study, name: str, data: bytes, run_ids: Sequence[str]
 ) -> RatedFileReport:
-    """Return what the rated CSV is to the one of `run_ids` that it has the questions of."""
+    """Compare the rated CSV with the one of `run_ids` that it has the questions of."""
     read = csv_ratings.read(name, data)
     lines = _lines(read.report)
     rated = sum(bool(cells[1]) for cells in lines.values())
@@ -75,7 +75,7 @@ def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence
 
 
 def _lists(report: RunReport) -> list[tuple[int, str, int]]:
-    """Return what tells the lists of one run from those of another."""
+    """Return (number, question, number of results) of each list: equal for two files of a run."""
     return [
         (row.query_id, " ".join(row.question.split()), row.summary.results_count)
         for row in report.rows

@@ -1,7 +1,7 @@
 """Quality, notes and empty outcomes of a rated CSV, stored as its rater's own.
 
-Verdicts on cards are not in such a file, so none are stored. What the rater has said here
-already is never changed silently: it is reported, and replaced only where that is asked for.
+Verdicts on cards are not in such a file, so none are stored. A value that the rater has here
+already is never changed silently: it is reported, and replaced only on request.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class RatedValue:
 
 @dataclass(frozen=True, slots=True)
 class RatedImport:
-    """What importing a rated CSV stores, or stored: ``new`` values, and ``others`` that differ.
+    """The effect of importing a rated CSV: ``new`` values, and ``others`` that differ.
 
     ``lines`` are those that can be used. ``fits`` are the runs with the file's questions and
     numbers of results; ``run_id`` is the only one of them, else ``None``. ``refused`` where the
-    rater is a machine or removed. ``counts`` says how much the file holds. ``replaced`` says
-    whether the others were replaced.
+    rater is a machine or removed. ``counts`` is the size of the file. ``replaced`` is true
+    if the others were replaced.
     """
 
     name: str
@@ -78,9 +78,9 @@ class RatedImport:
 def examine(
     session: Session, study: Study, name: str, data: bytes, rater: str | None
 ) -> RatedImport:
-    """Return what importing the rated CSV as `rater`'s would store; nothing is stored.
+    """Return the report of importing the rated CSV as `rater`'s, without storing anything.
 
-    Without a rater only the run and the counts are told.
+    Without a rater it has only the run and the counts.
     """
     read = csv_ratings.read(name, data)
     listed = select(Run).where(Run.study_id == study.id).order_by(Run.id)
@@ -131,9 +131,9 @@ def store(
     *,
     overwrite: bool = False,
 ) -> RatedImport:
-    """Store what the file says and `rater` has not; replace other values with `overwrite`.
+    """Store the values that `rater` lacks; replace those that differ with `overwrite`.
 
-    The rater is made if nobody is called so. Nothing is stored where the report is not
+    A rater of that name is made if there is none. Nothing is stored where the report is not
     ``storable``.
     """
     known = raters.named(session, study, rater)
@@ -152,8 +152,8 @@ def store(
 def _values(row: QueryRow) -> Iterator[tuple[str, str]]:
     """The values of a question that a rater can give, as events hold them.
 
-    A quality between two grades is the median of several raters and nobody's own. The notes
-    with which a file says only the outcome of an empty list are no note.
+    A quality between two grades is the median of several raters, not the grade of one. Notes
+    that only state the outcome of an empty list are not a note.
     """
     quality, outcome = row.summary.quality, row.summary.empty_outcome
     if quality is not None and quality == int(quality):

@@ -1,13 +1,13 @@
 """Ratings from a page without a server, stored as if every click had been made here.
 
 Each change becomes an event of its rater with its own id, device, sequence and time, so the
-same file twice changes nothing, and where something else was said here meanwhile the order
+same file twice changes nothing, and where another verdict was given here meanwhile the order
 of the events decides, as between any two devices.
 
 Anybody can write any name into a file. So a file with new changes for a rater whom the study has
 already is stored only when the owner confirms that name, with the report of the changes at hand.
-A name that nobody has makes a new rater: it changes no verdict of anybody else, and the owner
-sees the name among the raters and can remove it.
+A new name makes a new rater: it changes no verdict of other raters, and the owner sees the name
+among the raters and can remove it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Counts:
 class FileEffect:
     """One judgment of the rater: as it is here, in the file, and once the file is stored.
 
-    ``title`` is the card's, empty for an answer as a whole. ``adds`` says whether the file has a
+    ``title`` is the card's, empty for an answer as a whole. ``adds`` is true if the file has a
     change of it that is not stored yet.
     """
 
@@ -82,13 +82,13 @@ class FileEffect:
 
     @property
     def contradicts(self) -> bool:
-        """Whether a change of the file says something else than the rater's judgment here."""
+        """Whether a change of the file differs from the rater's judgment here."""
         return self.adds and self.here is not None and self.in_file != self.here
 
 
 @dataclass(frozen=True, slots=True)
 class RatingsReport:
-    """What importing a file of ratings does, or did.
+    """The effect of importing a file of ratings, before or after it is stored.
 
     ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were
     not stored before, ``known`` the others. Of the rater's judgments that the file is about,
@@ -145,7 +145,7 @@ _REFUSING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Aimed:
-    """A change with what it is about here, and as an event it would make."""
+    """A change with its target here, and the event it would become."""
 
     change: Change
     target: Target
@@ -169,9 +169,9 @@ class _Aimed:
 def examine(
     session: Session, study: Study, name: str, data: bytes, now: datetime, rater: str | None = None
 ) -> RatingsReport | None:
-    """Return what importing the file would do, ``None`` where it is no file of ratings.
+    """Return the effect of importing the file, ``None`` if it is not a file of ratings.
 
-    `rater` stands in for the name in the file.
+    `rater` replaces the name in the file.
     """
     try:
         read = ratings.read(name, data)
@@ -190,10 +190,10 @@ def store(
     *,
     confirmed: bool = False,
 ) -> RatingsReport | None:
-    """Store the file if it can be; return its report, which says whether it is ``stored``.
+    """Store the file if it can be; return its report, which states whether it is ``stored``.
 
-    A rater is made if nobody is called so. To a rater who exists the file adds only where the
-    owner ``confirmed`` the name. Nothing stored before is lost.
+    A rater of that name is made if there is none. For a rater who exists, the file is stored only
+    if the owner ``confirmed`` the name. Nothing stored before is lost.
     """
     report = examine(session, study, name, data, now, rater)
     if report is None or not report.storable or (report.needs_confirmation and not confirmed):
@@ -256,7 +256,7 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
 def _run(
     session: Session, study: Study, read: OfflineRatings, problems: list[Problem]
 ) -> Run | None:
-    """Return the run that was rated; tell it as a problem where there is none, or no one."""
+    """Return the run that was rated; report a problem if there is none, or more than one."""
     same_answers = select(Run).where(Run.study_id == study.id, Run.session_key == read.identity)
     found = session.scalars(same_answers.order_by(Run.id)).all()
     if len(found) == 1:
@@ -272,7 +272,7 @@ def _run(
 def _aimed(
     session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
 ) -> Iterator[_Aimed]:
-    """Yield every change with what it is about, in order; tell those that are about nothing."""
+    """Yield every change with its target, in order; report those without one."""
     queries = {query.query_id: query for query in _queries(session, run)}
     told: set[tuple[int, int | None, str]] = set()
     for change in read.changes:
@@ -295,7 +295,7 @@ def _queries(session: Session, run: Run) -> Sequence[Query]:
 def _target(
     query: Query | None, read: OfflineRatings, change: Change
 ) -> tuple[Target | None, str, Problem | None]:
-    """Return what a change is about, its card's title, and what is to be said of it."""
+    """Return the target of a change, its card's title, and its problem if any."""
     place = {"file": read.name, "query_id": change.query_id}
     if query is None:
         return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
@@ -311,7 +311,7 @@ def _target(
 def _card(
     query: Query, read: OfflineRatings, change: Change
 ) -> tuple[Target | None, str, Problem | None]:
-    """Return the judged thing of the card that was rated, wherever it stands by now."""
+    """Return the judged thing of the card that was rated, at any rank it may now have."""
     assert change.rank is not None
     by_rank = {result.rank: result for result in query.results}
     rated = read.cards.get(change.query_id, {}).get(change.rank)
@@ -339,7 +339,7 @@ def _untaken(
     history: Iterable[Event],
     problems: list[Problem],
 ) -> Iterator[_Aimed]:
-    """Yield the changes but those with the id of an event that says something else; tell these."""
+    """Yield the changes but those with the id of a different event; report these."""
     known = {(event.event_id, event.field): event for event in history}
     for one in aimed:
         event = known.get((one.change.event_id, one.target.field))
@@ -351,7 +351,7 @@ def _untaken(
 
 
 def _stored(history: Iterable[Event], aimed: Iterable[_Aimed]) -> Mapping[Target, list[Event]]:
-    """Return the rater's events about what the file is about, by what they changed."""
+    """Return the rater's events on the targets of the file, by target."""
     found: defaultdict[Target, list[Event]] = defaultdict(list)
     targets = {_about(one.target) for one in aimed}
     for event in history:
