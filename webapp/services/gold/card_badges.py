@@ -1,8 +1,8 @@
-"""What the constraints came to on the cards that a rater sees, and what is decided on them there.
+"""The constraint badges of the cards that a rater sees, and the decisions made on them there.
 
 A judged thing is the same card wherever a run lists it for its question, so a decision made
-while rating is written for all of them. A blind rater is shown one card for all: the one that
-most is known of, with the latest decisions on any of them, whoever made them.
+while rating is written for all of them. A blind rater is shown one card for all: the one with
+the most known facts, with the latest decisions on any of them, by any person.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _queries(
 ) -> Sequence[Query]:
     """Return the queries of the study's runs that `where` holds for, with their results.
 
-    They come in the order of their keys, so that two who lock some never wait for each other.
+    They come in the order of their keys, so that two locking requests never deadlock.
     """
     wanted = select(Query).join(Run).where(Run.study_id == study.id, where).order_by(Query.id)
     if locked:
@@ -201,8 +201,7 @@ def _evaluated(
 def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> CheckedCard:
     """Return one card for all that are the same judged thing.
 
-    It hangs on what the cards say and never on whose they are: the order of the runs is in it
-    nowhere.
+    It depends on the content of the cards only, never on their runs or the order of the runs.
     """
     question, card = min(same, key=lambda one: _ignorance(one[1]))
     every = sorted((step for _, one in same for step in one.steps), key=lambda step: step.id)

@@ -1,6 +1,6 @@
-"""What people decide by hand on cards: constraints overridden, whole cards passed or failed.
+"""People's decisions by hand on cards: constraints overridden, whole cards passed or failed.
 
-Every step is a row of its own, whoever made it; the last one on a subject of a card stands.
+Every step is a row of its own, for every person; the last one on a subject of a card is in force.
 Undoing a step writes a new one, which can be undone in turn.
 """
 
@@ -32,7 +32,7 @@ Place = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to stand on one subject of a card (counted from 0); null takes back what did."""
+    """A decision on one subject of a card (counted from 0); a null outcome takes it back."""
 
     card: int
     subject: str
@@ -45,7 +45,7 @@ class UnfitDecision(ValueError):
 
 
 class DecisionReasonMissing(ValueError):
-    """A constraint is overridden for a reason, which has to be said."""
+    """A constraint is overridden for a reason, which has to be stated."""
 
 
 class DecisionReplaced(Conflict):
@@ -73,7 +73,7 @@ class Step:
 
     @property
     def place(self) -> Place:
-        """What the step is about."""
+        """The subject of the step: query, card and subject."""
         return self.query_id, self.card, self.subject
 
 
@@ -92,7 +92,7 @@ def steps_on(session: Session, queries: Iterable[Query]) -> dict[int, list[Step]
 
 
 def standing(taken: Iterable[Step]) -> dict[Place, Step]:
-    """Return the step that stands on each subject: the last, unless it took all back."""
+    """Return the step in force on each subject: the last, unless it took the decision back."""
     last = {step.place: step for step in taken}
     return {
         place: step
@@ -102,7 +102,7 @@ def standing(taken: Iterable[Step]) -> dict[Place, Step]:
 
 
 def decisions(stands: Mapping[Place, Step]) -> Decisions:
-    """Return what stands as the evaluation of constraints takes it."""
+    """Return the steps in force in the form that the evaluation of constraints takes."""
     overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
     cards: dict[tuple[int, int], bool] = {}
     comments: dict[tuple[int, int], str] = {}
@@ -118,7 +118,7 @@ def decisions(stands: Mapping[Place, Step]) -> Decisions:
 
 
 def decided(stands: Mapping[Place, Step]) -> list[DecidedCard]:
-    """Return what stands as the file of decisions takes it."""
+    """Return the steps in force in the form of the file of decisions."""
     return [
         DecidedCard(step.query_id, step.card, step.subject, step.outcome, step.reason)
         for step in stands.values()
@@ -137,7 +137,7 @@ def decide(
 ) -> None:
     """Decide one subject of a card, logged.
 
-    What stands already is not written again, unless it is said `again` on purpose. Raises
+    A decision equal to the one in force is not stored, unless made `again` on purpose. Raises
     ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
     """
     wanted = replace(wanted, reason=wanted.reason.strip()[:MOST_REASON])
@@ -147,7 +147,7 @@ def decide(
 
 
 def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
-    """Return the step that was undone: what stood before it stands again.
+    """Return the step that was undone; the decision before it is in force again.
 
     Raises ``DecisionReplaced`` for a step that is not the last on its subject, or not there.
     """
@@ -173,7 +173,7 @@ def take_in(
     reason: str,
     now: datetime,
 ) -> int:
-    """Return how many decisions of a file were new; what it does not name stays.
+    """Return how many decisions of a file were new; subjects it does not name keep theirs.
 
     Overrides without a reason of their own get `reason`, or keep the one they have.
     Questions and cards that are not there are left out.

@@ -1,7 +1,7 @@
-"""The constraints' verdict on each card beside people's: how well it tells theirs.
+"""The constraints' verdict on each card beside people's: how well it predicts theirs.
 
-A card passes by machine when it meets everything that its question asks, before anybody
-decided by hand; cards of questions that people alone can check are left out and counted.
+A card passes by machine when it meets everything that its question asks, before any decision
+by hand; cards of questions that people alone can check are left out and counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INTERVALS = Bootstrap(resamples=1000)
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What people said of a card, apart from the rule that merges it."""
+    """People's verdicts on a card, counted before a rule merges them."""
 
     relevant: int
     not_relevant: int
@@ -64,7 +64,7 @@ class Compared:
 
     @property
     def distance(self) -> Fraction:
-        """|CPR - share of people|, the merged verdict where nobody's vote is at hand."""
+        """|CPR - share of people|, with the merged verdict in place of a share without votes."""
         share = self.votes.share
         return abs(self.cpr - (Fraction(self.person) if share is None else share))
 
@@ -84,7 +84,7 @@ class ConstraintAgreement:
 
 
 def compare(session: Session, study: Study, run_id: str, rule: Rule) -> ConstraintAgreement:
-    """Return how well the constraints tell people's verdicts on the cards of a run.
+    """Return how well the constraints predict people's verdicts on the cards of a run.
 
     The cards they disagree on come first where they are furthest apart. Raises
     ``UnknownRun`` and ``NoGold``.
@@ -152,7 +152,7 @@ def _why_left_out(
 
 
 def _votes(session: Session, study: Study, run_id: str) -> Mapping[int, Votes]:
-    """Return what every rater of the study said of a run's cards, by judged thing."""
+    """Return the votes of the study's raters on a run's cards, by judged thing."""
     ids = [rater.id for rater in studies.raters(session, study)]
     by_rater = verdicts.by_rater(session, Query.run_id == run_id, ids)
     cast = Counter(item for own in by_rater.values() for item in own.by_thing.items())

@@ -1,8 +1,8 @@
-"""A stored run checked against the gold questions in force, with what people decided by hand.
+"""A stored run checked against the gold questions in force, with people's decisions by hand.
 
-Nothing of it is stored: every look evaluates anew, so that figures and matrix move with each
+The results are not stored: every request evaluates anew, so that figures and matrix move with each
 decision. The cards are the properties that the run's V2 file lists, counted from 0; a run
-without one is checked by what its answers' text says.
+without one is checked by the text of its answers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class UnknownListedCard(Missing):
 class CheckedRun:
     """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
 
-    ``stands`` is what people decided; ``from_text`` says that no file lists the properties.
+    ``stands`` are people's decisions in force; ``from_text`` is true if no file lists properties.
     """
 
     id: str
@@ -80,7 +80,7 @@ class CheckedQuery:
 
 @dataclass(frozen=True, slots=True)
 class ManualImport:
-    """What became of a file of decisions: how many are new, how many fit the run's cards."""
+    """The result of importing a file of decisions: how many are new, how many fit the cards."""
 
     new: int
     fitting: int
@@ -189,7 +189,7 @@ def import_manual(
 
 
 def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
-    """Return what stands on a run's cards as manual_input.json; raises ``UnknownRun``."""
+    """Return a run's decisions in force as manual_input.json; raises ``UnknownRun``."""
     run = runs.find(session, study, run_id)
     stands = card_decisions.standing(card_decisions.steps(session, run.id))
     return manual_json(card_decisions.decided(stands), timestamp=now.isoformat())
@@ -203,7 +203,7 @@ def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
 
 
 def card_facts(session: Session, run: Run) -> dict[int, tuple[CardFacts, ...]]:
-    """Return what the constraints see of a run's cards, by number of the question."""
+    """Return the facts of a run's cards that constraints check, by number of the question."""
     return listed_cards.facts(_queries(session, run))
 
 

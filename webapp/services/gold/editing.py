@@ -26,7 +26,7 @@ from webapp.services.gold.gold import Gold
 from webapp.services.runs import runs
 
 EDITED = "gold_questions.json"
-"""What a version that was not read from a file is called."""
+"""The name of a version that was not read from a file."""
 
 
 class GoldNumberTaken(ValueError):
@@ -42,7 +42,7 @@ class UnknownGoldQuestion(Missing):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One listing that a run showed, whatever for; ``queries`` are the questions it answered."""
+    """One listing that a run showed for any question; ``queries`` are those it answered."""
 
     facts: CardFacts
     queries: tuple[int, ...]
@@ -86,8 +86,8 @@ def put(
 ) -> None:
     """Put `question` in the place of the one called `number`, or at the end.
 
-    Raises ``UnknownGoldQuestion``, ``GoldNumberTaken``, and an ``ImportRefused`` for what no
-    gold file may say.
+    Raises ``UnknownGoldQuestion``, ``GoldNumberTaken``, and an ``ImportRefused`` for a question
+    that a gold file may not have.
     """
     file = _file(session, rater.study, question_set_id)
     numbers = [one.query_id for one in file.questions]
@@ -162,7 +162,7 @@ def listings(session: Session, study: Study, run_id: str) -> tuple[Listing, ...]
 
 
 def matches(question: GoldQuestion, shown: Iterable[Listing]) -> tuple[Match, ...]:
-    """Return every listing against what `question` asks."""
+    """Return every listing checked against the constraints of `question`."""
     return tuple(Match(one, check_card(question.constraints, one.facts)) for one in shown)
 
 
@@ -187,7 +187,7 @@ def _file(session: Session, study: Study, question_set_id: int) -> GoldFile:
 def _save(
     session: Session, rater: Rater, question_set_id: int, file: GoldFile, now: datetime
 ) -> None:
-    """Save what a reader of gold files would accept, and nothing else."""
+    """Save the document if the reader of gold files accepts it, else raise its error."""
     document: dict[str, Any] = gold_json(file.questions, file.threshold, file.extra)
     read = gold_questions.read(EDITED, json.dumps(document).encode())
     gold.save(session, rater, question_set_id, read, now)

@@ -33,9 +33,9 @@ from webapp.services.rating.pool import REPEAT
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """What the rater's verdicts make of one answer to a question.
+    """The figures of one answer to a question, by the rater's verdicts.
 
-    ``letter`` is what the question calls the answer; another question calls another run's so.
+    ``letter`` names the answer within its question; in another question it names another run's.
     """
 
     letter: str
@@ -45,8 +45,8 @@ class AnswerFigures:
 def of_task(session: Session, task: Row[Any]) -> tuple[AnswerFigures, ...]:
     """Return the figures of every answer in a task, in the order of their letters.
 
-    They are the stored summaries; of a question that is asked again, what was said in that task
-    alone makes them, else they would tell that it is.
+    They are the stored summaries. For a question that is asked again they are made from that
+    task's verdicts alone; otherwise they would reveal that it is a repeat.
     """
     found = dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
     in_order = sorted(found, key=lambda answer: tasks.key(task, -answer))
@@ -92,7 +92,7 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
 
 @prepared
 def _said_again() -> Select[*tuple[Any, ...]]:
-    """Return the statement over what was said again of each result, one row for an empty list."""
+    """Return the statement over the repeated verdicts on each result, one row for an empty list."""
     emptiness = aliased(Repeat)
     same, empty = Repeat.task_id == Task.id, emptiness.task_id == Task.id
     return (

@@ -1,4 +1,4 @@
-"""A rater's events: stored once, put in order, the standing one deciding the rater's row."""
+"""A rater's events: stored once and put in order; the one in force decides the rater's row."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from webapp.services.judging import live_metrics
 from webapp.services.judging.event_order import Placed, standing
 
 AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
-"""How an event calls what is said once more in a hidden repeat; it is never the verdict."""
+"""The event fields of a hidden repeat, by field; they never change the verdict itself."""
 _REPEATS = frozenset(AGAIN.values())
 _QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 
@@ -45,7 +45,7 @@ class EventIdTaken(Conflict):
 
 
 class Made(Placed, Protocol):
-    """An event as far as it settles something: what it says, and its place in the order."""
+    """The parts of an event that decide a row: its value, and its place in the order."""
 
     @property
     def new(self) -> str | None: ...  # noqa: D102
@@ -62,12 +62,12 @@ class _New(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What one event changes.
+    """The value that one event changes.
 
     ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
     ``AGAIN`` (the same in a task that asks once more), or an item of the closing questionnaire
     (of nothing else). For a verdict, ``query_key`` or
-    ``task_id`` tell where it was clicked.
+    ``task_id`` name the place of the click.
     """
 
     field: str
@@ -87,12 +87,12 @@ class Target(NamedTuple):
 
     @classmethod
     def of(cls, event: Event) -> Self:
-        """Return what `event` changed."""
+        """Return the target of `event`."""
         return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
 
     @property
     def is_repeat(self) -> bool:
-        """Whether this was said once more, in a task of its own."""
+        """Whether this was given a second time, in a repeat task."""
         return self.field in _REPEATS
 
 
@@ -113,7 +113,7 @@ def record(
     cause: str = "click",
     undoes: Event | None = None,
 ) -> str | None:
-    """Store one event and let the event that stands decide the rater's row; return what it says.
+    """Store one event, write the event in force to the rater's row and return its value.
 
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
@@ -156,7 +156,7 @@ def record(
 def refresh(asking: Asking, rater: Rater | Who, targets: Sequence[Target]) -> None:
     """Rewrite the rater's summaries of every query that shows or is one of the targets.
 
-    What was said once more changes none.
+    Verdicts of a hidden repeat change none.
     """
     driver = drivers.driver(asking)
     for target in targets:
@@ -227,14 +227,14 @@ def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
 
 
 def _settle(driver: Driver, rater: Rater | Who, target: Target, last: Made) -> None:
-    """Make the rater's row say what the standing event says."""
+    """Write the value of the event in force to the rater's row."""
     model, key = _row(rater, target)
     said = _said(target.field, last.new) | {"changed_at": last.received_at}
     upsert(model, driver, tuple(said)).run(driver, key | said)
 
 
 def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:
-    """Return the table and the key of the row that an event's target stands in."""
+    """Return the table and the key of the row that holds an event's target."""
     again = target.is_repeat
     key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
     if target.field in _QUESTIONNAIRE:
@@ -245,7 +245,7 @@ def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, obje
 
 
 def _said(field: str, new: str | None) -> dict[str, object]:
-    """Return what a row of a rater is to say, by column."""
+    """Return the values of a rater's row, by column."""
     if field in USABILITY_ITEMS:
         return {"score": int(new) if new else None, "text": ""}
     if field in COMMENTS:

@@ -50,7 +50,7 @@ class NotToJudge(Refused):
 
 
 class Keep(Enum):
-    """Stands for a part of a rating that the rater left as it is."""
+    """The mark of a part of a rating that the rater left as it is."""
 
     KEEP = "keep"
 
@@ -60,7 +60,7 @@ KEEP = Keep.KEEP
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What a rater says of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
+    """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
 
     ``quality`` is 0 to 5, ``empty_outcome`` fits an empty list only.
     """
@@ -79,7 +79,7 @@ def judge(
     relevance: Relevance | None,
     click: Click,
 ) -> Relevance | None:
-    """Record a verdict on the card at `rank`, ``None`` to clear it; return the one that stands.
+    """Record a verdict on the card at `rank`, ``None`` to clear it; return the one in force.
 
     The verdict holds wherever the same judged thing was shown. The same event twice changes
     nothing. Raises ``UnknownQuery`` and ``EventIdTaken``.
@@ -129,7 +129,7 @@ def judge_open(
 def rate(
     session: Session, rater: Rater, run_id: str, query_id: int, rating: Rating, click: Click
 ) -> None:
-    """Record what the rater says of the whole answer and settle it.
+    """Record the rater's rating of the whole answer.
 
     Raises ``NotToJudge`` for an empty outcome of an answer that is not empty, ``ValueError``
     for a quality outside 0 to 5, ``UnknownQuery`` and ``EventIdTaken``.

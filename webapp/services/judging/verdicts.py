@@ -1,4 +1,4 @@
-"""What was judged in some queries: by one rater, or merged from several by a named rule."""
+"""The verdicts on some queries: of one rater, or merged from several by a named rule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AskedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What was said under one rule: verdicts by judged thing, quality and notes by query."""
+    """The verdicts under one rule, by judged thing, with quality and notes by query."""
 
     by_thing: Mapping[int, str] = field(default_factory=dict)
     quality: Mapping[int, float] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Verdicts:
         return EmptyOutcome(verdict) if verdict is not None else None
 
     def judgments(self, asked: AskedQuery) -> QueryJudgments:
-        """Return what was said about one query, as the metrics take it."""
+        """Return the judgments of one query, as the metrics take them."""
         return QueryJudgments(
             state=asked.state,
             verdicts=tuple(self.relevance(thing) for thing in asked.things),
@@ -79,21 +79,21 @@ def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
 
 
 def of_rater(session: Session, scope: Scope, rater_id: int) -> Verdicts:
-    """Return what one rater said about the queries in `scope`."""
+    """Return one rater's verdicts on the queries in `scope`."""
     said = by_rater(session, scope, [rater_id])
     return said.get(rater_id, Verdicts())
 
 
 def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
-    """Return what most of `raters` said about the queries in `scope`; see ``most``."""
+    """Return the majority verdicts of `raters` on the queries in `scope`; see ``most``."""
     said = by_rater(session, scope, [rater.id for rater in raters])
     return most([(rater.name, said[rater.id]) for rater in raters])
 
 
 def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
-    """Return what most of some named raters said: "cannot tell" does not vote, a tie is open.
+    """Return the majority verdicts of named raters: "cannot tell" does not vote, a tie is open.
 
-    Quality is the median of the grades; the notes are everybody's, with names once there
+    Quality is the median of the grades; the notes are those of all, with names once there
     are several.
     """
     votes: dict[int, list[str]] = defaultdict(list)
@@ -115,12 +115,12 @@ def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
 
 
 def adjudicated(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
-    """Return what adjudication settled, and the majority of `raters` where it is silent."""
+    """Return the adjudicated verdicts, and the majority of `raters` where there is none."""
     return overruled(majority(session, scope, raters), settled(session, scope))
 
 
 def settled(session: Session, scope: Scope) -> dict[int, str]:
-    """Return the verdicts of adjudication on what the queries in `scope` show, by thing."""
+    """Return the adjudicated verdicts on the judged things of the queries in `scope`, by thing."""
     found = session.scalars(
         select(Adjudication).where(Adjudication.judged_thing_id.in_(judged_things(scope)))
     )
@@ -133,7 +133,7 @@ def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
 
 
 def judged_things(scope: Scope) -> Select[int | None]:
-    """Return the statement over what the queries in `scope` show or left empty."""
+    """Return the statement over the judged things of the queries in `scope`, emptiness too."""
     shown = select(Result.judged_thing_id).join(Query).where(scope)
     empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
     both = union(shown, empty).subquery()
@@ -143,7 +143,7 @@ def judged_things(scope: Scope) -> Select[int | None]:
 def merge(votes: Sequence[str]) -> str | None:
     """Return the verdict that most decided votes gave; ``None`` on a tie.
 
-    Where nobody decided, the thing was judged "cannot tell".
+    Where every vote is "cannot tell", that is the verdict.
 
     >>> merge(["1", "0", "1"]), merge(["1", "0"]), merge(["unsure", "0"])
     ('1', None, '0')
@@ -156,7 +156,7 @@ def merge(votes: Sequence[str]) -> str | None:
 
 
 def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
-    """Return what each rater said about the queries in `scope`, by the rater's id."""
+    """Return each rater's verdicts on the queries in `scope`, by the rater's id."""
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
