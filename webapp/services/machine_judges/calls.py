@@ -1,6 +1,6 @@
 """A machine judge at work: one judged thing at a time is taken, asked about and kept.
 
-Whoever does the asking (the server's threads, the command line) takes a thing with ``claim``,
+The caller (the server's threads, the command line) takes a thing with ``claim``,
 asks with ``ask`` and ends with ``keep``; no transaction is open while the model thinks. A call
 whose caller died is known by its time and is made again.
 """
@@ -39,7 +39,7 @@ from webapp.services.machine_judges.sessions import (
 
 PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest_wait=30)
 MOST_FAILURES = 5
-"""So many failed calls in a row end a session: something is wrong that money does not mend."""
+"""The failed calls in a row that end a session: repeating them would only cost money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: what was said, or a failure's code, detail and excerpt.
+    """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt.
 
-    ``answered`` says whether the model answered at all, readable or not.
+    ``answered`` is true if the model answered at all, readable or not.
     """
 
     said: Said | None
@@ -90,7 +90,7 @@ class Outcome:
 def claim(
     session: Session, rater_id: int, endpoint: JudgeEndpoint | None, now: datetime
 ) -> Call | Nothing:
-    """Return what is to be asked next, its part of the budget held; else why there is nothing.
+    """Return the next call, with its part of the budget reserved; else why there is none.
 
     A session ends here when everything is judged, when the next call could exceed its budget,
     when the judge was removed, or when another model is configured than its own.
@@ -114,7 +114,7 @@ def claim(
 
 
 def ask(call: Call, endpoint: JudgeEndpoint, patience: Patience = PATIENCE) -> Outcome:
-    """Return what the model says of one judged thing, or why there is no verdict."""
+    """Return the model's verdict on one judged thing, or why there is none."""
     try:
         client = Chatbot(
             judges.address(endpoint),
@@ -138,9 +138,9 @@ def ask(call: Call, endpoint: JudgeEndpoint, patience: Patience = PATIENCE) -> O
 
 
 def keep(session: Session, call: Call, outcome: Outcome, now: datetime) -> None:
-    """Store what came of a call: the verdict through the judge's event, or the failure.
+    """Store the outcome of a call: the verdict through the judge's event, or the failure.
 
-    Nothing is stored of a call that nobody waits for any more; what it cost counts.
+    The outcome of a call that was given up is not stored; its cost counts.
     """
     found = session.scalar(
         select(MachineSession)
@@ -247,7 +247,7 @@ def _left(
 
 
 def _bury(session: Session, row: MachineCall) -> None:
-    """Count a call whose caller died: it may have cost what it was taken to cost."""
+    """Count a call whose caller died at its estimated cost, which it may have had."""
     died_in = session.get(MachineSession, row.session_id)
     if died_in is not None:
         died_in.calls += 1
@@ -257,7 +257,7 @@ def _bury(session: Session, row: MachineCall) -> None:
 
 
 def _count(found: MachineSession, call: Call, outcome: Outcome, rates: estimates.Rates) -> None:
-    """Add what a call took; an answer that states no tokens is taken to have the usual ones."""
+    """Add a call's tokens and cost; an answer that states no tokens counts the usual number."""
     found.calls += outcome.tries
     if not outcome.answered:
         return
@@ -302,7 +302,7 @@ def _usage(answer: Answer) -> Usage:
 
 
 def _detail(failure: CallFailed) -> str:
-    """Return what is known of a failure beside its kind, in the source language."""
+    """Return the details of a failure beside its kind, in the source language."""
     with speaking(SOURCE_LANGUAGE):
         if isinstance(failure, NotTheContract):
             return gettext(failure.what, **failure.values)

@@ -1,4 +1,4 @@
-"""What a machine judge has left to judge, what it would be told, and what that would cost."""
+"""The cards that a machine judge has left, their prompts, and the estimated cost."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from webapp.services.rating.pages import Turn
 
 CHARACTERS_PER_TOKEN = 4
 COMPLETION_TOKENS = 60
-"""What an answer is taken to be long before any was measured: one object, one sentence."""
+"""The assumed length of an answer before any was measured: one object, one sentence."""
 FEWEST_MEASURED = 5
-"""So many answers that state their tokens replace the two numbers above."""
+"""The number of answers stating their tokens that replaces the two numbers above."""
 MILLION = 10**6
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Tokens for each character of a prompt, and of an answer; measured on so many answers."""
+    """Tokens for each character of a prompt, and for an answer; ``measured`` on n answers."""
 
     per_character: float = 1 / CHARACTERS_PER_TOKEN
     completion: float = COMPLETION_TOKENS
     measured: int = 0
 
     def prompt(self, characters: int) -> int:
-        """Return the tokens that a prompt of so many characters is taken to have."""
+        """Return the estimated tokens of a prompt of that many characters."""
         return ceil(characters * self.per_character)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What judging so many ``things`` would take; ``example`` is what is told of the first.
+    """The estimated tokens for judging ``things`` cards; ``example`` is the prompt of the first.
 
-    ``measured`` is on how many answers the estimate rests; 0 means none yet.
+    ``measured`` is the number of answers behind the estimate; 0 means none yet.
     """
 
     things: int
@@ -70,7 +70,7 @@ def cost(
     prompt_price: float | None,
     completion_price: float | None,
 ) -> float | None:
-    """Return what tokens cost at prices for a million; ``None`` without both prices.
+    """Return the cost of tokens at prices for a million; ``None`` without both prices.
 
     >>> cost(2_000_000, 500_000, 0.15, 0.6)
     0.6
@@ -81,7 +81,7 @@ def cost(
 
 
 def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> Estimate:
-    """Return what is left to judge, of which `most` may be, and what it would take."""
+    """Return the estimate for the cards left to judge, `most` of them at most."""
     found = open_things(session, judge)[:most]
     told = rates(session, judge)
     prompts = prompts_of(session, judge, found)
@@ -98,10 +98,10 @@ def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> 
 
 
 def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[bool]) -> list[int]:
-    """Return the cards that the judge has no verdict on, those that people judged first.
+    """Return the cards without a verdict of the judge; those that people judged come first.
 
     So a small budget shows how far it agrees with them. Within both parts the order is
-    shuffled by the study's secret: what a budget reaches is a sample of all questions.
+    shuffled by the study's secret: the cards within a budget are a sample of all questions.
     """
     study = judge.rater.study
     own = select(Judgment.judged_thing_id).where(
@@ -135,7 +135,7 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
 def prompts_of(
     session: Session, judge: MachineJudge, things: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
-    """Yield what the judge is told of each of these judged things, in their order."""
+    """Yield the judge's prompt for each of these judged things, in their order."""
     earlier: dict[tuple[int, str], tuple[Turn, ...]] = {}
     for start in range(0, len(things), PORTION):
         portion = things[start : start + PORTION]
@@ -160,7 +160,7 @@ def prompts_of(
 
 
 def rates(session: Session, judge: MachineJudge) -> Rates:
-    """Return how many tokens the judge's prompts and answers took so far, else what we take."""
+    """Return the tokens that the judge's prompts and answers took so far, else the assumed ones."""
     n, characters, prompt, completion = session.execute(
         select(
             func.count(),

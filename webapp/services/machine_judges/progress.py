@@ -1,4 +1,4 @@
-"""How far a machine judge is: what it judged and failed at, its sessions and what they took."""
+"""How far a machine judge is: the cards it judged and failed at, its sessions and their cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_FAILED = 10
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
-    """One session as it stands, its estimate beside what it took (see ``MachineSession``)."""
+    """One session as it is now, its estimate beside its actual cost (see ``MachineSession``)."""
 
     state: SessionState
     started_at: datetime
@@ -54,7 +54,7 @@ class FailedCall:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is judged and what is left; the running session if there is one, and those before.
+    """The numbers of cards judged and left, the running session if any, and those before.
 
     ``n_failed`` cards had an answer that could not be used: the next session asks again.
     """
@@ -91,7 +91,7 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
 
 
 def _counted(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Return how many calls of each session stand in which state."""
+    """Return the number of calls of each session, by their state."""
     rows = session.execute(
         select(MachineCall.session_id, MachineCall.state, func.count())
         .where(MachineCall.session_id.in_(ids))

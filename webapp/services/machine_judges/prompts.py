@@ -1,7 +1,7 @@
-"""What a machine judge is told, and how its answer is read.
+"""A machine judge's prompts, and the reading of its answers.
 
-A prompt is a text with three places: {question}, {earlier} and {card}. Nothing that fills
-them says which run, search method or LLM found the property.
+A prompt is a text with three places: {question}, {earlier} and {card}. The texts that fill
+them never name the run, search method or LLM that found the property.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class UnfitPrompt(ValueError):
 
 
 class WrongAnswer(StrEnum):
-    """What is wrong with an answer that is JSON, but not the JSON that was asked for."""
+    """The fault of an answer that is JSON, but not the JSON that was asked for."""
 
     OTHER_FIELDS = "other_fields"
     NO_VERDICT = "no_verdict"
@@ -150,7 +150,7 @@ def filled(prompt: str, language: str, question: str, earlier: Sequence[Turn], c
 
 
 def described(card: Card, language: str) -> str:
-    """Return what a card states, line by line; neither its address nor its number.
+    """Return the fields of a card, line by line, without its address and its number.
 
     >>> print(described(Card("Rumah", price=650000000, bedrooms=3), "id"))
     - Judul: Rumah

@@ -1,7 +1,7 @@
-"""A machine judge's sessions: started with a budget that was agreed to, stopped, ended, told.
+"""A machine judge's sessions: started with an agreed budget, stopped, ended, reported.
 
-A session is stored, so that it outlives a page, a thread and the process. Whoever does the
-asking goes on with what is stored (see machine_calls).
+A session is stored, so that it outlives a page, a thread and the process. The caller that asks
+the model continues from the stored session (see ``calls``).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class NothingToJudge(Exception):
 
 
 class SessionState(StrEnum):
-    """What has become of a session; ``INTERRUPTED`` is never stored."""
+    """The state of a session; ``INTERRUPTED`` is never stored."""
 
     RUNNING = "running"
     INTERRUPTED = "interrupted"
@@ -67,7 +67,7 @@ class SessionState(StrEnum):
 
 
 class CallState(StrEnum):
-    """What has become of the last call about a judged thing."""
+    """The state of the last call about a judged thing."""
 
     ASKING = "asking"
     JUDGED = "judged"
@@ -76,7 +76,7 @@ class CallState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the owner agreed to: prices for a million tokens, the caps, how many at once."""
+    """The terms the owner agreed to: prices for a million tokens, caps, calls at once."""
 
     prompt_price: float | None = None
     completion_price: float | None = None
@@ -156,7 +156,7 @@ def give_up(session: Session, rater_id: int, code: str, now: datetime) -> None:
 
 
 def running(session: Session, rater_id: int) -> MachineSession | None:
-    """Return the judge's running session, once nobody else changes it."""
+    """Return the judge's running session, locked against other changes."""
     return session.scalar(
         select(MachineSession)
         .where(MachineSession.rater_id == rater_id, MachineSession.ended_at.is_(None))
@@ -166,7 +166,7 @@ def running(session: Session, rater_id: int) -> MachineSession | None:
 
 
 def state(session: Session, found: MachineSession, now: datetime) -> SessionState:
-    """Return how a session stands; interrupted when nobody has worked on it for a while."""
+    """Return the state of a session; interrupted when no caller has worked on it for a while."""
     if found.ended_at is not None:
         return SessionState(found.state)
     last = session.scalar(

@@ -1,4 +1,4 @@
-"""Who changed what from what to what, when: the event log as people read it and take it away.
+"""The change log: time, rater, field, old and new value, as people read and download it.
 
 The owner sees every rater's events. A rater sees their own, where a hidden repeat looks like
 any other judgment.
@@ -35,7 +35,7 @@ _Rows: TypeAlias = "Select[Event, str, Question, JudgedThing, str, Query]"
 
 
 class Change(StrEnum):
-    """What an event changed, as the list can be narrowed to it."""
+    """The kinds of change by which the list can be filtered."""
 
     VERDICT = "verdict"
     OUTCOME = "outcome"
@@ -47,7 +47,7 @@ class Change(StrEnum):
 
 
 _AGAIN = {name: Change(field) for field, name in AGAIN.items()}
-"""What a repeat looks like to its rater, by the event's field."""
+"""The change that a repeat looks like to its rater, by the event's field."""
 
 
 class NoLongerLatest(Conflict):
@@ -69,14 +69,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event as it was asked for, whether it ``stands``, was ``undone`` or ``overtaken``.
+    """One event as the rater made it, and whether it ``stands``, was ``undone`` or ``overtaken``.
 
-    An overtaken one never stood: when it came, a later word stood already.
+    An overtaken event was never in force: when it arrived, a later one was stored already.
 
     ``position`` and ``question`` are ``None`` once their run was deleted. ``title``,
-    ``identity`` and ``content`` tell a card; ``answer`` is the number of a whole answer, which
-    no blind rater is told, and ``letter`` what its rater knew it by. ``run_id`` and ``query_id``
-    are ``None`` while the study is blind. ``undoes`` is the event that this one takes back.
+    ``identity`` and ``content`` name a card; ``answer`` is the number of a whole answer, which
+    a blind rater never sees, and ``letter`` its name on the rater's page. ``run_id`` and
+    ``query_id`` are ``None`` while the study is blind. ``undoes`` is the event that this one
+    takes back.
     """
 
     id: int
@@ -116,7 +117,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One page of the log, the latest event first, and what it can be narrowed to.
+    """One page of the log, the latest event first, and the filters for it.
 
     ``older`` is the event to go back from, ``None`` on the last page. ``latest`` is the
     reader's own latest change, if it can be undone. ``raters`` is empty for a rater.
@@ -194,7 +195,7 @@ def _narrowed(reader: Rater, wanted: Wanted) -> list[ColumnElement[bool]]:
 
 
 def _changed(field: str, reader: Rater) -> ColumnElement[bool]:
-    """Return the condition that an event changed this, as `reader` is told of it."""
+    """Return the condition that an event changed this field, as `reader` sees it."""
     as_told = [field] if reader.is_owner else [field, AGAIN.get(field, field)]
     return Event.field.in_(as_told)
 
@@ -204,7 +205,7 @@ def _is_emptiness() -> ColumnElement[bool]:
 
 
 def _rows() -> _Rows:
-    """Return the statement over events with what each one is about."""
+    """Return the statement over events with the target of each."""
     asked = func.coalesce(JudgedThing.question_id, Query.question_id)
     return (
         select(Event, Rater.name, Question, JudgedThing, Property.identity, Query)
@@ -265,7 +266,7 @@ def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> Change:
 
 
 def _standing(session: Session, found: Sequence[Event]) -> tuple[set[int], set[int]]:
-    """Return which of the events `found` decide what their rater says now, and which never did."""
+    """Return which of the events `found` are in force now, and which never were."""
     wanted = select(Event).where(Event.rater_id.in_({event.rater_id for event in found}))
     if len(found) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
         things = {event.judged_thing_id for event in found} - {None}
@@ -294,7 +295,7 @@ def _overtaken(ids: Sequence[int]) -> set[int]:
 
 
 def _target(event: Event) -> Target | None:
-    """Return what `event` changed, wherever it was clicked; ``None`` if that was deleted."""
+    """Return the target of `event`, wherever it was clicked; ``None`` if it was deleted."""
     if event.judged_thing_id is None and event.query_key is None:
         return None
     if event.field in _AGAIN:

@@ -1,4 +1,4 @@
-"""The raters of a study: how they stand, what they are called, what removing one takes along."""
+"""The raters of a study: their progress, their names, their removal and its cost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NameTaken(Conflict):
 
 
 class OwnerStays(Conflict):
-    """The owner cannot be removed: nobody could open the study's pages any more."""
+    """The owner cannot be removed: the study's pages could not be opened any more."""
 
     message = mark("The owner cannot be removed")
     remedy = failures.RELOAD
@@ -59,7 +59,7 @@ class OwnerStays(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class RaterLine:
-    """One rater in a list, with the verdicts and grades that stand and the last click."""
+    """One rater in a list, with the numbers of current verdicts and grades and the last click."""
 
     id: int
     name: str
@@ -73,7 +73,7 @@ class RaterLine:
 
 @dataclass(frozen=True, slots=True)
 class RemovalCost:
-    """What a rater gave: verdicts, rated or annotated answers, and the clicks behind them."""
+    """The counts of a rater's verdicts, rated or annotated answers, and the clicks behind them."""
 
     judgments: int
     ratings: int
@@ -81,9 +81,9 @@ class RemovalCost:
 
 
 def lines(session: Session, study: Study) -> list[RaterLine]:
-    """Return every rater of the study as they stand, the owner first, removed ones last.
+    """Return every rater of the study with their progress, the owner first, removed ones last.
 
-    Machine judges are among them, and said to be machines.
+    Machine judges are among them, marked as machines.
     """
     judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
     rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
@@ -113,14 +113,14 @@ def find(session: Session, study: Study, rater_id: int) -> Rater:
 
 
 def owner(session: Session, study: Study) -> Rater:
-    """Return the one to whom the study belongs."""
+    """Return the study's owner."""
     return session.scalars(
         select(Rater).where(Rater.study_id == study.id, Rater.is_owner).order_by(Rater.id).limit(1)
     ).one()
 
 
 def named(session: Session, study: Study, name: str) -> Rater | None:
-    """Return the rater or machine of that name, whatever its capitals; ``None`` without."""
+    """Return the rater or machine of that name in any case; ``None`` if there is none."""
     wanted = name.casefold()
     found = studies.people_and_machines(session, study)
     return next((rater for rater in found if rater.name.casefold() == wanted), None)
@@ -144,7 +144,7 @@ def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
 
 
 def removal_cost(session: Session, rater: Rater) -> RemovalCost:
-    """Return what a rater gave, which removing keeps or deletes."""
+    """Return the counts of a rater's judgments, which a removal keeps or deletes."""
 
     def count(table: type[Any], *where: ColumnElement[bool]) -> int:
         found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
@@ -159,7 +159,7 @@ def removal_cost(session: Session, rater: Rater) -> RemovalCost:
 
 
 def remove(session: Session, rater: Rater, now: datetime) -> None:
-    """Let a rater sign in and judge no more; what they gave stays and counts, logged.
+    """End a rater's sign-in and judging; their judgments stay and count. Logged.
 
     Tasks they had not finished are free for others. Raises ``OwnerStays``.
     """
@@ -181,9 +181,9 @@ def restore(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
-    """Delete a rater with everything they gave, their clicks and their name.
+    """Delete a rater with their judgments, their clicks and their name.
 
-    The log keeps how much it was and forgets what they were called. Raises ``OwnerStays``.
+    The log keeps the numbers and forgets the name. Raises ``OwnerStays``.
     """
     cost = removal_cost(session, rater)
     study, subject = rater.study, studies.rater_subject(rater)

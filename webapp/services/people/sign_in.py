@@ -1,4 +1,4 @@
-"""Who is who: the owner by a password, a rater by an invitation, and how often one may try.
+"""Sign-in: the owner by a password, a rater by an invitation, with a limit on tries.
 
 A browser carries a badge. It is compared with the database at every request, so that a
 removed rater, a withdrawn invitation, a changed password and signing out take effect at once.
@@ -61,11 +61,11 @@ class TooBusy(Busy):
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """What a signed-in browser carries: who, by which invitation, and what that hangs on.
+    """The cookie of a signed-in browser: the rater, the invitation and a seal.
 
-    ``seal`` changes with the password or the invitation that let the browser in. Where nobody
-    signs in it is empty and the badge says only who of this machine's raters is at work.
-    ``sign_in`` names the one time of signing in, which signing out ends for every copy.
+    ``seal`` changes with the password or the invitation that let the browser in. Without
+    sign-in it is empty and the badge only names the rater who was chosen on this machine.
+    ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
     """
 
     rater_id: int
@@ -75,10 +75,10 @@ class Badge:
 
 
 class Asker(NamedTuple):
-    """Who asks, as far as the database knows; ``rater_id`` is ``None`` for a stranger.
+    """The user behind a request, by the database; ``rater_id`` is ``None`` for a stranger.
 
-    The study is the one that is open. ``is_open_house``: nobody needs to sign in, so whoever
-    is here is who they chose to be.
+    The study is the one that is open. ``is_open_house``: no sign-in is needed, so each user
+    is the rater they chose.
     """
 
     study_id: int
@@ -89,10 +89,10 @@ class Asker(NamedTuple):
 
 
 def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
-    """Return whom a badge stands for now, in one statement: every request waits for it.
+    """Return the user of a badge, in one statement: every request waits for it.
 
-    Nobody needs to sign in while no password was set and nobody was ever invited: then it is
-    the rater who was chosen, else the owner. A badge is worth nothing once what it hangs on
+    No sign-in is needed while no password was set and no rater was ever invited: then it is
+    the rater who was chosen, else the owner. A badge is void once its password or invitation
     is gone.
     """
     named = badge or Badge(rater_id=0)
@@ -114,7 +114,7 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
 def _asker() -> Select[Any]:
     """Return the statement behind ``asker``: about the first study, a rater, an invitation.
 
-    It names the owner only where nobody needs to sign in.
+    It names the owner only where no sign-in is needed.
     """
     owner = aliased(Rater)
     owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
@@ -139,7 +139,7 @@ def _asker() -> Select[Any]:
 
 
 def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
-    """Whether what let a badge's browser in is still there: an invitation, or the password."""
+    """Whether the invitation or password that let a badge's browser in is still valid."""
     if found.signed_out is not None:
         by = None
     elif badge.invitation_id is None:
@@ -158,12 +158,12 @@ def owner_badge(session: Session, study: Study) -> Badge:
 
 
 def rater_badge(invitation: Invitation) -> Badge:
-    """Return the badge of whoever came in by an invitation."""
+    """Return the badge of the rater who came in by an invitation."""
     return Badge(invitation.rater_id, invitation.id, _seal(invitation.token_hash))
 
 
 def sign_out(session: Session, sign_in: str, now: datetime) -> None:
-    """End one time of signing in, for the browser and whoever copied its cookie."""
+    """End one sign-in, for the browser and for every copy of its cookie."""
     session.execute(delete(SignedOut).where(SignedOut.at <= now - REMEMBERED))
     session.merge(SignedOut(id=sign_in, at=now))
 
@@ -174,9 +174,9 @@ def is_signed_out(session: Session, sign_in: str) -> bool:
 
 
 class PasswordQueue:
-    """Passwords are compared one after another, and few wait: each takes a third of a second.
+    """The queue of password checks: one at a time, few waiting; each takes a third of a second.
 
-    So no number of tries takes more than one processor from those who rate.
+    So any number of tries takes at most one processor from the raters.
     """
 
     def __init__(self) -> None:
