@@ -1,7 +1,7 @@
-"""What phase 3 found: everybody who takes part and where they stand, and what it comes to.
+"""The findings of phase 3: its participants, their progress, and the figures of all of them.
 
-Only phase 3 is read here, by way of ``participants``; nothing of phases 1 and 2 comes in, and
-nothing of it goes there (docs/decisions/0011).
+Only phase 3 is read here, by way of ``participants``; phases 1 and 2 and this one share no data
+(docs/decisions/0011).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A participant's own questions: asked once, on their way to the chatbot, answered or not.
 
-A question is stored before anything is asked, so nothing typed is lost. Whoever puts it to the
-chatbot (see web.asking) takes it with ``claim``, keeps it alive with ``keep_alive`` and ends
-with ``answered`` or ``failed``; no transaction is open meanwhile. A question whose caller died
-is told by its time, and can be asked again.
+A question is stored before the chatbot is asked, so typed text is never lost. The caller that
+puts it to the chatbot (see web.phase_3.asking) takes it with ``claim``, keeps it alive with
+``keep_alive`` and ends with ``answered`` or ``failed``; no transaction is open meanwhile. A
+question whose caller died is known by its time, and can be asked again.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from webapp.services.phase_3.user_studies import Settings
 from webapp.services.runs import imports
 
 LONGEST = 2000
-"""Characters of a question: what the chatbots' contract takes."""
+"""The most characters of a question, by the chatbots' contract."""
 ALIVE = timedelta(seconds=30)
 """A call of which nothing was heard for so long has died with its caller."""
 TRIES_PER_QUESTION = 3
-"""A participant may put questions so many times as often as they may ask any."""
+"""A participant's tries, as a multiple of the questions they may ask."""
 RUN_ID_BYTES = 6
 
 
 class State(StrEnum):
-    """What has become of a question; ``INTERRUPTED`` is never stored."""
+    """The state of a question; ``INTERRUPTED`` is never stored."""
 
     WAITING = "waiting"
     ASKING = "asking"
@@ -78,7 +78,7 @@ class QuestionStillOpen(Exception):
 
 
 class TooSoon(Exception):
-    """The chatbot is to be spared for so many ``seconds`` more."""
+    """The chatbot is to be spared for ``seconds`` more."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(str(seconds))
@@ -98,9 +98,9 @@ class UnknownQuestion(Missing):
 
 @dataclass(frozen=True, slots=True)
 class QuestionLine:
-    """One question as it stands; ``open_judgments`` and ``quality`` are of its rating.
+    """One question as it is now; ``open_judgments`` and ``quality`` are of its rating.
 
-    ``before`` counts the questions of everybody that are asked first.
+    ``before`` counts the questions of all participants that are asked first.
     """
 
     position: int
@@ -136,7 +136,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A question on its way: what is asked of which chatbot, and which attempt it is."""
+    """A question on its way: the request, the chatbot, and the number of the attempt."""
 
     id: int
     attempt: int
@@ -165,9 +165,9 @@ def ask(
 ) -> int:
     """Return the position (from 1) of a new question, which now waits to be asked.
 
-    Of those with one `origin` (what stands for an address; without one the participant) one
-    after another has its turn, beside those of the others. The text of the open question once
-    more is that question. Raises ``UnfitQuestion``, ``QuestionStillOpen``, ``TooSoon``,
+    Questions of one `origin` (an unreadable form of the address; else the participant) take
+    turns with those of other origins. The text of the open question once more is that
+    question. Raises ``UnfitQuestion``, ``QuestionStillOpen``, ``TooSoon``,
     ``NoQuestionLeft`` and ``PhaseClosed``.
     """
     text = text.strip()
@@ -309,8 +309,8 @@ def is_any_waiting(session: Session) -> bool:
 def claim(session: Session, now: datetime) -> Call | None:
     """Return the question that is next, now being asked; ``None`` if none is or none may be.
 
-    No more are asked at once than the study allows. Raises nothing: a chatbot that cannot be
-    asked is told by whoever asks.
+    Never more are asked at once than the study allows. Raises nothing: the caller reports a
+    chatbot that cannot be asked.
     """
     waiting = _next(session)
     if waiting is None:
@@ -410,7 +410,7 @@ def _begin(session: Session, participant: Participant) -> UserStudy:
 
 
 def _rater(participant: Participant) -> Rater:
-    assert participant.rater is not None  # who takes part has agreed
+    assert participant.rater is not None  # every participant has agreed
     return participant.rater
 
 
@@ -472,7 +472,7 @@ def _question(
     text: str,
     conversation: int,
 ) -> Question:
-    """Return the question's row; it depends on what was answered in its conversation before."""
+    """Return the question's row; it depends on the earlier answers of its conversation."""
     room = _rater(participant).study_id
     question = Question(
         question_set_id=session.scalars(
@@ -511,7 +511,7 @@ def _need_run(session: Session, participant: Participant, phase: UserStudy, now:
 
 
 def _keep(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
-    """Store what came back for a question as a query of the participant's run."""
+    """Store the chatbot's answer to a question as a query of the participant's run."""
     participant = own.participant
     assert participant.run is not None
     query = Query(
@@ -549,8 +549,8 @@ def _origin(participant: Participant, origin: str) -> str:
 def _turn(session: Session, origin: str, now: datetime) -> int:
     """Return the round in which a question is put: each origin has one in every round.
 
-    A newcomer begins in the round that is next, so nobody waits for all that another origin
-    put before, and those who come later never overtake again and again.
+    A newcomer begins in the round that is next: no origin waits for all earlier questions of
+    another one, and later ones cannot overtake it again and again.
     """
     is_waiting = OwnQuestion.state == str(State.WAITING)
     begin = session.scalar(select(func.min(OwnQuestion.turn)).where(is_waiting))
@@ -585,7 +585,7 @@ def _before(session: Session, own: OwnQuestion, now: datetime) -> int:
 
 
 def _message(session: Session, own: OwnQuestion, settings: Settings, theirs: bool) -> Asked:
-    """Return what is asked, with the turns of its conversation that were answered."""
+    """Return the request, with the answered turns of its conversation."""
     turns = [
         (question, response)
         for question, response in session.execute(

@@ -1,6 +1,6 @@
-"""Who takes part in phase 3: their links, their consent, their pseudonym, their leaving.
+"""The participants of phase 3: their links, consent, pseudonyms and withdrawal.
 
-A participant has no account: whoever holds the personal link goes on where it stands. Each
+A participant has no account: the holder of the personal link continues where it was left. Each
 one's questions and judgments live in a study of their own (docs/decisions/0011).
 """
 
@@ -55,7 +55,7 @@ PSEUDONYMS = (
     *("Merpati", "Kenari", "Cendrawasih", "Kutilang", "Merak", "Jalak", "Gelatik", "Camar"),
     *("Jati", "Cemara", "Pinus", "Beringin", "Mahoni", "Bambu", "Kelapa", "Rotan"),
 )
-"""Flowers, birds and trees: nobody's name, and said in both languages."""
+"""Flowers, birds and trees: not the names of people, and known in both languages."""
 _TOKEN = re.compile("[A-Za-z0-9_-]{32}")
 
 
@@ -72,7 +72,7 @@ class LinkWithdrawn(NoWayIn):
 
 
 class PhaseClosed(Conflict):
-    """Phase 3 is not open: nobody new may take part and nothing may be asked."""
+    """Phase 3 is not open: it takes no new participants and no questions."""
 
     message = mark("The study takes no more questions")
     remedy = mark("Whoever sent you the link has closed it. What you gave is kept. Thank you.")
@@ -103,7 +103,7 @@ class UnknownParticipant(Missing):
 
 @dataclass(frozen=True, slots=True)
 class NewLink:
-    """A link just made; ``token`` is in the link and nowhere else. Nobody's is everybody's."""
+    """A link just made; ``token`` is in the link only. An open link has no pseudonym."""
 
     id: int
     token: str
@@ -124,9 +124,9 @@ class LinkLine:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """What a participant's browser carries; ``seal`` hangs on the link it came by.
+    """The cookie of a participant's browser; ``seal`` is made from the link that let it in.
 
-    ``sign_in`` names the one time of coming in, which signing out ends for every copy.
+    ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
     """
 
     participant_id: int
@@ -136,7 +136,7 @@ class Badge:
 
 
 def make_link(session: Session, study: Study, now: datetime, *, days: int = DAYS) -> NewLink:
-    """Return a new link that is everybody's, logged: each one who opens it may take part."""
+    """Return a new open link, logged: every person who opens it may take part."""
     studies.log(session, study, "phase 3 link", study.name, None, None, now)
     return _link(session, study, None, now, days)
 
@@ -172,7 +172,7 @@ def accept(session: Session, study: Study, token: str, now: datetime) -> Partici
 
 
 def withdraw_link(session: Session, study: Study, link_id: int, now: datetime) -> None:
-    """Take a link back, logged: who came in by it is out at once; raises ``UnknownLink``."""
+    """Take a link back, logged: its holders are out at once; raises ``UnknownLink``."""
     found = session.get(ParticipantLink, link_id)
     if found is None or found.study_id != study.id:
         raise UnknownLink(link_id)
@@ -183,7 +183,7 @@ def withdraw_link(session: Session, study: Study, link_id: int, now: datetime) -
 
 
 def links(session: Session, study: Study, now: datetime) -> list[LinkLine]:
-    """Return the links that are everybody's and those of participants yet to agree, newest first.
+    """Return the open links and those of participants yet to agree, newest first.
 
     The personal links of those who agreed are theirs and not listed.
     """
@@ -214,7 +214,7 @@ def new_token() -> str:
 
 
 def offered_pseudonym(session: Session, study: Study) -> str:
-    """Return a pseudonym that nobody has; which one says nothing of who came when."""
+    """Return a free pseudonym; the choice reveals nothing about the order of participants."""
     taken = {name.casefold() for name in _pseudonyms(session, study)}
     free = [name for name in PSEUDONYMS if name.casefold() not in taken]
     while not free:
@@ -234,13 +234,13 @@ def agree(
     was_offered: bool = False,
     source: str = "",
 ) -> Badge:
-    """Return the badge of whoever agrees to `consent`, a new participant by everybody's link.
+    """Return the badge of the person who agrees to `consent`, a new participant by an open link.
 
     The same `token` (see ``new_token``) again is the same participant. A pseudonym that we
-    offered, and somebody else was given meanwhile, is replaced by another one: two people
-    who open the link at once are asked nothing twice. `source` stands for the address that
-    asks, by which newcomers are counted. Raises ``PhaseClosed``, ``TooManyNewcomers``,
-    ``PseudonymTaken``, and ``UnknownLink`` for a token that is none.
+    offered, and another person was given meanwhile, is replaced by another one: two people
+    who open the link at once need not choose again. `source` is derived from the
+    address that asks, and newcomers are counted by it. Raises ``PhaseClosed``,
+    ``TooManyNewcomers``, ``PseudonymTaken``, and ``UnknownLink`` for an invalid token.
     """
     study = session.get_one(Study, link.study_id)
     phase = user_studies.lock(session, study)
@@ -266,11 +266,11 @@ def agree(
 def decline(
     session: Session, link: ParticipantLink, now: datetime, *, page: str = "", source: str = ""
 ) -> None:
-    """Count somebody who does not want to take part; nothing else is kept of them.
+    """Count a person who does not want to take part; nothing else is kept of them.
 
     People are counted, not clicks: one for each page that was shown (it carries the token
-    `page`), and of those by everybody's link as many from one `source` as may begin. Whoever
-    agreed before does not decline any more, but withdraws.
+    `page`), and by an open link as many from one `source` as may begin. A person who
+    agreed before cannot decline any more, but can withdraw.
     """
     if link.participant is not None and link.participant.agreed_at is not None:
         return
@@ -289,19 +289,19 @@ def decline(
 
 
 def take_back_decline(session: Session, study: Study) -> None:
-    """Count somebody who takes part after all no more among those who declined."""
+    """Subtract a person who takes part after all from those who declined."""
     phase = user_studies.lock(session, study)
     phase.declined = max(0, phase.declined - 1)
 
 
 def badge(link: ParticipantLink) -> Badge:
-    """Return the badge of whoever came in by a personal link."""
+    """Return the badge of the participant of a personal link."""
     assert link.participant_id is not None
     return Badge(link.participant_id, link.id, _seal(link))
 
 
 def recognise(session: Session, study: Study, carried: Badge, now: datetime) -> Participant | None:
-    """Return whom a badge still stands for; ``None`` once its link or the person is gone."""
+    """Return the participant of a badge; ``None`` once its link or the person is gone."""
     link = session.get(ParticipantLink, carried.link_id)
     if link is None or link.study_id != study.id or _state(link, now) != OPEN:
         return None
@@ -321,7 +321,7 @@ def find(session: Session, study: Study, participant_id: int) -> Participant:
 
 
 def everybody(session: Session, study: Study) -> list[Participant]:
-    """Return the study's participants, invited ones too, in the order they came to be."""
+    """Return the study's participants, invited ones too, in the order of their creation."""
     wanted = select(Participant).where(Participant.study_id == study.id)
     return list(session.scalars(wanted.order_by(Participant.number)))
 
@@ -336,7 +336,7 @@ def rename(session: Session, participant: Participant, pseudonym: str) -> None:
 
 
 def finish(participant: Participant, now: datetime) -> None:
-    """Note that a participant is done; they may still look and change what they said."""
+    """Note that a participant is done; they may still see and change their judgments."""
     participant.finished_at = participant.finished_at or now
 
 
@@ -360,7 +360,7 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
 
 
 def subject(participant: Participant) -> str:
-    """Return what the log calls a participant: by number, never by pseudonym.
+    """Return the log's name of a participant: the number, never the pseudonym.
 
     >>> subject(Participant(number=3))
     'participant 3'
@@ -388,7 +388,7 @@ def _is_counted(session: Session, study: Study, name: str, now: datetime, most: 
 def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Participant:
     phase = user_studies.lock(session, study)  # numbers and pseudonyms go one at a time
     _need_free(session, study, pseudonym)
-    # The number of somebody who withdrew is nobody else's: the log calls them by it.
+    # The number of a person who withdrew is not given again: the log names them by it.
     participant = Participant(
         study=study,
         number=phase.last_number + 1,
@@ -404,7 +404,7 @@ def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Parti
 def _let_in(
     session: Session, participant: Participant, consent: ConsentText, pseudonym: str, now: datetime
 ) -> None:
-    """Give somebody who agreed a study of their own, and a question set in it."""
+    """Give a person who agreed a study of their own, and a question set in it."""
     rename(session, participant, pseudonym)
     study = participant.study
     room = Study(

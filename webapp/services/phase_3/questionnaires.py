@@ -28,7 +28,7 @@ class UnfitAnswer(Refused, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Questionnaire:
-    """What one rater said: ten answers of 1 to 5 (``None`` is none), and two texts."""
+    """One rater's answers: ten of 1 to 5 (``None`` if unanswered), and two texts."""
 
     usability: tuple[int | None, ...]
     helped: str
@@ -46,9 +46,9 @@ class Questionnaire:
 
 
 def answer(session: Session, rater: Rater, item: str, said: str | None, click: Click) -> None:
-    """Record what a rater says to one item and settle it; ``None`` takes it back.
+    """Record a rater's answer to one item; ``None`` takes it back.
 
-    The same event twice changes nothing. Raises ``UnfitAnswer`` for an item there is not or an
+    The same event twice changes nothing. Raises ``UnfitAnswer`` for an unknown item or an
     answer outside 1 to 5, and ``EventIdTaken``.
     """
     if item in USABILITY_ITEMS:
@@ -63,12 +63,12 @@ def answer(session: Session, rater: Rater, item: str, said: str | None, click: C
 
 
 def of_rater(session: Session, rater: Rater) -> Questionnaire:
-    """Return what a rater said to every item."""
+    """Return a rater's answers to all items."""
     return of_raters(session, [rater.id])[rater.id]
 
 
 def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
-    """Return what each of these raters said, by rater."""
+    """Return the answers of these raters, by rater."""
     rows = session.scalars(
         select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
     )

@@ -1,4 +1,4 @@
-"""What the owner makes of phase 3: the category of a question, the themes of a comment.
+"""The owner's coding of phase 3: the category of a question, the themes of a comment.
 
 Both are the owner's free words, and every change of them is in the log, by the participant's
 number.
@@ -41,7 +41,7 @@ class UnknownComment(Missing):
 def set_category(
     session: Session, participant: Participant, number: int, category: str, now: datetime
 ) -> None:
-    """Say what a participant's question is about; "" is nothing yet. Logged.
+    """Set the category of a participant's question; "" for none yet. Logged.
 
     Raises ``UnknownComment`` and ``UnfitTheme``.
     """
@@ -62,7 +62,7 @@ def set_category(
 def add(
     session: Session, participant: Participant, comment: str, theme: str, now: datetime
 ) -> None:
-    """Put a comment under a theme, logged; one it stands under already changes nothing.
+    """Put a comment under a theme, logged; a theme that it has already changes nothing.
 
     Raises ``UnknownComment`` and ``UnfitTheme``.
     """

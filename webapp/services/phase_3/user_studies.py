@@ -36,7 +36,7 @@ class NotSetUp(Missing):
 
 
 class UnfitChatbot(ValueError):
-    """The chatbot cannot be asked like this: ``field`` is wrong, ``why`` says what about it."""
+    """The chatbot cannot be asked with these settings: ``field`` is wrong, ``why`` explains it."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(f"{field}: {why}")
@@ -45,7 +45,7 @@ class UnfitChatbot(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the owner decides for phase 3; see ``db.models.UserStudy``. Changes are logged."""
+    """The owner's settings of phase 3; see ``db.models.UserStudy``. Changes are logged."""
 
     is_open: bool = False
     most_questions: int = 10
@@ -132,7 +132,7 @@ def chatbot(wanted: Settings) -> Chatbot:
 
 
 def assigns_sessions(wanted: Settings) -> bool:
-    """Whether the chatbot names its sessions itself, as its mapping says."""
+    """Whether the chatbot names its sessions itself, according to its mapping."""
     try:
         return _mapping(wanted).assigns_sessions
     except UnfitChatbot:
@@ -162,9 +162,9 @@ def consents(session: Session, study: Study) -> list[ConsentText]:
 
 
 def write_consent(session: Session, study: Study, texts: Mapping[str, str], now: datetime) -> int:
-    """Return the version that these texts (by language) are: a new one if any differs, logged.
+    """Return the version of these texts (by language): a new one if any differs, logged.
 
-    Whoever agreed before agreed to what they read then.
+    A participant who agreed before agreed to the version they read then.
     """
     before = consent(session, study)
     number = max((row.number for row in before.values()), default=0)

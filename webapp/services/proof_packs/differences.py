@@ -15,7 +15,7 @@ from webapp.importers.runs.csv_table import original_text
 Value = str | int | float | bool | None
 Place = tuple[str, ...]
 Found = tuple[Place, Value, Value]
-"""A place with what is stated there, and what it should be."""
+"""A place with the value stated there, and the value it should have."""
 
 MOST = 20_000
 """Differences that are kept; the rest is counted."""
@@ -26,7 +26,7 @@ _TOLERANCE = 1e-9
 
 
 class Kind(StrEnum):
-    """What is at odds: a file as such, or something in it."""
+    """The kinds of difference: in a file as such, or in its content."""
 
     HASH = "hash"
     MISSING = "missing"
@@ -39,9 +39,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that a proof pack says twice, and not the same.
+    """One value that two parts of a proof pack give differently.
 
-    ``stated`` is what ``file`` says at ``place``, ``computed`` what ``source`` makes it.
+    ``stated`` is the value in ``file`` at ``place``, ``computed`` the value from ``source``.
     """
 
     kind: Kind
@@ -54,7 +54,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Differences:
-    """Differences as they are found, up to as many as anybody reads."""
+    """Differences as they are found, up to ``MOST``."""
 
     found: list[Difference] = field(default_factory=list)
     left_out: int = 0
@@ -72,7 +72,7 @@ class Differences:
             self.left_out += 1
 
     def add_all(self, kind: Kind, file: str, source: str, found: Iterator[Found]) -> None:
-        """Keep what was found in `file` by what `source` makes of it."""
+        """Keep the differences found in `file` against the values from `source`."""
         for place, stated, computed in found:
             self.add(Difference(kind, file, place, stated, computed, source))
 
@@ -80,7 +80,7 @@ class Differences:
 def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:
     """Yield where two JSON values differ, by the keys that lead there.
 
-    Lists of questions and of results are told by their numbers.
+    Entries of lists of questions and of results are named by their numbers.
 
     >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None}))
     [(('a', '2'), 2, 3), (('b',), '-', None)]
@@ -101,7 +101,7 @@ def documents(stated: object, computed: object, place: Place = ()) -> Iterator[F
 
 
 def only(stated: object, like: object) -> object:
-    """`stated` without the keys that `like` does not have: what is compared of a document."""
+    """Return `stated` without the keys that `like` lacks: the part of a document to compare."""
     if isinstance(stated, dict) and isinstance(like, dict):
         return {key: only(stated[key], like[key]) for key in like if key in stated}
     if isinstance(stated, list) and isinstance(like, list):
@@ -141,7 +141,7 @@ def trec_files(stated: bytes, computed: bytes, values: slice) -> Iterator[Found]
 
 
 def numbers(document: object) -> int:
-    """How many numbers stand in a JSON value.
+    """Return how many numbers a JSON value contains.
 
     >>> numbers({"a": [1, None, 2.5], "b": True})
     2
@@ -169,12 +169,12 @@ def _written(value: object) -> str:
 
 
 def shown(document: Mapping[str, object], key: str) -> Value:
-    """What `document` holds under `key`, ``-`` where it has no such key."""
+    """Return the value of `document` under `key`, ``-`` if it has no such key."""
     return scalar(document[key]) if key in document else "-"
 
 
 def _number(entry: object, number: int) -> str:
-    """What an entry of a list is called: its question or rank, else its place."""
+    """Return the name of an entry of a list: its question or rank, else its place."""
     for name in ("query_id", "rank"):
         if isinstance(entry, dict) and name in entry:
             return f"{name} {entry[name]}"
@@ -204,7 +204,7 @@ def _one_line_end(text: str) -> str:
 
 
 def _cells(data: bytes) -> Sequence[list[str]]:
-    """The cells of a CSV file line by line; raises ``ValueError`` for what is none."""
+    """The cells of a CSV file line by line; raises ``ValueError`` if it is not a CSV file."""
     try:
         text = data.decode("utf-8")
         lines = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -214,7 +214,7 @@ def _cells(data: bytes) -> Sequence[list[str]]:
 
 
 def _trec(data: bytes, values: slice) -> Mapping[Place, str]:
-    """What each line says of a question's document; raises ``ValueError`` for other text."""
+    """Return each line's values by question and document; raises ``ValueError`` for other text."""
     found: dict[Place, str] = {}
     for line in data.decode("utf-8").splitlines():
         words = line.split()

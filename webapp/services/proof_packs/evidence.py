@@ -1,4 +1,4 @@
-"""What the figures of some runs rest on, out of the database: lists, verdicts, events."""
+"""The evidence behind the figures of some runs, from the database: lists, verdicts, events."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class NoRuns(Missing):
 
 
 class Evidence:
-    """What the figures of `runs` rest on, read from the database part by part.
+    """The evidence behind the figures of `runs`, read from the database part by part.
 
-    With ``whole`` the event log is the study's: what was deleted since is in it too.
+    With ``whole`` the event log is the study's, including events on things deleted since.
     """
 
     def __init__(self, session: Session, study: Study, runs: Sequence[Run], *, whole: bool):
@@ -65,7 +65,7 @@ class Evidence:
         self._raters = studies.raters(session, study)
 
     def lists(self, run: Run) -> ShownRun:
-        """Return what a run showed, in run and rank order."""
+        """Return the lists that a run showed, in the order of the run and by rank."""
         results = self._results(run)
         rows = self._session.execute(
             select(Query, Question)
@@ -106,13 +106,13 @@ class Evidence:
         return {name: tuple(questions) for name, questions in found.items()}
 
     def given_verdicts(self) -> Iterator[GivenVerdict]:
-        """Yield every rater's standing verdict on what the runs show or left empty."""
+        """Yield every rater's current verdict on what the runs show or left empty."""
         for rater, said in self._said():
             for thing, verdict in said.by_thing.items():
                 yield GivenVerdict(rater.name, self._things[thing], verdict)
 
     def given_ratings(self) -> Iterator[GivenRating]:
-        """Yield every rater's standing quality and notes of the runs' answers."""
+        """Yield every rater's current quality and notes of the runs' answers."""
         rows = self._session.execute(
             select(Rater.name, Query.run_id, Query.query_id, QueryRating)
             .join_from(QueryRating, Query, Query.id == QueryRating.query_key)
@@ -123,7 +123,7 @@ class Evidence:
             yield GivenRating(name, run, query_id, rating.quality, rating.notes)
 
     def settled(self) -> Iterator[Settled]:
-        """Yield what adjudication settled of what the runs show or left empty."""
+        """Yield the adjudicated verdicts on what the runs show or left empty."""
         rows = self._session.execute(
             select(Adjudication, Rater.name).join(Rater, Rater.id == Adjudication.rater_id)
         )

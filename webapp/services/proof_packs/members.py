@@ -1,4 +1,4 @@
-"""What every member of a proof pack must say, made again from what was shown and judged."""
+"""The members of a proof pack, computed again from its lists and judgments."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ Spot = tuple[int, int]
 """A query's number and a rank."""
 
 RECOMPUTED = ("rule", "raters", "settings", "composite", "runs", "differences", "stability")
-"""What of a comparison follows from the verdicts; the rest names the study and its times."""
+"""The keys of a comparison that follow from the verdicts; others name the study and its times."""
 
 SINCE_THEN = ("signed_rank",)
-"""What follows from them too, but is not in the first packs."""
+"""The keys that follow from them too, but are not in the first packs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """What one member says otherwise than the verdicts: only what differs is in it."""
+    """The judgments of one member that differ from the verdicts; equal ones are left out."""
 
     relevance: Mapping[Spot, Relevance | None] = field(default_factory=dict)
     outcome: Mapping[int, EmptyOutcome | None] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def trec_files(judged: Judged, run: str, rule: str) -> dict[str, bytes]:
 
 
 def run_json(judged: Judged, run: ManifestRun, rule: str) -> dict[str, Any]:
-    """What of a run's JSON document follows from the rest: all but its cards and answers."""
+    """Return the recomputable part of a run's JSON document: all but its cards and answers."""
     report = judged.report(run.run, rule)
     source = run.input_files[0]
     return {
@@ -90,7 +90,7 @@ def run_json(judged: Judged, run: ManifestRun, rule: str) -> dict[str, Any]:
 
 
 def trec_results(run: ShownRun, report: RunReport) -> Iterator[TrecResult]:
-    """Yield a run's results as the TREC files tell them."""
+    """Yield a run's results in the form of the TREC files."""
     for query, row in zip(run.queries, report.rows, strict=True):
         seen: Counter[object] = Counter()
         for shown, verdict in zip(query.results, row.verdicts, strict=True):
@@ -107,7 +107,7 @@ def comparison(
     rule: str,
     settings: Resampling,
 ) -> dict[str, Any]:
-    """What of a comparison of `runs` follows from the verdicts; ``names`` are as stated."""
+    """Return the recomputable part of a comparison of `runs`; ``names`` are as stated."""
     found = judged.compared(runs, names, rule)
     report = ComparisonReport(
         study="",
@@ -127,7 +127,7 @@ def comparison(
 
 
 def judged_otherwise(report: RunReport, otherwise: Otherwise) -> RunReport:
-    """`report` with what one member says otherwise in the place of its own verdicts."""
+    """Return `report` with the differing judgments of one member in place of its own."""
     return replace(report, rows=tuple(_changed(row, otherwise) for row in report.rows))
 
 

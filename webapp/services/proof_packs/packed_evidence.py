@@ -1,4 +1,4 @@
-"""What a proof pack says was shown and judged, put under any rule without a database.
+"""The lists and judgments of a proof pack, put under any rule without a database.
 
 The verdicts may be those that the pack states or those that its events make.
 """
@@ -33,7 +33,7 @@ Answer = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """All that raters said: verdicts by rater and thing, grades and notes by rater and answer."""
+    """All judgments: verdicts by rater and thing, grades and notes by rater and answer."""
 
     verdicts: Mapping[tuple[str, Thing], str] = field(default_factory=dict)
     quality: Mapping[tuple[str, Answer], int] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Said:
 
 
 def stated(given: Iterable[GivenVerdict], rated: Iterable[GivenRating]) -> Said:
-    """Return what the pack states as standing."""
+    """Return the judgments that the pack states as current."""
     ratings = [((one.rater, (one.run, one.query_id)), one) for one in rated]
     return Said(
         verdicts={(one.rater, one.thing): one.verdict for one in given},
@@ -51,7 +51,7 @@ def stated(given: Iterable[GivenVerdict], rated: Iterable[GivenRating]) -> Said:
 
 
 def replayed(events: Iterable[LoggedEvent]) -> Said:
-    """Return what stands once the events of each thing and each answer are put in order."""
+    """Return the judgments in force once the events of each thing and answer are in order."""
     verdicts_of: dict[tuple[str, Thing], list[LoggedEvent]] = defaultdict(list)
     ratings_of: dict[tuple[str, str, Answer], list[LoggedEvent]] = defaultdict(list)
     for event in events:
@@ -69,7 +69,7 @@ def replayed(events: Iterable[LoggedEvent]) -> Said:
 
 
 class Judged:
-    """The runs of a pack under any rule, by what was `said` and what was `settled`."""
+    """The runs of a pack under any rule, by the judgments `said` and those `settled`."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Judged:
         rule: str,
         judging: Sequence[str],
     ) -> dict[str, tuple[ComparedRun, ...]]:
-        """Return the runs under every other rule that says something about each of them."""
+        """Return the runs under every other rule that has verdicts on each of them."""
         rules = [f"rater {rater}" for rater in judging]
         rules += [MAJORITY] if len(judging) > 1 else []
         things = {thing for run in scope for thing in self._keys.of_run(run)}
@@ -230,7 +230,7 @@ class _Keys:
         self.answers = {answer: key for key, answer in enumerate(answers, start=1)}
 
     def asked(self, run: ShownRun, query: ShownQuery) -> AskedQuery:
-        """Return a query with the numbers of what it rests on."""
+        """Return a query with the numbers of its judged things."""
         return AskedQuery(
             key=self.answers[run.run, query.query_id],
             run_id=run.run,
@@ -245,7 +245,7 @@ class _Keys:
         return {self.things[thing] for query in run.queries for thing in _things(query)}
 
     def by_rater(self, raters: Sequence[str], said: Said) -> dict[str, Verdicts]:
-        """Return what each rater said, by number; what no run showed is left out."""
+        """Return each rater's verdicts, by thing number; things that no run showed are left out."""
         given: dict[str, dict[int, str]] = {rater: {} for rater in raters}
         graded: dict[str, dict[int, float]] = {rater: {} for rater in raters}
         noted: dict[str, dict[int, str]] = {rater: {} for rater in raters}

@@ -1,4 +1,4 @@
-"""What one member of a proof pack says otherwise than the verdicts, verdict by verdict."""
+"""The judgments of one member of a proof pack that differ from the verdicts, one by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GRADES = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT}
 
 
 def of_judgments(stated: bytes, report: RunReport) -> Otherwise:
-    """What the long CSV says otherwise than `report`; lines that fit nothing say nothing."""
+    """Return where the long CSV differs from `report`; lines that match no result are ignored."""
     found: dict[Spot, Relevance | None] = {}
     known = {"": None, **{str(verdict): verdict for verdict in Relevance}}
     for row in csv.DictReader(io.StringIO(stated.decode("utf-8"), newline="")):
@@ -31,7 +31,7 @@ def of_judgments(stated: bytes, report: RunReport) -> Otherwise:
 
 
 def of_qrels(stated: bytes, run: ShownRun, report: RunReport) -> Otherwise:
-    """What the qrels say otherwise than `report`; what they leave out may be "cannot tell"."""
+    """Return where the qrels differ from `report`; results they omit may be "cannot tell"."""
     grades: dict[tuple[str, str], str] = {}
     for line in stated.decode("utf-8").splitlines():
         words = line.split()
@@ -46,7 +46,7 @@ def of_qrels(stated: bytes, run: ShownRun, report: RunReport) -> Otherwise:
 
 
 def of_run_json(stated: object, report: RunReport) -> Otherwise:
-    """What the run's JSON document says otherwise than `report`."""
+    """Return where the run's JSON document differs from `report`."""
     queries = {
         entry["query_id"]: entry
         for entry in _objects(stated, "queries")
@@ -82,7 +82,7 @@ def _differing(
 
 
 def _objects(document: object, key: str) -> list[dict[str, Any]]:
-    """The objects in the list that `document` holds under `key`, if that is what it holds."""
+    """Return the objects in the list that `document` holds under `key`, if it holds a list."""
     entries = document.get(key) if isinstance(document, dict) else None
     return (
         [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []

@@ -1,8 +1,8 @@
 """A proof pack recomputed from what lies in it: equal, or which files and figures differ.
 
-The chain goes from the events to the verdicts that stand, from those to the figures under
-every rule, and from both to every other file. Whatever differs is told with the figures that
-it would change. No database takes part.
+The chain goes from the events to the current verdicts, from those to the figures under every
+rule, and from both to every other file. Every difference is reported with the figures that it
+would change. It needs no database.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _TREC_VALUES = {proof_files.QRELS: slice(3, 4), proof_files.RUN_FILE: slice(3, 6
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What verifying a pack found.
+    """The result of verifying a pack.
 
-    ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count what was
+    ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count those
     compared; ``left_out`` counts differences beyond those kept.
     """
 
@@ -81,7 +81,7 @@ class Verification:
 
 
 def verify(pack: ProofPack) -> Verification:
-    """Return what differs between the members of `pack` and what its verdicts make them."""
+    """Return the differences between the members of `pack` and those made from its verdicts."""
     with speaking(SOURCE_LANGUAGE):
         work = _Work(pack)
         work.do()
@@ -144,7 +144,7 @@ class _Work:
                 self._add(Kind.HASH, name, (), stated, found, proof_files.MANIFEST)
 
     def _names(self) -> None:
-        """Tell what the manifest names twice, and a rule that it has no rater for."""
+        """Report names that the manifest has twice, and a rule without its rater."""
         named = [("raters", self.manifest.raters), ("runs", [r.run for r in self.manifest.runs])]
         for what, names in named:
             for name, times in Counter(names).items():
@@ -157,7 +157,7 @@ class _Work:
             )
 
     def _lists(self) -> Iterator[ShownRun]:
-        """Yield what each run showed, of those whose lists and questions can be read."""
+        """Yield the lists of each run whose lists and questions can be read."""
         sets: dict[str, Mapping[int, SetQuestion] | None] = {}
         for run in self._runs.values():
             if run.question_set not in sets:
@@ -199,7 +199,7 @@ class _Work:
                 self._add(Kind.VERDICT, file, place, times, 1)
 
     def _beyond(self, judged: Judged, said: Said) -> None:
-        """Tell what is said by nobody of the pack's raters, or of nothing it shows."""
+        """Report judgments by a rater, or on a thing, that the pack does not have."""
         for (rater, thing), verdict in said.verdicts.items():
             if rater not in self._raters or not judged.shows(thing):
                 place = (rater, *_told(thing))
@@ -210,7 +210,7 @@ class _Work:
                 self._add(Kind.VERDICT, proof_files.RATINGS, place, "-", None, "lists.csv")
 
     def _replayed(self, judged: Judged, said: Said) -> Said | None:
-        """Return what the events make the verdicts, ``None`` where that is what is stated."""
+        """Return the verdicts that the events make, ``None`` if they equal the stated ones."""
         events = self._tried(partial(members.events, self.pack))
         if events is None:
             return None
@@ -234,7 +234,7 @@ class _Work:
             self._add(Kind.VERDICT, file, place, *values, proof_files.EVENTS)
 
     def _run(self, run: ManifestRun, judged: Judged, others: Judged | None) -> None:
-        """Compare the members of one run with what the verdicts make them."""
+        """Compare the members of one run with those made from the verdicts."""
         stated = self._tried(partial(self.pack.json, _name(run, proof_files.FIGURES)))
         computed = pack_members.figures(judged, run.run)
         self.figures += pack_differences.numbers(computed)
@@ -294,7 +294,7 @@ class _Work:
         computed: bytes,
         differing: Callable[[bytes, bytes], Iterator[Found]],
     ) -> bytes | None:
-        """Return a member that differs from `computed`, its differences told; else ``None``."""
+        """Return a member that differs from `computed`, and report it; else ``None``."""
         name = _name(run, member)
         stated = self._tried(partial(self.pack.read, name))
         if stated is None or stated == computed:
@@ -308,7 +308,7 @@ class _Work:
         return stated
 
     def _effect(self, run: ManifestRun, member: str, judged: Judged, otherwise: Otherwise) -> None:
-        """Tell which figures would be others by what one member says."""
+        """Report the figures that the judgments of one member would change."""
         if not otherwise:
             return
         rule = self.manifest.rule
@@ -322,7 +322,7 @@ class _Work:
         self.differences.add_all(Kind.FIGURE, _name(run, proof_files.FIGURES), source, found)
 
     def _changed(self, run: ManifestRun, stated: object, made: object, source: str) -> None:
-        """Tell the figures that `source` makes others, where the verdicts do not do the same."""
+        """Report the figures that `source` changes, unless the verdicts change them likewise."""
         found = pack_differences.documents(stated, made)
         new = (one for one in found if one not in self._known)
         self.differences.add_all(Kind.FIGURE, _name(run, proof_files.FIGURES), source, new)
@@ -376,7 +376,7 @@ class _Work:
             self._add(Kind.UNREADABLE, fault.file, (fault.place,))
 
     def _tried(self, read: Callable[[], ResultT]) -> ResultT | None:
-        """Return what `read` gives; ``None``, and a difference, where a member is unreadable."""
+        """Return the result of `read`; ``None``, and a difference, if a member is unreadable."""
         try:
             return read()
         except UnreadableMember as wrong:
@@ -397,7 +397,7 @@ def _told(thing: Thing) -> Place:
 
 
 def _settings(stated: object) -> Resampling | None:
-    """Return how a comparison says it was drawn; ``None`` where it does not, or too often."""
+    """Return the resampling that a comparison states; ``None`` if absent or out of bounds."""
     settings: Any = stated.get("settings") if isinstance(stated, dict) else None
     if not isinstance(settings, dict):
         return None
@@ -411,7 +411,7 @@ def _settings(stated: object) -> Resampling | None:
 
 
 def _run_names(stated: object) -> dict[str, str]:
-    """Return what a comparison calls its runs, by their ids."""
+    """Return a comparison's names of its runs, by their ids."""
     runs: Any = stated.get("runs") if isinstance(stated, dict) else None
     found = [run for run in runs if isinstance(run, dict)] if isinstance(runs, list) else []
     return {
