@@ -38,7 +38,7 @@ class OtherCollection(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be collected: the questions in order, and the labels of the run."""
+    """The plan of a collection: the questions in order, and the labels of the run."""
 
     questions: Sequence[Question]
     method: str

@@ -1,4 +1,4 @@
-"""Everything a blind rater's page says about one task, and nothing about runs."""
+"""The content of a blind rater's page about one task, without any trace of the runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ALL_FIGURES = "all"
 
 
 class Stage(StrEnum):
-    """What a task asks for now: cards first, then emptiness, then whole answers."""
+    """The stages of a task: cards first, then emptiness, then whole answers."""
 
     CARDS = "cards"
     EMPTINESS = "emptiness"
@@ -54,7 +54,7 @@ class Stage(StrEnum):
 class BlindCard:
     """One property to judge, at its 1-based place in this rater's order; ``key`` names it.
 
-    ``listing`` tells its property from others: one that was shown in two contents is two cards.
+    ``listing`` names its property: one that was shown in two contents is two cards.
     """
 
     key: str
@@ -69,8 +69,8 @@ class BlindCard:
 class BlindAnswer:
     """One whole answer to rate 0-5, called by a letter; ``key`` names it.
 
-    ``suggested`` is what the share of relevant cards in it suggests, if all are judged, and 0
-    for an answer that lists nothing.
+    ``suggested`` is the quality that its share of relevant cards suggests, if all are judged,
+    and 0 for an empty list.
     """
 
     key: str
@@ -84,9 +84,9 @@ class BlindAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """What verdicts in a task move on its page. ``answers`` is empty until all cards are judged.
+    """The values of a task's page that a verdict can change; ``answers`` once all cards are judged.
 
-    ``contradicts_itself``: "truly nothing" stands beside a property judged relevant. ``figure``
+    ``contradicts_itself``: "truly nothing" was given beside a property judged relevant. ``figure``
     and ``figures`` are there only where the study lets raters see figures while rating.
     """
 
@@ -146,9 +146,9 @@ def standing(
     key: str | None = None,
     wanted: Filter = EVERYTHING,
 ) -> tuple[Moving, tuple[BlindCard, ...]]:
-    """Return what verdicts in a task moved, and the cards that tell of each other's verdicts.
+    """Return the values that a verdict changed, and the cards that show each other's verdicts.
 
-    Beside them the card named `key`. No more is read than that: every click is followed by it.
+    Beside them the card named `key`. Only that is read, since it follows every click.
     Raises ``UnknownTask``.
     """
     rater = session.get_one(Rater, who.id, options=[joinedload(Rater.study)])
@@ -218,7 +218,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 
 
 def _things(session: Session, task: Row[Any], *, with_cards: bool = True) -> Sequence[Row[Any]]:
-    """Return what a task asks about and what was said in it, in the order its rater sees it."""
+    """Return a task's things with their verdicts, in the order its rater sees them."""
     statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
     rows = statement.all(driver(session), {"task_id": task.id})
     return sorted(rows, key=lambda row: tasks.key(task, row.id))
@@ -278,7 +278,7 @@ def _cards(
 def _earlier_verdicts(
     session: Session, rater: Rater, task: Row[Any], found: Sequence[Row[Any]]
 ) -> dict[int, tuple[str, Card]]:
-    """Return what was said before of other contents: of a repeat, in the repeat alone."""
+    """Return earlier verdicts on other contents: in a repeat, those of the repeat alone."""
     if task.kind != REPEAT:
         return pages.earlier_verdicts(session, rater, found)
     again = repeats.verdicts(session, task)
@@ -320,7 +320,7 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
 
 @prepared
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement over the answers to rate in a task, and what was said of them."""
+    """Return the statement over the answers to rate in a task, with their ratings."""
     said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
     columns = select(Query.id, Query.state, Query.response, said.quality, said.notes)
     if again:
@@ -344,7 +344,7 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
 
 
 def _suggested(row: Row[Any]) -> int | None:
-    """Return what the rater's own verdicts suggest for an answer."""
+    """Return the quality that the rater's own verdicts suggest for an answer."""
     return suggested_quality(
         QueryState(row.state),
         [Relevance.RELEVANT] * row.relevant_count

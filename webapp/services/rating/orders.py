@@ -1,4 +1,4 @@
-"""The shuffled orders of a study, drawn from its secret: without it nobody can make them again.
+"""The shuffled orders of a study, drawn from its secret: they cannot be drawn again without it.
 
 A key of 256 bits with HMAC-SHA-256: from any number of drawn names and places neither the key
 nor another name follows (decision 0022). Pages and files hold its commitment alone.
@@ -15,7 +15,7 @@ SECRET_DIGITS = 64
 
 
 class Purpose(StrEnum):
-    """What is drawn: the same numbers drawn for another purpose give another order."""
+    """The purposes of an order: the same numbers drawn for another one give another order."""
 
     CARDS = "cards"
     QUESTIONS = "questions"

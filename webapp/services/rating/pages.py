@@ -1,4 +1,4 @@
-"""Everything the rating page says about one query of a run, to one rater."""
+"""The content of the rating page about one query of a run, for one rater."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Filter:
 class EarlierVerdict:
     """The rater's verdict on the same property with other content, and what differs.
 
-    ``now`` is the content of the card it stands on, which may state more than the card does.
+    ``now`` is the content of the card that shows it, which may state more than the card does.
     """
 
     relevance: Relevance
@@ -106,7 +106,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a query stands among those the rater walks through.
+    """The place of a query among those the rater walks through.
 
     ``position`` is 1-based within the run; the query ids are ``None`` at the ends, and
     ``next_open`` once nothing (within the filter) is left to rate.
@@ -121,7 +121,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """What verdicts on a query move on its page. ``whole`` and ``category_standing`` are live."""
+    """The values of a query's page that a verdict changes; the two standings are live."""
 
     run_id: str
     search_method: str | None
@@ -171,7 +171,7 @@ ListedCard = TypeVar("ListedCard", bound=Listed)
 def rating_page(
     session: Session, rater: Rater, run_id: str, query_id: int, wanted: Filter
 ) -> RatingPage:
-    """Return the page of one query; a fixed number of statements, whatever the run's size.
+    """Return the page of one query; a fixed number of statements for runs of any size.
 
     Raises ``UnknownQuery``.
     """
@@ -197,9 +197,9 @@ def rating_page(
 def standing(
     session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: Filter
 ) -> tuple[Moving, tuple[JudgedCard, ...]]:
-    """Return what verdicts on a query moved, and the cards that tell of each other's verdicts.
+    """Return the values that a verdict changed, and the cards that show each other's verdicts.
 
-    No more is read than that: every click is followed by it. Raises ``UnknownQuery``.
+    Only that is read, since it follows every click. Raises ``UnknownQuery``.
     """
     asked = _asked(session, who, run_id, query_id, wanted)
     values = {"rater_id": who.id, "query_key": asked.id}
@@ -211,7 +211,7 @@ def standing(
 
 
 def shown_several_times(cards: Sequence[ListedCard]) -> tuple[ListedCard, ...]:
-    """Return the cards whose property is on the page once more: each tells what was said there."""
+    """Return the cards whose property is on the page again: each shows the other's verdict."""
     times = Counter(card.listing for card in cards)
     return tuple(card for card in cards if times[card.listing] > 1)
 
@@ -270,7 +270,7 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
 def _asked(
     session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: Filter
 ) -> Row[Any]:
-    """Return how a query stands and where, with its summary; raises ``UnknownQuery``."""
+    """Return a query with its state, place and summary; raises ``UnknownQuery``."""
     statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
     query = {"run_id": run_id, "query_id": query_id, "study_id": who.study_id}
     values = {**query, "rater_id": who.id, "category": wanted.category}
@@ -317,13 +317,13 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
 
 
 def _first(statement: Select[Any]) -> ScalarSelect[Any]:
-    """Return what a statement about the other queries of a run says, as a column."""
+    """Return the result of a statement about the run's other queries, as a column."""
     return statement.correlate(Query, QuerySummary).scalar_subquery()
 
 
 @prepared
 def _listed() -> Select[int | None, str | None]:
-    """Return the statement that tells which properties a query lists, and what was said."""
+    """Return the statement over the properties that a query lists, with the verdicts."""
     return (
         select(JudgedThing.property_id.label("listing"), Judgment.verdict)
         .join_from(Result, JudgedThing, JudgedThing.id == Result.judged_thing_id)
@@ -350,7 +350,7 @@ def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> tuple[
 
 
 def earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:
-    """Return the conversation back to the last question that stood on its own."""
+    """Return the conversation back to the last independent question."""
     if not query.question.context_dependent:
         return ()
     same_run = Query.run_id == query.run_id
@@ -401,7 +401,7 @@ def earlier_verdicts(
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the rater's latest verdict on another content of the property.
 
-    Where the thing itself has a verdict, only what was said before it counts.
+    Where the thing itself has a verdict, only earlier verdicts count.
     """
     values = {
         "rater_id": rater.id,
@@ -414,9 +414,9 @@ def earlier_verdicts(
 
 @cache
 def _of_listings() -> Select[*tuple[Any, ...]]:
-    """Return the statement over all contents of some properties, and what was said of each.
+    """Return the statement over all contents of some properties, with the verdicts on each.
 
-    The join is an outer one so that SQLite does not begin with all a rater ever judged.
+    The join is an outer one so that SQLite does not begin with all the rater's judgments.
     """
     thing = JudgedThing
     return (
@@ -435,9 +435,9 @@ def _of_listings() -> Select[*tuple[Any, ...]]:
 def said_before(
     things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
 ) -> dict[int, tuple[str, Card]]:
-    """Return, by judged thing, the latest that was `said` of another content of the property.
+    """Return, by judged thing, the latest verdict in `said` on another content of the property.
 
-    Where it was said of the thing itself, only what was said before that counts.
+    Where the thing itself has a verdict, only earlier verdicts count.
     """
     versions: dict[_Version, list[tuple[int, str, datetime, Card]]] = defaultdict(list)
     for other, verdict, at in sorted(said, key=itemgetter(2)):

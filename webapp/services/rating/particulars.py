@@ -1,12 +1,12 @@
-"""What a rater may unfold under a card: all that the files know of it beyond its fields.
+"""The particulars that a rater may unfold under a card: the files' details beyond its fields.
 
-It is read from the answer and from the properties that its file lists, whenever a page is
-shown; no card is stored with it, so what counts as the same content never hangs on it. What
-the chatbot said is kept apart from what only the record of the listing knows (``api_data`` of
-a verified property), and the latter is shown only where the owner switched that on.
+They are read from the answer and from the properties that its file lists, whenever a page is
+shown. They are not stored with a card, so they never decide which contents are the same. The
+chatbot's own words are kept apart from details that only the listing's record has (``api_data``
+of a verified property); the latter are shown only where the owner switched that on.
 
-A blind rater is shown one card for all runs that list it, with the fullest of what they say.
-It never hangs on the order of the runs.
+A blind rater is shown one card for all runs that list it, with the fullest of their details.
+It never depends on the order of the runs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NUMBERED = re.compile(
 _RANKED = re.compile(
     r"\b(?:teratas|terbaik|best|utama|alternatif|alternatives?|lainnya|others?)\b", re.IGNORECASE
 )
-"""Words of a chatbot that tell how early in its answer a card stood: no blind rater sees them."""
+"""Words of a chatbot that reveal a card's place in its answer: hidden from blind raters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class AskedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Background(Generic[Key]):
-    """What stands above and under the cards of a page: ``note`` is the owner's on the question.
+    """The texts above and under the cards of a page: ``note`` is the owner's on the question.
 
     ``cards`` are by the rank in the answer, or by the name that a blind task has for them.
     """
@@ -71,7 +71,7 @@ class Background(Generic[Key]):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What one run says of one card."""
+    """One run's details of one card."""
 
     text: ListedText
     listed: Particulars
@@ -80,7 +80,7 @@ class _Source:
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
-    """Return what is known of the cards of one answer, by their ranks."""
+    """Return the particulars of the cards of one answer, by their ranks."""
     found = _asked(session, study, (Query.run_id == run_id) & (Query.query_id == query_id))
     for query in found.queries:
         return _of_query(query, found, with_record=study.show_record)
@@ -94,7 +94,7 @@ def of_run(session: Session, run: Run, *, with_record: bool) -> dict[int, Backgr
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
-    """Return what is known of the cards of a blind rater's task, by the names they have in it.
+    """Return the particulars of the cards of a blind rater's task, by their names in it.
 
     Raises ``UnknownTask``.
     """
@@ -185,7 +185,7 @@ def _tells_the_rank(heading: str) -> bool:
 
 
 def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
-    """Return each result of a query with what the query's run says of it."""
+    """Return each result of a query with the details of the query's run."""
     texts = property_cards.read(query.response) if query.state == QueryState.RESULTS else ()
     raws = query.extra.get("properties")
     raws = raws if isinstance(raws, list) else []
@@ -193,7 +193,7 @@ def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
     cards = [from_row(result.card) for result in query.results]
     for result, card, place in zip(query.results, cards, places(cards, properties), strict=True):
         at = result.rank - 1
-        # Cards that the owner wrote by hand stand in no answer's text.
+        # Cards that the owner wrote by hand are not in any answer's text.
         is_there = at < len(texts) and texts[at][0].title == card.title
         raw = raws[place] if place is not None else {}
         record = raw.get("api_data") if raw.get("verified") is True else None
@@ -216,7 +216,7 @@ def _card(record: object) -> Card:
 def _known(
     card: Card, sources: Sequence[_Source], place: AskedPlace | None, *, with_record: bool
 ) -> CardParticulars:
-    """Return all that `sources` say beyond `card`, each thing once."""
+    """Return all details of `sources` beyond `card`, each once."""
     listed = _without(_fullest([source.listed for source in sources]), card, Particulars())
     known = CardParticulars(
         headings=tuple(sorted({source.text.heading for source in sources} - {""})),
@@ -237,14 +237,14 @@ def _known(
 
 
 def _lines(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the lines of whichever run says most, then what only others say, each line once."""
+    """Return the lines of the run with the most, then those of other runs only, each once."""
     most = max(several, key=lambda lines: (sum(map(len, lines)), lines), default=())
     others = {line for lines in several for line in lines}
     return tuple(dict.fromkeys((*most, *sorted(others))))
 
 
 def _fullest(several: Sequence[Particulars]) -> Particulars:
-    """Return the most that is said of everything; it is the same in whatever order they come."""
+    """Return the fullest value of each detail; the order of `several` does not matter."""
     facts: dict[str, str | bool] = {}
     for name, value in sorted((fact for one in several for fact in one.facts), key=str):
         if name not in facts or len(str(value)) > len(str(facts[name])):
@@ -269,7 +269,7 @@ def _size(said: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
 
 
 def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
-    """Return what of `said` neither the card nor `other` says already."""
+    """Return the part of `said` that neither the card nor `other` has."""
     known = {text.casefold() for text in other.features}
     addresses = (str(value) for name, value in (*other.facts, *said.facts) if name == "address")
     place = " ".join((card.location or "", *addresses)).casefold()
@@ -289,7 +289,7 @@ def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
 
 
 def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Card:
-    """Return what the record states and the card does not, or states otherwise."""
+    """Return the fields of the record that the card lacks or states otherwise."""
     fuller = max(records, key=lambda one: (_stated(one), str(one)), default=Card(title=""))
     differing = {
         name: getattr(fuller, name)

@@ -1,6 +1,6 @@
-"""What there is to judge in a study, each distinct thing once, and whose share of it is what.
+"""The pool of a study: everything to judge, each distinct thing once, and each rater's share.
 
-A unit is everything to judge about one question, whichever runs returned it; a question
+A unit is everything to judge about one question, from all runs; a question
 that depends on its conversation is one unit per run. Giving a unit to a rater makes a task.
 """
 
@@ -58,13 +58,13 @@ POOL, REPEAT = "pool", "repeat"
 TASK_ID_BYTES = 9
 DEEPEST = 2**31 - 1
 MOST_NAMED = 5_000
-"""So many questions are named to a database at once, which takes so many and not many more."""
+"""The most questions named in one statement, since databases limit its parameters."""
 
 
 class Unit(NamedTuple):
     """Everything to judge about one question; ``run_id`` where its conversation matters.
 
-    A tuple, since thousands are looked up whenever a page says how far its rater is.
+    A tuple, since thousands are looked up whenever a page shows its rater's progress.
     """
 
     question_id: int
@@ -74,8 +74,8 @@ class Unit(NamedTuple):
 class Said(NamedTuple):
     """How far one rater is with a unit.
 
-    ``is_open`` says that something listed is unjudged, below the pool's depth too,
-    ``is_begun`` that something is judged. ``unrated`` of its ``answers`` miss their quality.
+    ``is_open``: a listed thing is unjudged, also below the pool's depth. ``is_begun``: one is
+    judged. ``unrated`` of its ``answers`` lack their quality.
     """
 
     is_open: bool
@@ -85,7 +85,7 @@ class Said(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A unit that a rater was given as a task; ``kind`` says whether for the first time.
+    """A unit that a rater was given as a task; ``kind`` is whether for the first time.
 
     ``postponed_at`` is when they put it off, if they did.
     """
@@ -98,10 +98,10 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What of a study is one rater's.
+    """One rater's share of a study.
 
     ``given`` is in the order of giving, ``free`` in the order in which the rater would be
-    given it. ``units`` are all of the study, and how far the rater is with each.
+    given it. ``units`` are all of the study, with the rater's progress in each.
     """
 
     given: tuple[Given, ...]
@@ -115,7 +115,7 @@ class Share:
 
     @property
     def in_order(self) -> list[Unit]:
-        """All units of the share as the rater is to do them: what they put off comes last."""
+        """All units of the share in the order of work: those put off come last."""
         own = [given for given in self.given if given.kind == POOL]
         late = [(given.postponed_at, given.unit) for given in own if given.postponed_at]
         at_once = [given.unit for given in own if not given.postponed_at]
@@ -135,7 +135,7 @@ class Share:
 def units(session: Session, rater: Rater) -> dict[Unit, Said]:
     """Return every unit of the rater's study in the order of the questions, and how far they are.
 
-    Told by the stored summaries: the things themselves need not be looked at.
+    The stored summaries are read; the things themselves need not be.
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id}
     rows = _units().all(driver(session), values)
@@ -233,9 +233,9 @@ def _counted(
 def _counts(
     *, deep: bool, unjudged: bool = False, in_all: bool = False
 ) -> Select[*tuple[Any, ...]]:
-    """Return the statement that counts what units ask for: everything, or what is unjudged.
+    """Return the statement that counts the things of units: all, or the unjudged ones.
 
-    Only runs of a study list what its questions ask for, so that no run is looked at. Asked
+    Only runs of a study list its questions' things, so the runs need not be read. Asked
     `in_all`, SQLite finds everything in its indexes and sorts nothing.
     """
     thing = JudgedThing
@@ -269,9 +269,9 @@ def is_shown(study: Study) -> ColumnElement[bool]:
 def is_listed() -> ColumnElement[bool]:
     """Return the condition on (``JudgedThing``, ``Study``) that a run lists it.
 
-    For what belongs to a unit: only runs of its study list that, so that no run is looked at.
+    For things of a unit: only runs of its study list them, so the runs need not be read.
     """
-    # With no depth no result is looked at: its index tells which thing it shows.
+    # Without a depth no result row is read: its index has the thing it shows.
     in_pool = or_(Study.pool_depth.is_(None), Result.rank <= Study.pool_depth)
     listed = exists().where(Result.judged_thing_id == JudgedThing.id, in_pool)
     return listed.correlate(JudgedThing, Study)
@@ -333,9 +333,10 @@ def answers_in(study: Study | type[Study], unit: Unit | Task | type[Task]) -> Co
 
 
 def share(session: Session, rater: Rater) -> Share:
-    """Return what the rater was given and what they could still be given.
+    """Return the units the rater was given and those they could still be given.
 
-    Free is what is assigned to them, they do not have and fewer raters than the overlap have.
+    A unit is free if it is assigned to them, not given to them yet, and given to fewer raters
+    than the overlap.
     """
     rows = _given().all(driver(session), {"rater_id": rater.id})
     given = [Given(name, Unit(*unit), kind, late) for name, *unit, kind, late in rows]

@@ -1,4 +1,4 @@
-"""How far a blind rater is, what they have given, and the one figure they may see."""
+"""A blind rater's progress, the counts of their judgments, and the one figure they may see."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from webapp.services.study import studies
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a rater is: questions done and given or still to be given, and what is left.
+    """A rater's progress: questions done, questions given or still to be given, and work left.
 
-    ``open_judgments`` are verdicts, ``unrated`` answers that miss their quality.
+    ``open_judgments`` are verdicts, ``unrated`` answers that lack their quality.
     """
 
     done: int
@@ -35,10 +35,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a rater has given a study: verdicts on cards and empty lists, answers rated.
+    """The counts of a rater's judgments: verdicts on cards and empty lists, answers rated.
 
-    It counts as the rater was told while rating: what was asked again counts again, and a
-    question that depends on its conversation counts for each.
+    They count as the rater's pages did: a question asked again counts again, and one
+    that depends on its conversation counts for each.
     """
 
     questions: int
@@ -49,7 +49,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class PooledFigure:
-    """The share of relevant cards among the decided ones, whichever run showed them."""
+    """The share of relevant cards among the decided ones, over all runs."""
 
     relevant: int
     decided: int
@@ -57,9 +57,9 @@ class PooledFigure:
 
 
 def progress(session: Session, rater: Rater) -> Progress:
-    """Return how far the rater is in all that is theirs to judge.
+    """Return the rater's progress in their whole share.
 
-    What is asked again counts from the beginning, so that nothing grows when it is.
+    Repeats count from the beginning, so that no number grows when one is given.
     """
     return of_share(session, rater, pool.share(session, rater))
 
@@ -98,7 +98,7 @@ def if_blind(session: Session, rater: Rater) -> Progress | None:
 
 
 def done(session: Session, rater: Rater) -> Done:
-    """Return what the rater has given the study so far."""
+    """Return the counts of the rater's judgments so far."""
     first = select(JudgedThing.property_id).join(Judgment)
     again = select(JudgedThing.property_id).join(Repeat).join(Task)
     said = first.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)).union_all(
@@ -120,9 +120,9 @@ def done(session: Session, rater: Rater) -> Done:
 
 
 def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
-    """Return the share of relevant cards in all that the rater has said of cards so far.
+    """Return the share of relevant cards among all the rater's verdicts so far.
 
-    It moves with a verdict that is given again too: else it would tell which ones are.
+    It also changes with the verdicts of a repeat: otherwise it would reveal the repeats.
     """
     first = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
     again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)

@@ -1,4 +1,4 @@
-"""What a blind rater is given next, and what they say of it: no run, method or rank in sight.
+"""The tasks of a blind rater and their verdicts in them, without run, method or rank.
 
 A task is a unit of the pool that was given to a rater, for the first time or once more (see
 ``pool`` and ``repeats``); which of the two it is shows nowhere.
@@ -64,7 +64,7 @@ class UnknownTask(Missing):
 
 
 class Judged(NamedTuple):
-    """The verdict that stands on the card at a 1-based place in the rater's order."""
+    """The current verdict on the card at a 1-based place in the rater's order."""
 
     position: int
     relevance: Relevance | None
@@ -75,18 +75,18 @@ Among = Callable[[Unit], bool]
 
 
 def lock(session: Session, rater: Rater) -> None:
-    """Make those who are given questions of a study queue."""
+    """Make the raters who are given questions of a study queue."""
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
 
 
 def next_task(
     session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
 ) -> Task | None:
-    """Return what the rater is to do now, given to them if need be; ``None`` when all is done.
+    """Return the rater's task for now, given to them if need be; ``None`` when all is done.
 
-    First what they began, then a repetition that is due, then a unit that nobody or too few
-    were given, at last what they put off. Two raters asking at once never exceed the study's
-    overlap. `among` names the units that count.
+    First a task they began, then a repetition that is due, then a unit given to too few
+    raters or none, at last a task they put off. Two raters asking at once never exceed the
+    study's overlap. `among` names the units that count.
     """
     lock(session, rater)
     begun = _open(session, rater)
@@ -129,10 +129,10 @@ def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None
 
 
 def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task]:
-    """Return what the rater is to do now and next, at most so many, each given to them by now.
+    """Return the rater's tasks for now and next, `most` at most, all given to them by now.
 
-    Nothing is taken from others ahead of time: more than what was begun is given only where
-    every rater gets every question. A repetition is given once it is due, not before.
+    No unit is taken from others ahead of time: new tasks are given ahead only where every
+    rater gets every question. A repetition is given once it is due, not before.
     """
     lock(session, rater)
     begun = _open(session, rater)
@@ -141,7 +141,7 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
         share = pool.share(session, rater)
         if not share.free or repeats.is_due(rater, share, _left(begun)):
             break
-        given_at = now + timedelta(microseconds=len(found))  # they are told in this order
+        given_at = now + timedelta(microseconds=len(found))  # they are read in this order
         found.append(pool.give(session, rater, share.free[0], POOL, given_at))
     late = [task for task in begun if task.postponed_at is not None]
     return [*found, *late][:most]
@@ -168,7 +168,7 @@ def things(session: Session, task: Task) -> list[JudgedThing]:
 
 
 def emptiness(session: Session, task: Task) -> JudgedThing | None:
-    """Return what to classify, if a run came back empty for the question."""
+    """Return the emptiness to classify, if a run returned an empty list for the question."""
     wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_(None))
     return session.scalar(wanted)
 
@@ -183,7 +183,7 @@ def answers(session: Session, task: Task) -> list[Query]:
 
 
 def key(task: Task | Row[Any], number: int) -> str:
-    """Return the name of a card or answer within a task: it says nothing and stays the same.
+    """Return the name of a card or answer within a task: without meaning, and always the same.
 
     It orders them too: shuffled by the study's secret, for each rater and time anew.
     """
@@ -233,7 +233,7 @@ def judge(
     relevance: Relevance | None,
     click: Click,
 ) -> Judged:
-    """Record a verdict on the card named `card`, ``None`` to clear it; return what stands.
+    """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force.
 
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
@@ -257,7 +257,7 @@ def judge(
 
 @prepared
 def _asked() -> Select[*tuple[Any, ...]]:
-    """Return the statement that tells what ``judge`` needs of a task, the things in one text."""
+    """Return the statement for the values ``judge`` needs of a task, the things in one text."""
     listed = (
         select(joined(cast(JudgedThing.id, String)))
         .where(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed())
@@ -333,8 +333,8 @@ def is_done(session: Session, rater: Rater, task_id: str) -> bool:
 def is_open(study: Study) -> ColumnElement[bool]:
     """Return the condition on ``Task`` that its rater has something left to do in it.
 
-    What is nested twice must be told that its ``Task`` is the outermost one: SQLAlchemy looks
-    one level up, and would take anybody's verdict for the rater's.
+    A statement nested twice must state that its ``Task`` is the outermost one: SQLAlchemy looks
+    one level up, and would take any rater's verdict for this rater's.
     """
     unjudged = exists().where(
         pool.in_unit(Task),
@@ -374,7 +374,7 @@ def _asked_in(task: Task) -> ColumnElement[bool]:
 def _target(
     task: Task | Row[Any], field: str, *, thing_id: int | None = None, query_key: int | None = None
 ) -> Target:
-    """Return what a click in `task` changes: what is said again is kept apart."""
+    """Return the target of a click in `task`; the verdicts of a repeat are kept apart."""
     return Target(AGAIN[field] if task.kind == REPEAT else field, thing_id, query_key, task.id)
 
 
@@ -401,7 +401,7 @@ def open_ids(session: Session, rater: Rater) -> set[str]:
 
 
 def _open(session: Session, rater: Rater) -> Sequence[Task]:
-    """Return what the rater has begun, in the order of giving; what they put off comes last."""
+    """Return the tasks the rater has begun, in the order of giving; those put off come last."""
     is_late = case((Task.postponed_at.is_(None), 0), else_=1)
     rows = select(Task).where(Task.rater_id == rater.id, is_open(rater.study))
     return session.scalars(

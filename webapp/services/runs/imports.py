@@ -1,4 +1,4 @@
-"""Files turned into runs: what an import would do, told before anything is stored; then done."""
+"""Files turned into runs: the effect of an import is reported first, then it is stored."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from webapp.services.study import question_sets
 
 RUN_ID_BYTES = 5
 PROPERTIES = "properties"
-"""The key under which a query keeps what its file lists beside the answer."""
+"""The key under which a query keeps the properties its file lists beside the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What the owner states where the file does not, or states otherwise.
+    """The labels that the owner adds to the file's or replaces.
 
-    ``context_dependent`` answers by query id for questions of which the file does not say
+    ``context_dependent`` answers by query id for questions of which the file does not state
     whether they depend on their conversation.
     """
 
@@ -40,13 +40,13 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What importing a file would do. Nothing is stored yet.
+    """The effect of importing a file. Nothing is stored yet.
 
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
     session (``enriches``), ``None`` for a new run. ``undecided`` are the questions of which
-    nobody said whether they depend on their conversation. ``read`` is ``None`` for a file
-    that cannot be imported; its problem says why, and ``is_something_else`` that it is in
-    order but no run file.
+    it is not stated whether they depend on their conversation. ``read`` is ``None`` for a file
+    that cannot be imported; its problem says why. ``is_something_else`` is true for a sound
+    file that is not a run file.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """A run as it stands after an import of one of its files."""
+    """A run as it is after an import of one of its files."""
 
     id: str
     search_method: str | None
@@ -74,7 +74,7 @@ class ImportedRun:
 
 
 def examine(session: Session, study: Study, name: str, data: bytes) -> ImportReport:
-    """Return what importing the file would do; a file that cannot be read says so."""
+    """Return the effect of importing the file; of an unreadable file, its problem."""
     try:
         read = json_runs.read(name, data)
     except ImportRefused as refused:
@@ -122,7 +122,7 @@ def store(
 
 
 def counts(queries: Sequence[ReadQuery]) -> Counts:
-    """Return what these queries hold."""
+    """Return the counts of these queries."""
     states = Counter(query.state for query in queries)
     return Counts(
         queries=len(queries),
@@ -135,7 +135,7 @@ def counts(queries: Sequence[ReadQuery]) -> Counts:
 
 
 def stored_counts(session: Session, run_id: str) -> Counts:
-    """Return what a stored run holds."""
+    """Return the counts of a stored run."""
     rows = session.execute(
         select(Query.state, func.count()).where(Query.run_id == run_id).group_by(Query.state)
     )
@@ -234,7 +234,7 @@ def _decided(query: ReadQuery, labels: Labels) -> ReadQuery:
 
 
 def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
-    """Fill what the run does not know yet from the other file of its session."""
+    """Fill the run's missing values from the other file of its session."""
     run.search_method = run.search_method or labels.search_method or read.search_method
     run.llm = run.llm or labels.llm or read.llm
     run.stated_search_method = run.stated_search_method or read.search_method
@@ -259,7 +259,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
 
 
 def _fill_extra(run: Run, read: ReadRun) -> None:
-    """Add what the file says of its answers and properties and the run does not hold yet."""
+    """Add the details of answers and properties that the run does not have yet."""
     by_id = {query.query_id: query for query in read.queries}
     for query in run.queries:
         entry = by_id.get(query.query_id)

@@ -1,4 +1,4 @@
-"""Runs as their owner sees them: how they stand, what they are called, what deleting costs."""
+"""Runs as their owner sees them: their progress, their labels, the cost of deleting one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class NotUnreadable(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class RunOverview:
-    """One run in a list: its labels, what it holds and how the rater stands in it."""
+    """One run in a list: its labels, its counts and the rater's progress in it."""
 
     id: str
     search_method: str | None
@@ -92,7 +92,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """One run in full, as one rater stands in it; categories in question order.
+    """One run in full, with one rater's progress; categories in question order.
 
     ``latency`` is over the answers whose duration the file states, ``None`` without any.
     """
@@ -111,7 +111,7 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class DeletionCost:
-    """What goes with a run and what stays: numbers of judgments of all raters.
+    """The numbers of judgments of all raters that are deleted with a run, and that stay.
 
     ``decisions_lost`` counts every step that people took on its cards by hand.
     """
@@ -131,7 +131,7 @@ def find(session: Session, study: Study, run_id: str) -> Run:
 
 
 def overviews(session: Session, rater: Rater) -> list[RunOverview]:
-    """Return the study's runs in their order, as `rater` stands in them."""
+    """Return the study's runs in their order, with `rater`'s progress."""
     return [_overview(session, rater, run) for run in order.in_order(session, rater.study)]
 
 
@@ -155,7 +155,7 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
 
 
 def latency_of(session: Session, run_id: str) -> Latency | None:
-    """Return how long the chatbot took for the answers of a run, where the file says so."""
+    """Return how long the chatbot took for the answers of a run, where the file states it."""
     extras = session.scalars(select(Query.extra).where(Query.run_id == run_id))
     return latency(extra.get("latency_ms") for extra in extras)
 
@@ -187,7 +187,7 @@ def move(session: Session, study: Study, run_id: str, direction: str) -> None:
 
 
 def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
-    """Return what deleting a run takes along: the verdicts no other run needs."""
+    """Return the cost of deleting a run: the verdicts that no other run needs."""
     run = find(session, study, run_id)
     given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
     own = JudgedThing.run_id == run.id

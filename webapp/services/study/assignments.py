@@ -1,6 +1,6 @@
-"""Who judges what: the questions that the owner names for a rater, as plain text and stored.
+"""Assignments: the questions that the owner names for a rater, as plain text and stored.
 
-A rater for whom none is named gets all. Questions are written as people say them: "1-10, 14",
+A rater without named questions gets all. Questions are written as people say them: "1-10, 14",
 a category, "all"; where a study has several question sets, with the letter of the set.
 """
 
@@ -32,7 +32,7 @@ _ASSIGNED = Prepared(
 )
 
 EVERYTHING: frozenset[int] = frozenset()
-"""What is assigned to a rater for whom no question is named."""
+"""The assignment of a rater for whom no question is named: all questions."""
 
 
 class Why(StrEnum):
@@ -61,7 +61,7 @@ class Numbered:
     categories: Mapping[int, str]
 
     def of(self, category: str) -> list[int]:
-        """Return the questions of a category, whatever its capitals."""
+        """Return the questions of a category, named in any case."""
         return [
             self.ids[place]
             for place, name in self.categories.items()
@@ -76,7 +76,7 @@ def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
 
 
 def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:
-    """Return the questions named for each rater of the study; who gets all is left out."""
+    """Return the questions named for each rater; raters who get all are left out."""
     rows = session.execute(
         select(Assignment.rater_id, Assignment.question_id)
         .join(Rater, Rater.id == Assignment.rater_id)
@@ -110,9 +110,9 @@ def numbered(session: Session, study: Study) -> tuple[Numbered, ...]:
 def assign(session: Session, rater: Rater, questions: frozenset[int], now: datetime) -> None:
     """Name the questions that a rater gets, ``EVERYTHING`` for all, logging the change.
 
-    What the rater has begun stays theirs.
+    Questions that the rater has begun stay theirs.
     """
-    # In the queue of those who are just being given questions (see ``tasks.next_task``).
+    # In the queue of the raters who are just being given questions (see ``tasks.next_task``).
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
     before = assigned(session, rater) or EVERYTHING
     if before == questions:
@@ -142,7 +142,7 @@ def read(text: str, sets: Sequence[Numbered]) -> frozenset[int]:
 
 
 def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
-    """Return what `read` understands as these questions, empty for none.
+    """Return the text that `read` understands as these questions, empty for none.
 
     >>> one_set = Numbered("A", {number: number for number in range(1, 9)}, {})
     >>> written({1, 2, 3, 5, 7, 8}, [one_set])

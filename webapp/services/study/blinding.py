@@ -1,4 +1,4 @@
-"""When a study's raters saw more than a blind rater does, by its owner's word: reports say so."""
+"""The times in which raters saw more than a blind rater may, for the reports to name."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from webapp.db.models import LogEntry, Study
 UNBLINDED = ("set blind", str(False))
 BADGED = ("set badges_while_blind", str(True))
 RECORDED = ("set show_record", str(True))
-"""What the log calls a switch and what it was set to; see ``studies.set_switches``."""
+"""The log's name of a switch and the value set; see ``studies.set_switches``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A time in which something was so; ``until`` is ``None`` while it still is."""
+    """A time in which a switch was on; ``until`` is ``None`` while it still is."""
 
     since: datetime
     until: datetime | None = None
@@ -26,7 +26,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """What raters saw beyond the cards, and when: see the functions of these names."""
+    """The times in which raters saw more than the cards: see the functions of these names."""
 
     unblinded: tuple[Period, ...]
     badged: tuple[Period, ...]
@@ -49,7 +49,7 @@ def badged(session: Session, study: Study) -> tuple[Period, ...]:
 
 
 def record_shown(session: Session, study: Study) -> tuple[Period, ...]:
-    """Return every time in which raters saw what only a listing's record knows."""
+    """Return every time in which raters saw details that only a listing's record has."""
     return _periods(session, study, *RECORDED)
 
 

@@ -1,4 +1,4 @@
-"""How a study stands: what pooling saves, who has judged what, and how long the rest takes."""
+"""The progress of a study: the saving by pooling, the verdicts by rater, and the time left."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RECENT = 200
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What pooling saves: verdicts to give against cards shown, and what the depth leaves out.
+    """The saving by pooling: verdicts to give against cards shown, and things left out by depth.
 
     ``shown`` counts the cards of all runs, ``distinct`` the judged things among them,
     ``beyond`` the things that only lie deeper than the pool.
@@ -71,11 +71,11 @@ class RaterStanding:
 
 @dataclass(frozen=True, slots=True)
 class QuestionStanding:
-    """One question: its distinct things, who was given it, and verdicts by rater's name.
+    """One question: its distinct things, the raters given it, and verdicts by rater's name.
 
     ``planned_for`` may still be given it, as far as the overlap allows; ``assigned_to`` are
-    all whom the owner's assignments let judge it. ``reach`` counts those with everybody who
-    was given it, removed raters too: so many judge it in the end, or the overlap if less.
+    all whom the owner's assignments let judge it. ``reach`` counts those and all who
+    were given it, removed raters too: as many judge it in the end, or the overlap if less.
     """
 
     id: int
@@ -92,7 +92,7 @@ class QuestionStanding:
 
 @dataclass(frozen=True, slots=True)
 class StudyStanding:
-    """Where a study stands as a whole."""
+    """The progress of a study as a whole."""
 
     saving: Saving
     raters: tuple[RaterStanding, ...]
@@ -100,7 +100,7 @@ class StudyStanding:
 
 
 def study_standing(session: Session, study: Study) -> StudyStanding:
-    """Return how the study stands; raters in the order in which they joined."""
+    """Return the progress of the study; raters in the order in which they joined."""
     raters = [rater for rater in studies.raters(session, study) if rater.removed_at is None]
     return StudyStanding(
         saving=_saving(session, study),
@@ -200,7 +200,7 @@ def _question(
     given: Mapping[int, str | None],
     overlap: int | None,
 ) -> QuestionStanding:
-    """Return `found` with who has it and who may get it; a removed rater has no name."""
+    """Return `found` with its raters and those who may get it; a removed rater has no name."""
     is_free = overlap is None or len(given) < overlap
     return replace(
         found,

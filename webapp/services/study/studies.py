@@ -51,7 +51,7 @@ def add_rater(
 def raters(session: Session, study: Study) -> list[Rater]:
     """Return the people who rate the study, the local one first; never a machine.
 
-    Whatever merges, counts or compares raters starts here.
+    All code that merges, counts or compares raters starts here.
     """
     return [rater for rater in people_and_machines(session, study) if not rater.is_machine]
 
@@ -63,7 +63,7 @@ def people_and_machines(session: Session, study: Study) -> list[Rater]:
 
 
 def called(rater: Rater) -> str:
-    """Return what a rater is called where names are shown: a machine is said to be one."""
+    """Return a rater's name for display; a machine's name is marked as one."""
     if not rater.is_machine:
         return rater.name
     return gettext("%(name)s (machine)", name=rater.name)
@@ -95,7 +95,7 @@ def has_items(session: Session, study: Study) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What the owner decides for a study; see ``db.models.Study``. Every change is logged."""
+    """The owner's settings of a study; see ``db.models.Study``. Every change is logged."""
 
     name: str
     allow_bulk: bool = False
@@ -134,7 +134,7 @@ def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> No
 
 
 def rater_subject(rater: Rater) -> str:
-    """Return what the log calls a rater: by number, so that a name can be forgotten.
+    """Return the log's name of a rater: the number, so that the name can be forgotten.
 
     >>> rater_subject(Rater(id=3))
     'rater 3'
