@@ -1,1 +1,1 @@
-"""What is computed from the judgments: plain values in, plain values out."""
+"""Every figure that is computed from the judgments: plain values in, plain values out."""

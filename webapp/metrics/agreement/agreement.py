@@ -53,7 +53,7 @@ DEFAULT = Bootstrap()
 
 
 class Scale(StrEnum):
-    """What the numbers of the labels mean: names only (✓/✗), or an order (quality 0-5)."""
+    """How the numbers of the labels are read: as names only (✓/✗), or in an order (quality 0-5)."""
 
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
@@ -202,7 +202,7 @@ def gwet_ac1(
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """What a table holds, drawn once for all the coefficients that are measured on it."""
+    """The items of a table and their resamples, drawn once for all coefficients of the table."""
 
     units: Counter[Any]
     n: int

@@ -70,7 +70,7 @@ def by_pair(
 ) -> dict[tuple[str, str], Agreement]:
     """The agreement of every two raters; `raters` names the columns of `table`.
 
-    Pairs are in the order of the columns. Raters who share no item are told as such.
+    Pairs are in the order of the columns. Raters who share no item have no value, with the reason.
     """
     named = [(name, [row[place] for row in table]) for place, name in enumerate(raters)]
     return {
@@ -91,7 +91,7 @@ def by_group(
 ) -> dict[str, Agreement]:
     """The agreement within each group of items; `groups` has one name per row of `table`.
 
-    A group is a category, a week or whatever else; groups are in order of first occurrence.
+    A group is a category, a week or any other part; groups are in order of first occurrence.
     """
     rows: dict[str, list[Sequence[int | None]]] = {}
     for row, group in zip(table, groups, strict=True):

@@ -1,7 +1,7 @@
 """Formulas of agreement, over items that were labelled alike counted together.
 
-An *item* here is the sorted labels it got, whoever gave them: ``(0, 1, 1)``. A *pair* is
-what two raters said of one item, in the raters' order. `Items` and `Pairs` count how often
+An *item* here is the sorted labels it got, from any rater: ``(0, 1, 1)``. A *pair* is the
+labels of two raters for one item, in the raters' order. `Items` and `Pairs` count how often
 each occurs. Labels are whole numbers in the order of their scale. Every formula returns a
 `NoAgreement` where it has no value; `agreement` has them on tables, with intervals.
 """

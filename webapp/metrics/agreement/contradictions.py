@@ -63,7 +63,7 @@ class SignTest:
 
 @dataclass(frozen=True, slots=True)
 class ConflictReport:
-    """What the runs' verdicts say of the same pairs.
+    """The verdicts that runs give on the same pairs, compared.
 
     `pairs_judged_more_than_once` have a verdict from two runs or more. `favours` counts, for
     every run, its passes among the contradictions. One sign test per two runs.

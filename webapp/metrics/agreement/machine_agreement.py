@@ -1,7 +1,7 @@
-"""How well a machine's verdicts tell a person's: a confusion table, kappa, precision, recall.
+"""How well a machine's verdicts predict a person's: a confusion table, kappa, precision, recall.
 
-A pair is (machine, person), true for passed. The person's verdict is taken as what is to be
-told: precision asks how many of the machine's passes a person passes too.
+A pair is (machine, person), true for passed. The person's verdict is taken as the truth:
+precision is the share of the machine's passes that a person passes too.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class BinaryAgreement:
 def binary_agreement(
     pairs: Iterable[tuple[bool, bool]], *, bootstrap: Bootstrap | None = None
 ) -> BinaryAgreement:
-    """What `pairs` of (machine, person) come to; kappa is Cohen's, with its interval.
+    """The agreement of `pairs` of (machine, person); kappa is Cohen's, with its interval.
 
     >>> found = binary_agreement([(True, True), (True, False), (False, False), (True, True)])
     >>> found.both, found.machine_only, round(found.precision, 4), found.recall

@@ -1,4 +1,4 @@
-"""What every agreement coefficient means: one place for page, command line and docs.
+"""The meaning of every agreement coefficient: one place for page, command line and docs.
 
 All texts but the citations are English message ids, as in ``metrics.registry``.
 """

@@ -33,7 +33,7 @@ _BOTH_VERDICTS = (0, 1)
 
 
 class Kind(StrEnum):
-    """What raters agree or disagree on."""
+    """The kinds of items that raters judge: cards, empty lists, quality."""
 
     CARDS = "cards"
     EMPTY_LISTS = "empty_lists"
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
     @property
     def scale(self) -> Scale:
-        """What the labels mean: verdicts are names, quality is an order."""
+        """The scale of the labels: verdicts are names, quality is an order."""
         return Scale.ORDINAL if self is Kind.QUALITY else Scale.NOMINAL
 
     @property
@@ -52,9 +52,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to agree on: what each rater said of it (a verdict, or a quality 0-5).
+    """One thing to agree on, with each rater's label of it (a verdict, or a quality 0-5).
 
-    ``first`` is when anybody first judged it, ``None`` if nobody knows.
+    ``first`` is when it was first judged, ``None`` if that is not known.
     """
 
     category: str
@@ -95,8 +95,8 @@ class KindAgreement:
     """Agreement on one kind of items, by the raters who judged any of them.
 
     ``n_items`` have a judgment of any rater, "cannot tell" included. ``cannot_tell`` is over
-    all raters and ``cannot_tell_by`` for each; ``None`` and empty but for cards, as nobody
-    can say that of the others.
+    all raters and ``cannot_tell_by`` for each; for empty lists and quality they are ``None``
+    and empty, as only cards have this verdict.
     """
 
     kind: Kind
@@ -117,9 +117,9 @@ class KindAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """What one rater said of one kind of hidden repeats against what stands.
+    """One rater's second labels of one kind of hidden repeats against the labels in force.
 
-    ``asked`` were put before the rater again, ``answered`` of them got a second verdict or
+    ``asked`` were shown to the rater again, ``answered`` of them got a second verdict or
     grade; the coefficients are over those that were decided both times.
     """
 

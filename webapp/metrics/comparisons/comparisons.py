@@ -41,10 +41,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What one run of a comparison lacks: positions of questions, in order.
+    """The questions that one run of a comparison lacks, by position and in order.
 
     ``not_run`` were never asked of it, ``incomplete`` wait for verdicts, ``unreadable``
-    cannot be judged; ``failed`` is no lack but counted: the call brought nothing.
+    cannot be judged. ``failed`` are not missing, only counted: their call brought nothing.
     """
 
     not_run: tuple[int, ...]

@@ -37,7 +37,7 @@ PAIRED = (
     ("success_rate", False),
     ("mean_response_quality", False),
 )
-"""What is paired by question: a headline figure, and whether false negatives count as 0."""
+"""The figures paired by question: a headline figure, and whether false negatives count as 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Difference:
 
 
 class RunDifferences(Protocol):
-    """A comparison of runs as far as its differences are told in words."""
+    """The part of a comparison of runs that the sentences about its differences need."""
 
     @property
     def settings(self) -> Resampling:
@@ -142,7 +142,7 @@ def differences(
 def tested(pairs: Sequence[PairedValues], settings: Resampling) -> tuple[Difference, ...]:
     """The difference of each pair of runs; Holm's correction is over the pairs of one figure.
 
-    The pairs of one figure stand together.
+    The pairs of one figure follow each other.
     """
     samples = [pair.differences for pair in pairs]
     intervals = mean_intervals(samples, settings)

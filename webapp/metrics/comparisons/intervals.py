@@ -80,7 +80,7 @@ def interval(
 def quantile(ordered: Sequence[float], share: float) -> float:
     """The value below which `share` of the sorted values lie, between two by straight line.
 
-    With *n* values it stands at position ``share x (n - 1)``, counted from 0 (the method
+    With *n* values it is at position ``share x (n - 1)``, counted from 0 (the method
     that numpy calls "linear"). `share` is 0 to 1; no values raise ``IndexError``.
 
     >>> quantile([1.0, 2.0, 4.0], 0.75)

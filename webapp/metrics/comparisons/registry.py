@@ -1,4 +1,4 @@
-"""What every number of a comparison means: one place for page, command line, reports and docs.
+"""The meaning of every number of a comparison: one place for page, command line, reports and docs.
 
 All texts but the citations are English message ids, as in ``metrics.registry``.
 """

@@ -20,7 +20,7 @@ class RaterShare:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPart:
-    """What a wing compares of the same runs, under its name in files.
+    """A wing's own comparison of the same runs, under its name in files.
 
     The wing's modules ``comparison_part`` make it (services), write it (exporters) and show it
     (web).
@@ -32,16 +32,16 @@ class ComparisonPart:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReport:
-    """What every page, report and file of one comparison prints.
+    """All that the pages, reports and files of one comparison print.
 
     ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``judged_until`` is when the last
     verdict under the rule was given, ``None`` before the first. ``blind`` says whether raters
     saw neither run nor method; ``unblinded`` when that was given up, empty if never.
-    ``version`` is the product's. ``badged`` is when blind raters began to see what the
-    constraints came to on each card, ``record_shown`` when raters began to see what only a
-    listing's record knows; empty if never. ``files`` are the rated CSVs that were compared,
-    empty for runs of a study; the files say nothing of study, raters or blindness.
-    ``parts`` are what wings compare of the same runs.
+    ``version`` is the product's. ``badged`` is when blind raters began to see the outcomes of
+    the constraints on each card, ``record_shown`` when raters began to see the facts that only
+    a listing's record has; empty if never. ``files`` are the rated CSVs that were compared,
+    empty for runs of a study; the files do not name study, raters or blindness.
+    ``parts`` are the wings' own comparisons of the same runs.
     """
 
     study: str

@@ -172,7 +172,7 @@ def _by_size(samples: Sequence[Sequence[float]]) -> dict[int, dict[int, Floats]]
 
 
 def weighed(rows: Floats, values: Floats) -> Floats:
-    """The sum of `values` under the weights of each row, whatever else is computed beside it.
+    """The sum of `values` under the weights of each row; other rows do not change its digits.
 
     Not ``@``: its last digit depends on the shape of the matrix.
     """

@@ -31,7 +31,7 @@ Order = tuple[tuple[str, ...], ...]
 
 
 class Change(StrEnum):
-    """What a variation changes."""
+    """The part of the evaluation that a variation changes."""
 
     RATER = "rater left out"
     RULE = "rule"
@@ -130,7 +130,7 @@ def orders(runs: Sequence[ComparedRun]) -> dict[str, Order]:
 
 
 def changes_places(base: Order, other: Order) -> bool:
-    """Whether two runs stand one way round in `base` and the other way round in `other`.
+    """Whether any two runs have one order in `base` and the opposite order in `other`.
 
     >>> changes_places((("a",), ("b",)), (("b",), ("a",)))
     True

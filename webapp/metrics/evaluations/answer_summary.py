@@ -50,7 +50,7 @@ class AnswerSummary:
 
     ``n_unmeasured`` counts answers with claims but without cosines. Where no answer with
     claims was measured while some could not be, overlap and faithfulness are undefined:
-    the answers without claims, whose overlap is 0 by definition, would stand for them all.
+    else they would be the figures of the answers without claims, whose overlap is 0 by definition.
     """
 
     count: int = 0
@@ -99,7 +99,7 @@ class AnswerSummary:
         return found
 
     def embedder(self, scale: AnswerScale) -> str | None:
-        """What the cosines came from, ``None`` when there was nothing."""
+        """The source of the cosines, ``None`` when there were none."""
         names = [GIVEN_SIMILARITIES] if self.n_given else []
         names += [scale.embedder.name] if scale.embedder else []
         return " + ".join(names) or None

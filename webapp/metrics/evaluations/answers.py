@@ -18,7 +18,7 @@ from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 
 ABSTAIN = "ABSTAIN"
 GIVEN_SIMILARITIES = "claim_similarities"
-"""What a report names as the source of cosines that came with the rows."""
+"""The source that a report names for cosines that came with the rows."""
 
 
 SETTINGS = ("temperature", "top_p", "max_output_tokens", "token_target")
@@ -55,7 +55,7 @@ class AnswerRow:
 
 
 class Support(StrEnum):
-    """What became of one sentence."""
+    """The outcome of one sentence: supported, or the flaw that it has."""
 
     SUPPORTED = "supported"
     NO_CITATION = "no_citation"
@@ -196,7 +196,7 @@ def faithfulness(overlap: float) -> float:
 def _claims(
     row: AnswerRow, claims: Sequence[Sentence], scale: AnswerScale
 ) -> list[tuple[Support, float | None]]:
-    """What became of every claim, with its cosine."""
+    """The outcome of every claim, with its cosine."""
     given = row.claim_similarities
     if given is not None and len(given) != len(claims):
         raise SimilaritiesDoNotFit(len(given), len(claims))
@@ -209,7 +209,7 @@ def _claims(
 
 
 def _flaw(claim: Sentence, contexts: Mapping[str, str]) -> Support | None:
-    """What is wrong with a claim's citations, ``None`` when it cites one context."""
+    """The flaw of a claim's citations, ``None`` when it cites one context."""
     if not claim.citations:
         return Support.NO_CITATION
     if len(claim.citations) > 1:

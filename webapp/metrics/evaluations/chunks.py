@@ -96,9 +96,9 @@ class ChunkMeans:
 
 @dataclass(slots=True)
 class ChunkSummary:
-    """The means over all rows and over those of each strategy, to stand side by side.
+    """The means over all rows and over those of each strategy, to be shown side by side.
 
-    Rows that name no strategy stand under ``None``.
+    Rows that name no strategy are under ``None``.
     """
 
     overall: ChunkMeans = field(default_factory=ChunkMeans)

@@ -12,7 +12,7 @@ from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What the averages must reach; both ends count as reached."""
+    """The thresholds that the averages must reach; an equal average reaches them."""
 
     min_average: Fraction = Fraction(95)
     min_pass_rate: Fraction = Fraction(98, 100)

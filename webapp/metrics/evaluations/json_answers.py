@@ -97,7 +97,7 @@ class Reference:
 
     @property
     def ok(self) -> bool:
-        """Whether the file is one of the contexts' and an anchor stands in their text."""
+        """Whether the file is one of the contexts' and their text contains an anchor."""
         return self.file_known and self.anchor is not None
 
 

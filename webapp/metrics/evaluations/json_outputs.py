@@ -110,7 +110,7 @@ def _is_cut_off(text: str, wrong: Exception) -> bool:
 
 
 def _holds_object(text: str) -> bool:
-    """Whether a whole object stands somewhere in `text`."""
+    """Whether `text` contains a whole object."""
     decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse)
     start = text.find("{")
     for _ in range(_TRIES):

@@ -1,4 +1,4 @@
-"""What every figure of the automatic evaluations means, and which to read together.
+"""The meaning of every figure of the automatic evaluations, and which to read together.
 
 All texts but the citations are English message ids, as in ``metrics.registry``.
 """
@@ -169,7 +169,7 @@ ANSWER_MAIN = (
     "abstain_rate",
     "idk_with_citation_count",
 )
-"""The figures of the main table; the others stand in the appendix."""
+"""The figures of the main table; the others are in the appendix."""
 
 ANSWER_RULES = (
     mark("IDK+Cit Count is 0, strictly."),

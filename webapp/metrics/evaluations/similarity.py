@@ -21,7 +21,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """What a report calls it."""
+        """The name of the embedder in reports."""
         ...
 
     @property

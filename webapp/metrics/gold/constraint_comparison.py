@@ -36,7 +36,7 @@ PAIRED_CONSTRAINTS = {
     ("mean_cpr", True): replace(_MEAN_CPR, label=mark("Mean CPR by question, no results at 0")),
     ("query_success_rate", False): CONSTRAINT_MEASURES["query_success_rate"],
 }
-"""What is paired by question, and whether a question with data but no results counts as 0."""
+"""The figures paired by question; true counts a question with data but no results as 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a question asks of a card, and whether the card meets it: rules and their checks.
+"""The rules that a question sets for a card, and the checks whether the card meets them.
 
 Numbers are compared as the exact decimals that were written: 0.1 of tolerance on a price of
 1,000,000,000 ends at 1,100,000,000 and not a rounding beyond it. Only the distance is a
@@ -37,9 +37,9 @@ LISTING_TYPES: Mapping[str, str] = MappingProxyType(
 
 
 class Outcome(StrEnum):
-    """What a constraint came to on one card."""
+    """The result of one constraint on one card."""
 
-    PASS = "pass"  # noqa: S105 - a verdict, no password
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
     MISSING = "missing"
     NA = "na"
@@ -112,7 +112,7 @@ Rule = str | Place | Range
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What one question asks of every card; ``None`` where it asks nothing."""
+    """The constraints of one question on every card; ``None`` where it asks nothing."""
 
     property_type: str | None = None
     listing_type: str | None = None
@@ -127,7 +127,7 @@ NOTHING_ASKED = Constraints()
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """What is known of one card; ``None`` where nothing is. Price 0 is a price."""
+    """The known facts of one card; ``None`` for an unknown one. Price 0 is a price."""
 
     name: str = ""
     location: str = ""
@@ -148,7 +148,7 @@ class Check:
     """One constraint on one card: the outcome that counts, and all that led to it.
 
     ``value`` is what the card shows; ``keyword`` the one that was found; ``distance_km``
-    stands wherever both have coordinates. ``automatic`` is the outcome before a person's
+    is set wherever both have coordinates. ``automatic`` is the outcome before a person's
     override, and differs from ``outcome`` only where ``reason`` is ``BY_HAND``.
     """
 

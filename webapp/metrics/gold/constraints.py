@@ -32,21 +32,21 @@ DEFAULT_THRESHOLD = Fraction(3, 5)
 
 
 class MissingRule(StrEnum):
-    """What a constraint counts as that is asked for but not on the card."""
+    """How a constraint counts that is asked for but not on the card."""
 
     COUNTED = "counted"
     LEFT_OUT = "left-out"
 
 
 class Expected(StrEnum):
-    """What a question should bring."""
+    """The result that a question should bring: cards, or an empty list."""
 
     HAS_DATA = "has_data"
     NO_DATA = "no_data"
 
 
 class Confusion(StrEnum):
-    """What a question came to: expected against met."""
+    """The outcome of a question: what it should bring against what it brought."""
 
     TP = "TP"
     FP = "FP"
@@ -58,8 +58,8 @@ class Confusion(StrEnum):
 class GoldQuestion:
     """One question with what it asks of the cards; `manual` ones are judged by a person.
 
-    ``extra`` holds what the file says beside it (notes, the currency of a price), ``stated``
-    all of it as it stands there, to be written back where nothing was changed.
+    ``extra`` holds the file's other keys of the question (notes, the currency of a price),
+    ``stated`` the question as the file has it, to be written back where nothing was changed.
     """
 
     query_id: int
@@ -82,7 +82,7 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What people decided, by (number of the question, index of the card from 0).
+    """The decisions of people, by (number of the question, index of the card from 0).
 
     ``overrides`` replace outcomes of single constraints before anything is computed;
     ``cards`` say whether a whole card passes, which settles its CPR as 1 or 0.

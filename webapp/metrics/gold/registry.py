@@ -1,4 +1,4 @@
-"""What every figure of the constraints means, and which to read together.
+"""The meaning of every figure of the constraints, and which to read together.
 
 All texts but the citations are English message ids, as in ``metrics.judging.registry``.
 """
@@ -27,7 +27,7 @@ CONSTRAINT_LABELS = {
     "bedrooms": mark("Bedrooms"),
     "floors": mark("Floors"),
 }
-"""What each constraint is called, as message ids."""
+"""The label of each constraint, as a message id."""
 
 CONSTRAINT_MEASURES = by_name(
     explained(

@@ -145,11 +145,11 @@ def _weighted(parts: Mapping[str, float | None]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """What the run returned against what was right, as in section 4 of the method.
+    """The run's results and empty lists against the right ones, as in section 4 of the method.
 
     Results: relevant ones are true positives, not relevant ones false positives; "cannot
     tell" and unjudged results are neither. Queries: empty lists by their outcome, of which
-    a correct empty stands for the true negatives.
+    a correct empty is the true negative.
     """
 
     true_positives: int

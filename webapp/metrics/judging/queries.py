@@ -1,4 +1,4 @@
-"""What one rater's judgments make of one query: its counts, its figures, their bounds."""
+"""The counts and figures of one query from one rater's judgments, and the figures' bounds."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Span(NamedTuple):
     ``value`` is there once the query is complete and the figure defined. ``lower`` has every
     open judgment not relevant, an unclassified empty list a false negative and an open
     quality at 0; ``upper`` has them relevant, a correct empty and 5. Each is ``None`` where
-    that reading leaves the figure undefined, so either may stand without the other. Once
+    that reading leaves the figure undefined, so either may be set without the other. Once
     nothing is open the three are equal; a response quality settles when it is rated,
     whether the query is complete or not. Of a list that is known by its counts only
     (``metrics.counted_lists``) the bounds are the lowest and the highest value that the
@@ -141,7 +141,7 @@ class QuerySummary(NamedTuple):
 
 
 def summarise(judgments: QueryJudgments) -> QuerySummary:
-    """The counts and figures of one query from what was said about it."""
+    """The counts and figures of one query from its judgments."""
     verdicts = judgments.verdicts
     empty = judgments.state is QueryState.EMPTY
     complete = _complete(judgments)
@@ -210,7 +210,7 @@ def _quality_span(judgments: QueryJudgments) -> Span:
 def _with_all_open(
     judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome
 ) -> list[float | None]:
-    """What ``_figures`` become with everything open answered `verdict` or `outcome`."""
+    """The ``_figures`` with every open judgment answered `verdict` or `outcome`."""
     filled = [verdict if said is None else said for said in judgments.verdicts]
     return _figures(judgments.state, filled, judgments.empty_outcome or outcome)
 

@@ -1,4 +1,4 @@
-"""What every figure and column means: one place for pages, command line, exports and docs.
+"""The meaning of every figure and column: one place for pages, command line, exports and docs.
 
 All texts are English message ids, to be passed through ``gettext`` where they are shown;
 citations and names of columns stay as they are.

@@ -47,7 +47,7 @@ class Mean:
 class Percentiles:
     """Percentiles of the values added, kept as bare numbers (8 bytes each).
 
-    Sorted block by block and merged, so that a million of them never stand as objects.
+    Sorted block by block and merged, so that a million of them never become Python objects.
     """
 
     _values: array[float] = field(default_factory=lambda: array("d"))

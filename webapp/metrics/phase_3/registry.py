@@ -1,4 +1,4 @@
-"""What the numbers about people mean: users of phase 3, and people beside machines.
+"""The meaning of the numbers about people: users of phase 3, and people beside machines.
 
 All texts but the citations are English message ids, as in ``metrics.registry``.
 """
@@ -148,7 +148,7 @@ MACHINE_MEASURES = by_name(
         reading=AN_ORDER,
     ),
 )
-"""How well an automatic figure stands for people."""
+"""How well an automatic figure represents people's judgments."""
 
 MACHINE_ADVICE = (
     ReadTogether(

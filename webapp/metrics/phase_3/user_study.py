@@ -1,6 +1,6 @@
-"""Phase 3 summed up: what each participant asked and judged, and what all of it comes to.
+"""Phase 3 summed up: the questions and judgments of each participant, and the figures over all.
 
-It is a summary and no comparison: everybody asks questions of their own, so nothing is
+It is a summary, not a comparison: every participant asks their own questions, so nothing is
 paired. A figure over all is the mean over all questions, as everywhere; its interval is over
 the participants who asked them (see ``clustered``).
 """
@@ -39,7 +39,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedCard:
-    """One property that was shown, and what the participant said of it; ``None`` is unjudged."""
+    """One property that was shown, and the participant's verdict on it; ``None`` is unjudged."""
 
     rank: int
     card: Card
@@ -140,7 +140,7 @@ class Person:
 
     @property
     def totals(self) -> Totals:
-        """What the figures of this participant are made of."""
+        """The totals from which this participant's figures are computed."""
         return Totals.of(row.summary for row in self.rows)
 
     @property
@@ -151,7 +151,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class CategoryLine:
-    """The questions of one category ("" is none yet), whoever asked them."""
+    """The questions of one category ("" is none yet) by all participants."""
 
     category: str
     n_questions: int
@@ -161,7 +161,7 @@ class CategoryLine:
 
 @dataclass(frozen=True, slots=True)
 class ThemeLine:
-    """What is said under one theme ("" is none yet), with who said it."""
+    """The comments under one theme ("" is none yet), each with its participant."""
 
     theme: str
     n_people: int
@@ -170,7 +170,7 @@ class ThemeLine:
 
 @dataclass(frozen=True, slots=True)
 class UserStudyReport:
-    """What every page and file of phase 3 prints.
+    """All that the pages and files of phase 3 print.
 
     ``people`` are in the order they came, those invited and yet to agree among them.
     ``declined`` and ``withdrawn`` are counts, all that is left of those. ``judged_until`` is
@@ -231,7 +231,7 @@ def by_category(people: Sequence[Person], settings: Resampling) -> tuple[Categor
 
 
 def by_theme(people: Iterable[Person]) -> tuple[ThemeLine, ...]:
-    """The comments by theme, most said first; a comment stands under each theme it has.
+    """The comments by theme, the largest theme first; a comment is under each theme it has.
 
     Comments without a theme come last, under "".
     """

@@ -1,7 +1,7 @@
-"""What a study's figures rest on, as plain values: what was shown, who said what, and when.
+"""The evidence of a study's figures as plain values: the answers shown, the judgments, the log.
 
-A proof pack holds exactly this. Nothing here has a number of one database only, apart from
-the ids of events, so that an outsider can follow every verdict by the ids in the files.
+A proof pack holds exactly this. Apart from the ids of events, nothing here has a number that
+only one database knows, so an outsider can follow every verdict by the ids in the files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from webapp.records import QueryState
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """What one verdict is about: (question, property, content), or a question's empty list.
+    """The subject of one verdict: (question, property, content), or a question's empty list.
 
     ``position`` is the question's in its set (from 1). ``property_id`` is ``None`` for the
     empty list. ``run`` is set only where the answer depends on its own conversation.
@@ -106,8 +106,8 @@ class LoggedEvent:
     """One change a rater asked for, as the event log keeps it.
 
     ``field`` is "verdict" or "repeat" (of ``thing``), "quality" or "notes" (of the answer
-    ``run``, ``query_id``, which for a verdict tell where it was clicked). What was deleted
-    since is ``None``.
+    ``run``, ``query_id``, which for a verdict name the answer where it was clicked). Deleted
+    parts are ``None``.
     """
 
     id: int

@@ -14,7 +14,7 @@ PROVENANCE = (
     "registry_model_id",
     "eval_set_version",
 )
-"""What every report carries, so that it can be repeated; of ``MODEL_PARTS`` one is enough."""
+"""The fields of every report that let it be repeated; of ``MODEL_PARTS`` one is enough."""
 
 MODEL_PARTS = ("adapter_id", "registry_model_id")
 _HASHES = {
