@@ -23,7 +23,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: the text, and the rest as the JSON values the chatbot sent.
+    """The chatbot's answer: the text, and the rest as the JSON values the chatbot sent.
 
     ``properties`` is ``None`` where the chatbot lists none beside its text. ``session_id``
     and ``model`` are those the answer names, if any. ``latency_ms`` is the duration of the try

@@ -54,7 +54,7 @@ Read = TypeVar("Read")
 
 
 class UnusableAddress(ValueError):
-    """An address that is no http or https address; it is the argument."""
+    """An address that is not an http or https address; it is the argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[Read]):
-    """What was read in an answer; ``latency_ms`` is that of the try that was answered."""
+    """The value read from an answer; ``latency_ms`` is that of the try that was answered."""
 
     value: Read
     latency_ms: int
@@ -84,9 +84,9 @@ class Reply(Generic[Read]):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An address that takes JSON and answers with JSON, asked with so much patience.
+    """An address that takes JSON and answers with JSON, asked as `patience` allows.
 
-    ``who`` is what failures call it, ``timer`` counts seconds for the latencies.
+    ``who`` is its name in failures, ``timer`` counts seconds for the latencies.
     """
 
     address: str
@@ -97,7 +97,7 @@ class Endpoint:
     def ask(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> Reply[Read]:
-        """What `read` finds in the answer; raises a `CallFailed` when every try failed."""
+        """The value that `read` finds in the answer; raises `CallFailed` when every try failed."""
         for attempt in retries(self._pause, self.patience):
             with attempt:
                 try:
@@ -173,7 +173,7 @@ def retries(on: Callable[[Exception], bool | float], patience: Patience) -> Iter
     """The tries of one call, with pauses between; `on` says after which failure one follows."""
     import stamina
 
-    # Retries are told by whoever asks; without a handler they would appear on stderr.
+    # The caller reports retries; without a handler they would appear on stderr.
     logging.getLogger("stamina").addHandler(_SILENT)
     return stamina.retry_context(
         on=on,
@@ -188,7 +188,7 @@ def retries(on: Callable[[Exception], bool | float], patience: Patience) -> Iter
 def post(
     address: str, body: object, headers: dict[str, str], *, seconds: float, limit: int
 ) -> tuple[int, bytes, httpx.Headers]:
-    """Status, bytes and headers of what comes back for a JSON body, all of it within the limits.
+    """Status, bytes and headers of the answer to a JSON body, all of it within the limits.
 
     `seconds` are for the whole call, `limit` is the largest answer in bytes. Raises a
     `CallFailed` where there is no whole answer, or a compressed one.
@@ -259,7 +259,7 @@ def full_address(address: str, path: str = "") -> str:
 
 
 def public_address(address: str) -> str:
-    """`address` without what may be secret in it: user, password, query.
+    """`address` without its parts that may be secret: user, password, query.
 
     >>> public_address("https://me:secret@bot.example:8443/chat?key=1")
     'https://bot.example:8443/chat'
@@ -299,9 +299,9 @@ async def _bounded(response: httpx.Response, limit: int) -> bytes:
 
 
 def parsed(data: bytes) -> object:
-    """The JSON value in an answer, with null for numbers that are none.
+    """The JSON value in an answer, with null for NaN and the infinities.
 
-    Raises `NotTheContract` for what is no JSON, or nested too deep.
+    Raises `NotTheContract` for bytes that are not JSON, or nested too deep.
     """
     excerpt = _excerpt(data)
     if not data.strip():
@@ -351,7 +351,7 @@ def _excerpt(data: bytes) -> str:
 
 
 def _detail(data: bytes) -> str:
-    """What the chatbot says of its failure: ``detail`` or the like, else the text itself."""
+    """The chatbot's own words on its failure: ``detail`` or the like, else the text itself."""
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):
@@ -378,12 +378,12 @@ def _seconds(stated: str | None) -> float | None:
 
 
 def _reason(failure: Exception) -> str:
-    """What the system says of a connection, without an empty or a nested message."""
+    """The system's message about a connection, never empty and never nested."""
     inner: BaseException = failure
     while inner.__cause__ is not None or inner.__context__ is not None:
         inner = inner.__cause__ or inner.__context__ or inner
         if isinstance(inner, OSError) and inner.strerror:
-            # asyncio words its own; the resolver's numbers are below 0 and no system's.
+            # asyncio has its own messages; the resolver's numbers are below 0, not the system's.
             number = inner.errno or 0
             return os.strerror(number) if number > 0 else inner.strerror
     return str(failure) or type(failure).__name__

@@ -16,7 +16,7 @@ RETRIEVER = mark("The retriever")
 class CallFailed(Exception):
     """A question that got no usable answer.
 
-    As text it is told in the language in force; ``code`` names the kind, ``who`` the endpoint
+    Its text is in the language in force; ``code`` names the kind, ``who`` the endpoint
     that was asked, ``retried`` says whether the same question may fare better. ``pause`` is the
     wait in seconds that the endpoint itself asked for, ``excerpt`` the beginning of what it sent
     instead of an answer, ``tries`` how often it was asked.
@@ -46,7 +46,7 @@ class CallFailed(Exception):
 
 
 class NotReached(CallFailed):
-    """Nobody listens at the address, or its name is unknown."""
+    """No server listens at the address, or its name is unknown."""
 
     code = "not_reached"
     sentence = mark("%(who)s could not be reached: %(why)s.")
@@ -74,7 +74,7 @@ class TooManyRequests(CallFailed):
 
 
 class PauseTooLong(CallFailed):
-    """429 or 5xx with a wait beyond what is waited for."""
+    """429 or 5xx with a longer wait than the limit allows."""
 
     code = "pause_too_long"
     sentence = mark(
@@ -85,14 +85,14 @@ class PauseTooLong(CallFailed):
 
 
 class ServerFailed(CallFailed):
-    """5xx, with what the chatbot says of it."""
+    """5xx, with the chatbot's own words on its failure."""
 
     code = "server_failed"
     sentence = mark("%(who)s failed (%(status)s): %(detail)s")
 
 
 class NotTheContract(CallFailed):
-    """An answer that is no JSON, or not the JSON that was agreed: `what` is wrong with it."""
+    """An answer that is not JSON, or not the JSON that was agreed; `what` names the fault."""
 
     code = "not_the_contract"
     sentence = mark("%(who)s's answer cannot be used: %(what)s.")

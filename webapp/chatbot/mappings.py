@@ -44,7 +44,7 @@ class Mapping:
 
     ``send`` is the JSON to post, with the ``PLACES`` in braces to be filled. The paths
     (``text`` and so on) are names and positions joined by points: "choices.0.message.content";
-    "" stands for what such a chatbot does not say. ``item`` maps names of the contract to
+    "" is for a part that such a chatbot does not send. ``item`` maps names of the contract to
     paths inside each item. ``assigns_sessions`` is for chatbots that name their sessions
     themselves. ``path`` is appended to an address that ends without it.
     """
@@ -66,7 +66,7 @@ class Mapping:
         return _filled(self.send, asked)
 
     def read(self, document: object, asked: Asked) -> Answer:
-        """The answer in what came back; raises `NotTheContract` or `OtherSession`."""
+        """The answer in a document; raises `NotTheContract` or `OtherSession`."""
         text = _at(document, self.text)
         if not isinstance(text, str):
             raise _without_text(self.text, document)
@@ -205,7 +205,7 @@ def filled_headers(
     def value(place: re.Match[str]) -> str:
         kind, _, variable = place[1].partition(":")
         key = environ.get(variable, "").strip() if kind == "env" else ""
-        # Checked here: further on a wrong character would be told together with the key.
+        # Checked here: a later error about a wrong character would print the key.
         if not key or not key.isascii() or not key.isprintable():
             raise MissingKey(variable or place[0])
         return key
@@ -266,7 +266,7 @@ def _messages(asked: Asked) -> list[dict[str, str]]:
 
 
 def _at(document: object, path: str) -> object:
-    """What stands at `path`, or `_NOTHING`."""
+    """The value at `path`, or `_NOTHING`."""
     if not path:
         return _NOTHING
     for part in path.split("."):

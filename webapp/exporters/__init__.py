@@ -1,1 +1,1 @@
-"""What leaves the product: plain values in, text, bytes or JSON values out."""
+"""The files that leave the product: plain values in, text, bytes or JSON values out."""

@@ -74,7 +74,7 @@ def _metadata(turn: Turn) -> dict[str, Any]:
 
 
 def _property(listing: Listing) -> dict[str, Any]:
-    """The listing as the contract has it: null where the seller said nothing."""
+    """The listing as the contract has it: null where the seller gave no value."""
     return {
         "id": listing.id,
         "title": listing.title,

@@ -1,4 +1,4 @@
-"""What the demo chatbot remembers of a conversation, and what it shows next."""
+"""The demo chatbot's memory of a conversation, and the listings it shows next."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is shown for one message, group by group; ``number`` counts the messages from 1.
+    """The answer to one message, group by group; ``number`` counts the messages from 1.
 
-    ``nothing_fits`` says that none of the listings shown meets what was understood,
-    ``is_more`` that the message asked to go on; ``found`` counts what the search held.
+    ``nothing_fits`` says that none of the listings shown meets the filter, ``is_more`` that
+    the message asked for more of the same; ``found`` counts the results of the search.
     """
 
     number: int
@@ -42,13 +42,13 @@ class Turn:
 
     @property
     def listings(self) -> tuple[Listing, ...]:
-        """What is shown, in the order of the answer."""
+        """The listings shown, in the order of the answer."""
         return tuple(listing for group in self.groups for listing in group.listings)
 
 
 @dataclass(slots=True)
 class Conversation:
-    """One session: its standing filter, its words, and what it has shown."""
+    """One session: the filter in force, its words, and the listings it has shown."""
 
     wanted: Filter = field(default_factory=Filter)
     words: str = ""
@@ -58,7 +58,7 @@ class Conversation:
     def next_turn(
         self, message: str, method: str, searcher: Searcher, gazetteer: Gazetteer
     ) -> Turn:
-        """The turn that answers `message`; what it shows will not be shown again."""
+        """The turn that answers `message`; the listings it shows will not be shown again."""
         is_more = self._hear(message, gazetteer)
         found = _search(method, searcher, self)
         new = [listing for listing in found if listing.slug not in self.shown]
@@ -98,7 +98,7 @@ def _search(method: str, searcher: Searcher, conversation: Conversation) -> list
 
 
 def _unfit(listing: Listing, wanted: Filter) -> bool:
-    """Whether the chatbot itself sees that the listing is not what was asked for."""
+    """Whether the chatbot itself sees that the listing does not fit the question."""
     if misses(listing, wanted):
         return True
     known = f"{listing.title} {listing.location}"
@@ -117,7 +117,7 @@ def _groups(method: str, kind: str | None, page: tuple[Listing, ...]) -> tuple[G
 
 
 def _by_landmark(page: tuple[Listing, ...], kind: str, *, limit: int) -> list[Group]:
-    """One group per landmark; a listing within a walk of two of them stands in both."""
+    """One group per landmark; a listing within a walk of two of them is in both."""
     names = dict.fromkeys(place.name for listing in page for place in _close(listing, kind))
     groups: list[Group] = []
     for name in names:

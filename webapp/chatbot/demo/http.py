@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class Question(BaseModel):
-    """What is posted to /chat; further keys are ignored."""
+    """The body of a POST to /chat; further keys are ignored."""
 
     message: str = Field(min_length=1, max_length=2000)
     session_id: str | None = Field(default=None, max_length=200)
@@ -44,7 +44,7 @@ def application(bot: DemoBot) -> WsgiApplication:
             return _answer(bot, request.get_data())
         except RequestEntityTooLarge:
             return _told(413, "Request Entity Too Large")
-        except Exception as failure:  # noqa: BLE001 (told to whoever asked, and logged)
+        except Exception as failure:  # noqa: BLE001 (reported to the client, and logged)
             _log.exception("the demo chatbot failed")
             return _told(500, f"{type(failure).__name__}: {failure}")
 

@@ -20,7 +20,7 @@ class Place:
 
 
 def has_words(text: str, words: str) -> bool:
-    """Whether `words` stand in `text` as whole words, whatever their case.
+    """Whether `text` contains `words` as whole words, in upper or lower case.
 
     >>> has_words("Jl. Ring Road", "road"), has_words("Jl. Ring Road", "roa")
     (True, False)
@@ -62,7 +62,7 @@ def _names(listing: Listing) -> Iterable[str]:
 
 
 def _landmark_names(name: str) -> Iterable[str]:
-    """A landmark's whole name without what stands in brackets, and that alone: "usu"."""
+    """A landmark's name without its part in brackets, then the part in brackets alone: "usu"."""
     yield _SHORT_NAME.sub("", name).strip().lower()
     short = _SHORT_NAME.search(name)
     if short:

@@ -1,4 +1,4 @@
-"""What the demo chatbot writes: Indonesian markdown around the listings it shows."""
+"""The replies of the demo chatbot: Indonesian markdown around the listings it shows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write(turn: Turn) -> str:
 
 
 def subject(turn: Turn) -> str:
-    """What the chatbot says it looked for, in the words of what it understood."""
+    """The search as the chatbot describes it, in the words of the filter it understood."""
     wanted = turn.wanted
     noun = NOUNS.get(wanted.property_type or "", "properti")
     parts = (

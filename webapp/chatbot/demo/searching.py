@@ -46,7 +46,7 @@ SYNONYMS = {
 def misses(listing: Listing, wanted: Filter) -> set[str]:
     """The names of the asked-for fields that the listing does not meet, places aside.
 
-    Rooms that the seller left out are no miss: the listing may well have them.
+    Rooms that the seller left out are not a miss: the listing may well have them.
     """
     return {
         name

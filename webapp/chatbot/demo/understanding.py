@@ -1,4 +1,4 @@
-"""What a question asks for, as far as fixed patterns can tell from Indonesian words."""
+"""The filter that a question asks for, found in Indonesian words by fixed patterns."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ _CHANGE = re.compile(r"\b(kalau|bagaimana|gimana|tapi)\b")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What was understood of a question; ``None`` or empty where nothing was asked.
+    """The parts of a question that were understood; ``None`` or empty where nothing was asked.
 
     ``place`` is a name the catalogue knows, ``elsewhere`` one it does not; ``near`` says that
-    beside the place is as good as in it; ``kind`` is a kind of landmark ("mall").
+    a listing near the place fits as well as one in it; ``kind`` is a kind of landmark ("mall").
     """
 
     property_type: str | None = None
@@ -108,9 +108,9 @@ def understand(question: str, gazetteer: Gazetteer) -> Filter:
 
 
 def modify(standing: Filter, asked: Filter) -> Filter:
-    """The standing filter with whatever a follow-up says anew ("tapi yang 3 lantai").
+    """The filter in force, changed by the parts that a follow-up names ("tapi yang 3 lantai").
 
-    A new price replaces both ends of the old one, a new place all that was said of the old.
+    A new price replaces both ends of the old one, a new place all parts of the old one.
     """
     said = {name: value for name in _NAMES if (value := getattr(asked, name))}
     if "max_price" in said or "min_price" in said:
@@ -121,7 +121,7 @@ def modify(standing: Filter, asked: Filter) -> Filter:
 
 
 def is_follow_up(question: str, asked: Filter) -> bool:
-    """Whether a question goes on with what was asked before.
+    """Whether a question goes on with an earlier one.
 
     It asks for more or for others, or it names no kind of property and no new place, unless
     that is what it changes ("kalau di johor?").
@@ -162,7 +162,7 @@ def _kind(text: str, gazetteer: Gazetteer) -> str | None:
 
 
 def _elsewhere(text: str) -> str | None:
-    """The name of a place the catalogue does not know, as it stands in the question."""
+    """The name of a place the catalogue does not know, as the question writes it."""
     found = _UNKNOWN_PLACE.search(text)
     return found[1].strip(" .") or None if found else None
 

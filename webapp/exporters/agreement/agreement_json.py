@@ -17,7 +17,7 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
     with a key for each kind (cards, empty_lists, quality):
     ``{raters, scale, n_items, n_shared, cannot_tell: {n, judged, rate, raters} | null,
     overall, pairs: [{raters, ...}], categories: {name: ...}, over_time: [{part, n_items,
-    first, last, ...}]}``. Wherever agreement stands it is {raw, cohen_kappa, fleiss_kappa,
+    first, last, ...}]}``. Every agreement is {raw, cohen_kappa, fleiss_kappa,
     krippendorff_alpha, gwet_ac1}, each ``{value, n, lower, upper, why_undefined, left_out}``.
     A repeat is ``{rater, kind, asked, answered, ...}``.
     """

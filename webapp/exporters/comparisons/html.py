@@ -19,7 +19,7 @@ MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
 
 NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'"
-"""What the file may load: its own style, nothing from anywhere."""
+"""The content policy of the file: it may use its own style and load nothing."""
 
 STYLE = """
 :root { color-scheme: light dark;

@@ -23,7 +23,7 @@ from webapp.metrics.judging.totals import COUNTS
 
 
 def comparison_bytes(report: ComparisonReport, on: date) -> bytes:  # noqa: ARG001 - as all formats
-    """Return ``comparison_json`` as a file, to four decimals; it is the same whatever the day."""
+    """Return ``comparison_json`` as a file, to four decimals; it is the same on every day."""
     document = rounded(comparison_json(report))
     return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -33,14 +33,14 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
 
     ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
     record_shown, version, settings, composite, runs: [...], differences: [...], signed_rank: [...],
-    stability, questions: [...]}``, and then what each wing compares, under its name.
+    stability, questions: [...]}``, and then each wing's own comparison, under its name.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
     {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
     {figure, false_negatives_at_zero, first, second, n, mean, interval, headline, test, exact, p,
     p_holm, wins, ties, losses, small}. ``signed_rank`` is Wilcoxon's test of the same
     differences. The answers of a question are by run id, null where it was not run.
-    What a wing compares is null where it has nothing to compare. Of rated files there are also
+    A wing's comparison is null where it has nothing to compare. Of rated files there are also
     {files, unsaid}, and study is null.
     """
     comparison = report.comparison

@@ -153,7 +153,7 @@ def _columns(table: Table) -> str:
 def _letters(table: Table, place: int) -> tuple[int, int]:
     """How many letters the longest word of a column has, and its longest text.
 
-    What stands in a column of numbers is one word: it reads badly in two lines.
+    A cell of a column of numbers counts as one word: it reads badly in two lines.
     """
     heading = table.columns[place].heading
     cells = [row[place].text for row in table.rows]
@@ -165,7 +165,7 @@ def _letters(table: Table, place: int) -> tuple[int, int]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield what cannot be broken between two lines; never nothing."""
+    """Yield the parts that cannot be broken between two lines; at least one."""
     yield ""
     for word in text.split():
         yield from word.split("_") if len(word) > LONG_WORD else [word]

@@ -11,7 +11,7 @@ from webapp.exporters.comparisons.tables import Document, Section, Table
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line
 
-# What Markdown could take for markup where it stands: a bracket makes a link only before one
+# The characters that Markdown could take for markup: a bracket makes a link only before one
 # of ( [ : an underscore between letters is a letter, and "&" alone begins no entity.
 _MARKUP = re.compile(r"[\\|*`<~$]|&(?=#?\w+;)|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 _BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
@@ -51,7 +51,7 @@ def escaped(text: str) -> str:
 
 
 def _literal(found: re.Match[str]) -> str:
-    """What would open a list or heading, made text: the mark after a number, else the mark."""
+    """The start of a list or heading, escaped: the mark after a number, else the mark itself."""
     return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
 
 

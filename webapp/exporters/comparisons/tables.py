@@ -96,7 +96,7 @@ def conclusions(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> t
 
 
 def configuration(report: ComparisonReport) -> Table:
-    """Return what the comparison is of and how it was made, one line each."""
+    """Return the study, the raters and the settings of the comparison, one line each."""
     made = (
         (gettext("Study"), report.study),
         (gettext("Raters"), words.raters(report)),
@@ -119,7 +119,7 @@ def configuration(report: ComparisonReport) -> Table:
 
 
 def contenders(report: ComparisonReport) -> Table:
-    """Return what each run is and how far it is rated."""
+    """Return the labels of each run and how far it is rated."""
     counts = (
         gettext("Questions"),
         gettext("Complete"),
@@ -317,7 +317,7 @@ def questions(report: ComparisonReport) -> Table:
 
 
 def state(query: ComparedQuery | None) -> str:
-    """Return in words what came back for a question and how far it is judged."""
+    """Return in words the answer to a question and how far it is judged."""
     if query is None:
         return gettext("not run")
     found = query.summary

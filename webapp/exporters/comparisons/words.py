@@ -1,4 +1,4 @@
-"""What a comparison says in words: one place for the page and every report of it.
+"""The sentences of a comparison: one place for the page and every report of it.
 
 No sentence names a winner. A difference is significant or it is not distinguishable from
 chance, and a run that lacks something is said to lack it.
@@ -46,7 +46,7 @@ COMPOSITE_NOTE = mark(
 
 
 def title(report: ComparisonReport) -> str:
-    """Return what the comparison is called: its phase, else that runs are compared."""
+    """Return the title of the comparison: its phase, else that runs are compared."""
     return gettext(TITLES[report.phase])
 
 
@@ -65,12 +65,12 @@ def figure_name(figure: str) -> str:
 
 
 def unit_of(figure: str) -> Unit:
-    """Return what a figure is measured in."""
+    """Return the unit of a figure."""
     return measure_of(figure).unit
 
 
 def difference_name(difference: Difference) -> str:
-    """Return what was compared: the figure, and false negatives at 0 where that is a choice."""
+    """Return the name of a difference: the figure, with false negatives at 0 where they are."""
     if difference.measure is not None:
         return gettext(difference.measure.label)
     label = figure_name(difference.figure)
@@ -80,12 +80,12 @@ def difference_name(difference: Difference) -> str:
 
 
 def difference_unit(difference: Difference) -> Unit:
-    """Return what a difference is measured in."""
+    """Return the unit of a difference."""
     return (difference.measure or measure_of(difference.figure)).unit
 
 
 def raters(report: ComparisonReport) -> str:
-    """Return who rated and how much each gave; that nobody did, where nobody did."""
+    """Return the raters with the number of judgments each gave; "nobody yet" without any."""
     shares = (f"{rater.name} ({notation.number(rater.judgments)})" for rater in report.raters)
     return ", ".join(shares) or gettext("nobody yet")
 
@@ -348,7 +348,7 @@ def unsaid(report: ComparisonReport) -> Iterator[str]:
 
 
 def notes(report: ComparisonReport) -> Iterator[str]:
-    """Yield what has to be known to read the tables."""
+    """Yield the notes that a reader of the tables needs."""
     comparison = report.comparison
     yield from unsaid(report)
     for contender in comparison.contenders:

@@ -15,7 +15,7 @@ TEXT_SHEET = "report"
 
 
 def comparison_xlsx(report: ComparisonReport, on: date) -> bytes:
-    """Return the tables, each with its notes below, after a sheet of what is said in words."""
+    """Return the tables, each with its notes below, after a sheet of the sentences."""
     return tables_workbook(document(report, on))
 
 

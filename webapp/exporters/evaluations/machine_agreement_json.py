@@ -1,4 +1,4 @@
-"""How well a machine tells what people say, as plain values; undefined is null with a reason."""
+"""How well a machine predicts people's verdicts as plain values; undefined is null and a reason."""
 
 from __future__ import annotations
 

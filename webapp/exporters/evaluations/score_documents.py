@@ -1,4 +1,4 @@
-"""What the automatic evaluations found as plain values, with the keys of the method.
+"""The results of the automatic evaluations as plain values, with the keys of the method.
 
 Undefined is null. Figures are unrounded.
 """
@@ -47,7 +47,7 @@ JSON_ITEM = (
 
 
 def answer_item(score: AnswerScore) -> dict[str, Any]:
-    """One cited answer; a judge's faithfulness stands beside the fallback where there is one."""
+    """One cited answer; a judge's faithfulness is beside the fallback where there is one."""
     gold = score.gold
     values = (
         score.row.row_id,
@@ -142,7 +142,7 @@ def json_figures(summary: JsonSummary) -> list[dict[str, Any]]:
 def answers_head(
     summary: AnswerSummary, scale: AnswerScale, *, first: int | None, left_out: int
 ) -> dict[str, Any]:
-    """What stands above the items of cited answers."""
+    """The keys above the items of cited answers."""
     return {
         "summary": answer_summary(summary),
         "embedder": summary.embedder(scale),
@@ -157,7 +157,7 @@ def answers_head(
 
 
 def chunks_head(summary: ChunkSummary, *, first: int | None, left_out: int) -> dict[str, Any]:
-    """What stands above the items of retrieved chunks."""
+    """The keys above the items of retrieved chunks."""
     strategies = summary.strategies if set(summary.strategies) != {None} else {}
     return {
         "summary": chunk_means(summary.overall),
@@ -174,7 +174,7 @@ def json_head(
     *,
     stopped: bool = False,
 ) -> dict[str, Any]:
-    """What stands above the items of JSON answers.
+    """The keys above the items of JSON answers.
 
     ``stopped`` says that the dev set did not pass the gate and is all that was scored.
     """

@@ -12,19 +12,19 @@ Item = Mapping[str, Any]
 
 
 def json_entry(item: Item, *, is_first: bool) -> bytes:
-    """One item of the list as it stands in the file, led by what parts it from the last one."""
+    """One item of the list as the file has it, after the separator from the item before it."""
     start = "\n  " if is_first else ",\n  "
     return (start + json.dumps(item, ensure_ascii=False)).encode()
 
 
 def json_start(head: Item) -> bytes:
-    """What stands above the items: the keys of `head`, and the list opened."""
+    """The start of the file above the items: the keys of `head`, and the list opened."""
     text = json.dumps(head, ensure_ascii=False, indent=1)
     return text.removesuffix("\n}").encode() + b',\n "items": ['
 
 
 def json_end(n: int) -> bytes:
-    """What closes the list of `n` items."""
+    """The end of the file, which closes the list of `n` items."""
     return b"\n ]\n}\n" if n else b"]\n}\n"
 
 

@@ -1,7 +1,7 @@
 """The summary of an automatic evaluation as tables and sentences.
 
-Made of what stands above the items of ``scores.json`` and of the figures, which the command
-line has just reckoned and the pages have kept: both give the same report.
+Made of the keys above the items of ``scores.json`` and of the figures, which the command
+line has just computed and the pages have stored: both give the same report.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Figures = Sequence[Mapping[str, Any]]
 WRITERS: Mapping[str, Callable[[Document], bytes]] = MappingProxyType(
     {"markdown": markdown.markdown, "latex": latex.latex}
 )
-"""What makes a file of a report, by the name of its format."""
+"""The functions that write a report as a file, by the name of the format."""
 
 WHY_UNDEFINED = {
     WhyUndefined.NO_EMBEDDER: mark(
@@ -151,7 +151,7 @@ def _settings(*sentences: str) -> Section:
 
 
 def _rows(head: Head) -> Iterator[str]:
-    """What a reader must know of the rows behind the figures."""
+    """The limits of the rows behind the figures, which a reader must know."""
     if head.get("first_n") is not None:
         yield gettext("Only the first %(n)s rows were scored (--n).", n=head["first_n"])
     if head.get("left_out"):
@@ -191,7 +191,7 @@ def _means(name: str, means: Mapping[str, Any]) -> tuple[Cell, ...]:
 
 
 def _gate(head: Head) -> Iterator[str]:
-    """What the gate asks for, and whether the set that decides passes it."""
+    """The thresholds of the gate, and whether the set that decides passes it."""
     gate, deciding = head["gate"], head["subset"] or head["summary"]
     yield gettext("Gate passed") if deciding["gate_passed"] else gettext("Gate not passed")
     yield gettext(

@@ -1,7 +1,7 @@
 """Rows that wait in a temporary file until all of them are there.
 
-So the summary can stand first, nothing half is written or stored, and no number of rows fills
-the memory.
+So the summary can come first, no half-finished file is written or stored, and the memory does
+not fill up with rows.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class JudgedResult:
 
     ``property_id`` is the property's identity and ``content`` the number of the content
     that was shown; `rater` may also name a merging rule ("majority"), and ``provenance``
-    then tells where the label comes from: unanimous, majority, adjudicated or open.
+    then names where the label comes from: unanimous, majority, adjudicated or open.
     """
 
     run: str
@@ -44,7 +44,7 @@ class JudgedResult:
 def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """The rated CSV of `report`, one line per query in run order; precisions and mrr to 4 decimals.
 
-    What each blank means is told in ``rated_rows.rated_cells``, the styles in ``CsvStyle``.
+    ``rated_rows.rated_cells`` explains each blank, ``CsvStyle`` the styles.
     Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
     rows = [_to_four_decimals(row) for row in rated_rows(report)]
@@ -54,10 +54,10 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
 def wide_csv(
     report: RunReport, own: Mapping[str, RunReport], *, style: CsvStyle = CsvStyle.PLAIN
 ) -> bytes:
-    """The rated CSV of `report`, then what each rater said: ``own`` by name, same queries.
+    """The rated CSV of `report`, then each rater's judgments: ``own`` by name, same queries.
 
     A rater's columns are those of the rated CSV from relevant_count on, each with the name
-    in brackets, so that whoever reads by header finds the merged ones unchanged.
+    in brackets, so that a script that reads by header finds the merged ones unchanged.
     """
     given = slice(RATED_COLUMNS.index("relevant_count"), None)
     header = [*RATED_COLUMNS, *(f"{name} ({who})" for who in own for name in RATED_COLUMNS[given])]

@@ -1,4 +1,4 @@
-"""One run with every verdict in it as JSON values: what a user's own script reads."""
+"""One run with every verdict in it as JSON values, for users' own scripts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ExportedResult:
 
 @dataclass(frozen=True, slots=True)
 class ExportedQuery:
-    """One question with its answer and what was said about it; results in rank order.
+    """One question with its answer and its judgments; results in rank order.
 
     ``note`` is the owner's note on the question, which raters read.
     """
@@ -98,7 +98,7 @@ class ExportedRun:
 
 
 def run_json(run: ExportedRun) -> dict[str, JsonValue]:
-    """`run` as one JSON document; null where nothing was said.
+    """`run` as one JSON document; null where nothing was judged or stated.
 
     A result's ``relevance`` is 1, 0, "unsure" or, unjudged, null. Whole areas and grades
     are whole numbers.
@@ -151,7 +151,7 @@ def _result(result: ExportedResult) -> dict[str, JsonValue]:
 
 
 def _particulars(known: CardParticulars) -> dict[str, JsonValue]:
-    """What is known beyond the card: said in the answer or listed beside it, the record apart."""
+    """The facts beyond the card, from the answer's text or its list; the record has its own key."""
     return {
         "headings": list(known.headings),
         "lines": list(known.lines),

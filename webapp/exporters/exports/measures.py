@@ -37,7 +37,7 @@ def chapters() -> tuple[Chapter, ...]:
 
 
 def measures_markdown() -> str:
-    """Return what every figure and column means, in Markdown, in the language in force."""
+    """Return the meaning of every figure and column, in Markdown, in the language in force."""
     title = gettext("What each number means")
     return "\n\n".join([f"# {title}", *map(_markdown, chapters())]) + "\n"
 

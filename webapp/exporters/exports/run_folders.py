@@ -41,7 +41,7 @@ class StoredQuery:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as the database keeps it; ``session_key`` tells runs of one moment apart."""
+    """A run as the database keeps it; ``session_key`` differs between runs of one moment."""
 
     id: str
     session_key: str
@@ -146,7 +146,7 @@ def responses(run: StoredRun) -> bytes:
 
 
 def called(search_method: str | None, llm: str | None, timestamp: str | None) -> str:
-    """What a run is called in reports: its labels in words and raw, and its time."""
+    """The name of a run in reports: its labels in words and raw, and its time."""
     method = labels.with_label(labels.method(search_method), search_method or "")
     return " · ".join(part or gettext("not stated") for part in (method, llm, timestamp))
 
@@ -176,7 +176,7 @@ def _entry(query: StoredQuery) -> dict[str, object]:
     if query.error is not None:
         entry["error"] = query.error
     if query.state is QueryState.UNREADABLE and not query.claimed_count:
-        # It was broken in its own file; so that it stays what it is, it is here as well.
+        # The answer was broken in the imported file, so it is written as a broken one.
         entry["success"] = "unreadable"
     return entry | dict(query.extra)
 

@@ -26,7 +26,7 @@ _GRADES = {Relevance.RELEVANT: 1, Relevance.NOT_RELEVANT: 0}
 class TrecResult:
     """One result of one list: its 1-based rank, its document, its verdict if it has one.
 
-    ``repetition`` is 1 where the document first stands in the list, 2 at the next place.
+    ``repetition`` is 1 at the document's first place in the list, 2 at the next place.
     """
 
     query_id: int
@@ -38,7 +38,7 @@ class TrecResult:
 
 @dataclass(frozen=True, slots=True)
 class TrecFile:
-    """The text of a file, and in words what it could not say (the form has no comments)."""
+    """The text of a file, and notes on what it leaves out (the form has no comments)."""
 
     text: str
     notes: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class TrecFile:
 def qrels(results: Iterable[TrecResult]) -> TrecFile:
     """The judgments, ``query 0 document grade`` per line, grade 1 or 0.
 
-    What is "cannot tell" or unjudged is left out, and the notes say how much of it.
+    "Cannot tell" and unjudged results are left out, and the notes count them.
     """
     found = list(results)
     lines = [

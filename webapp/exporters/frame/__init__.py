@@ -1,1 +1,1 @@
-"""What every module of this layer uses: what is written to files."""
+"""Parts that every module of this layer uses: what is written to files."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 Cell = str | int | float | None
-"""What stands in one cell: text, a number, or nothing."""
+"""The content of one cell: text, a number, or nothing."""
 
-# What Excel, LibreOffice and Google Sheets may start a formula with, the full-width forms
+# The characters that start a formula in Excel, LibreOffice and Google Sheets, the full-width forms
 # included; apostrophes before it count too, so that taking one off restores any text.
 _RUNNABLE = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
 
@@ -55,11 +55,11 @@ def neutralised(text: str) -> str:
 
 
 def cell_text(cell: Cell, style: CsvStyle = CsvStyle.PLAIN) -> str:
-    """`cell` as it stands in the file: numbers in their shortest form, nothing as blank.
+    """`cell` as the file has it: numbers in their shortest form, nothing as blank.
 
     Line ends inside a text become LF, the only one in the file. A text that begins like a formula
-    is led by an apostrophe, and so is what would begin like one in a cell of its own if the file
-    were split at another separator than its own.
+    is led by an apostrophe, and so is a part that would become such a cell if the file were split
+    at another separator than its own.
     """
     if cell is None:
         return ""

@@ -20,7 +20,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 _TIMES = re.compile(rb"(?<=W3CDTF\">)[^<]+")
 EPOCH = b"1980-01-01T00:00:00Z"
-"""The oldest time an archive can state: what is made of the same cells is the same file."""
+"""The oldest time an archive can state, in every file: the same cells give the same file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +85,5 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _value(cell: Cell) -> Cell:
-    """`cell` without what a workbook cannot hold or would run."""
+    """`cell` without the characters that a workbook cannot hold or would run."""
     return neutralised(_CONTROLS.sub("", cell)) if isinstance(cell, str) else cell

@@ -26,12 +26,12 @@ CELLS = {
 
 
 def title() -> str:
-    """Return what the comparison under V2 is called."""
+    """Return the title of the comparison under V2."""
     return gettext("Constraints (V2)")
 
 
 def basis(comparison: ConstraintComparison) -> str:
-    """Return what the runs were checked against: the gold questions, T, and what MISSING is."""
+    """Return the basis of the checks: the gold questions, T, and the meaning of MISSING."""
     return gettext(
         "Gold questions: %(name)s, version %(n)s. T = %(t)s. What is asked but not on a card "
         "(MISSING) counts as not passed.",
@@ -42,7 +42,7 @@ def basis(comparison: ConstraintComparison) -> str:
 
 
 def lacks(comparison: ConstraintComparison) -> tuple[str, ...]:
-    """Return what each run lacks, and how many decisions by hand are in its figures."""
+    """Return the questions that each run lacks, and its number of decisions by hand."""
     return tuple(said for one in comparison.contenders for said in _lacks(one))
 
 

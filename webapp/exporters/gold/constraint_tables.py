@@ -53,7 +53,7 @@ def questions_csv(report: ConstraintReport) -> bytes:
 
 
 def cards_csv(report: ConstraintReport) -> bytes:
-    """A line for each card: what its constraints came to, with and without people's word."""
+    """A line for each card: its constraints' outcomes, with and without people's decisions."""
     rows: list[list[Cell]] = []
     for query in report.queries:
         for index, card in enumerate(query.cards):

@@ -1,7 +1,7 @@
 """A gold file written back as JSON: what `importers.gold_questions` reads, and reads again.
 
-A question that nobody changed is written as its file had it; of one that was changed, each
-constraint that was not.
+An unchanged question is written as its file had it; so is each unchanged constraint of a
+question that was changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webapp.metrics.gold.constraints import GoldQuestion, Stated
 def gold_json(
     questions: Sequence[GoldQuestion], threshold: Fraction | None, extra: Mapping[str, object]
 ) -> dict[str, Any]:
-    """The gold file of `questions`; `extra` is what stood beside them at the top."""
+    """The gold file of `questions`; `extra` holds the other keys of the file's top level."""
     stated = {} if threshold is None else {"threshold_t": _plain(threshold)}
     return {**extra, **stated, "questions": [_question(question) for question in questions]}
 

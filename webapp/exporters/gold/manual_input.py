@@ -12,7 +12,7 @@ CARD = "card"
 
 @dataclass(frozen=True, slots=True)
 class DecidedCard:
-    """What stands on one subject of a card; `card` counts from 0, ``None`` waits."""
+    """The decision on one subject of a card; `card` counts from 0, outcome ``None`` waits."""
 
     query_id: int
     card: int
@@ -22,7 +22,7 @@ class DecidedCard:
 
 
 def manual_json(decided: Iterable[DecidedCard], *, timestamp: str) -> dict[str, Any]:
-    """The file of `decided`; reasons of overrides stand in a part of their own."""
+    """The file of `decided`; reasons of overrides have a key of their own."""
     overrides: dict[str, dict[str, dict[str, str]]] = {}
     reasons: dict[str, dict[str, dict[str, str]]] = {}
     cards: dict[str, dict[str, dict[str, str]]] = {}

@@ -2,7 +2,7 @@
 
 The file loads nothing, and its content policy lets it load and send nothing. Its pages are
 the app's templates, its script is the rating page's own with another outbox (see
-``static/offline/offline.js``), and each answer stands in it once, cleaned as in the app.
+``static/offline/offline.js``), and each answer is in it once, cleaned as in the app.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class OfflineCard:
     """One card to judge; cards with the same `thing` are judged by one verdict.
 
     ``identity`` is the property's, to recognise it by when the ratings come back.
-    ``known`` is what unfolds under it. ``relevance`` and ``earlier`` are what the app's card
-    shows of a rater, who is nobody yet.
+    ``known`` are the facts that unfold under it. ``relevance`` and ``earlier`` are the fields
+    in which the app's card shows a rater's verdicts; here no rater is known yet.
     """
 
     rank: int
@@ -171,7 +171,7 @@ def _static(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """What the content policy calls `text`."""
+    """The hash by which the content policy allows `text`."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
@@ -209,7 +209,7 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
 
 
 def _data(run: OfflineRun) -> str:
-    """What the script reads, as JSON that no answer can break out of."""
+    """The data of the script, as JSON that no answer can break out of."""
     document = {
         "format": FORMAT,
         "version": VERSION,

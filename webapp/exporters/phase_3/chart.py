@@ -84,7 +84,7 @@ def _axis(canvas: Canvas, track: Track, top: float, unit: Unit) -> None:
 def _everybody(
     canvas: Canvas, report: UserStudyReport, figure: str, track: Track, middle: float
 ) -> None:
-    """A hollow dot for each participant; equal ones stand upon each other."""
+    """A hollow dot for each participant; dots of equal values are stacked."""
     seen: dict[int, int] = {}
     for person in report.taking_part:
         value = person.figures[figure].value

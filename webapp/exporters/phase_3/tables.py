@@ -62,7 +62,7 @@ def document(report: UserStudyReport, on: date) -> Document:
 
 
 def configuration(report: UserStudyReport) -> Table:
-    """Return what phase 3 is of and how its figures were made, one line each."""
+    """Return the study and the settings behind the figures of phase 3, one line each."""
     lines = (
         (gettext("Study"), report.study),
         (gettext("Search method"), report.search_method or gettext("not stated")),
@@ -109,7 +109,7 @@ def summary(report: UserStudyReport) -> Table:
 
 
 def standing(report: UserStudyReport) -> Table:
-    """Return where each participant stands: consent, questions, rating, questionnaire."""
+    """Return the progress of each participant: consent, questions, rating, questionnaire."""
     return Table(
         "phase3_participants",
         gettext("Where participants stand"),
@@ -196,7 +196,7 @@ def by_category(report: UserStudyReport) -> Table:
 
 
 def comments(report: UserStudyReport) -> Table:
-    """Return what participants wrote, under each theme it was found to be about."""
+    """Return the participants' comments, under each of their themes."""
     return Table(
         "phase3_comments",
         gettext("What participants wrote, by theme"),

@@ -1,4 +1,4 @@
-"""What phase 3 says in words: one place for the page and every file of it."""
+"""The sentences of phase 3: one place for the page and every file of it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def stage(found: Stage) -> str:
 
 
 def state(found: str) -> str:
-    """Return what became of a question."""
+    """Return the state of a question in words."""
     return gettext(STATES[found])
 
 
@@ -77,7 +77,7 @@ def theme(name: str) -> str:
 
 
 def comment_name(comment: Comment) -> str:
-    """Return what a comment is on."""
+    """Return the subject of a comment."""
     if comment.name in COMMENTS:
         return gettext(COMMENTS[comment.name])
     return gettext("On question %(number)s", number=comment.name.rpartition(" ")[2])
@@ -181,7 +181,7 @@ def consent(person: Person) -> str:
 
 
 def notes(report: UserStudyReport) -> Iterator[str]:
-    """Yield what has to be known to read the tables."""
+    """Yield the notes that a reader of the tables needs."""
     people = len(report.taking_part)
     if people < FEW:
         yield gettext(

@@ -1,7 +1,7 @@
 """The members of a proof pack as bytes, and the one zip that holds them.
 
-The same parts give the same bytes: members stand in order of their names (what is read
-first stands first), and none carries the time at which it was written. Everything in a pack
+The same parts give the same bytes: members are in the order of their names (after those that
+are read first), and none carries the time at which it was written. Everything in a pack
 is English, so that neither the reader's nor the exporter's language changes it.
 """
 
@@ -60,7 +60,7 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class PackedRun:
-    """What the manifest says of one run: its labels, those of its file, and its files."""
+    """One run in the manifest: its labels, those of its file, and its files."""
 
     run: str
     question_set: str
@@ -85,14 +85,14 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What the manifest says of a pack apart from its files.
+    """The manifest of a pack apart from its files.
 
     ``made_at`` is the time of the last thing that happened to what is inside. ``raters``
-    stand in the order in which the rules go through them. ``unblinded`` are the times from
+    are in the order in which the rules go through them. ``unblinded`` are the times from
     when until when the study was not blind, the end ``None`` while it is not, ``badged``
     those in which blind raters saw constraint badges, ``record_shown`` those in which raters
-    saw what only a listing's record knows. ``secret_commitment`` is the SHA-256 of
-    the secret that shuffled what they saw; the secret itself would name every answer's run.
+    saw the facts that only a listing's record has. ``secret_commitment`` is the SHA-256 of
+    the secret that shuffled the answers; the secret itself would name every answer's run.
     """
 
     scope: str
@@ -123,7 +123,7 @@ def pack(contents: Contents, files: Mapping[str, bytes]) -> bytes:
 
 
 def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonValue]:
-    """What the pack is, how it was made, what its words mean, and the hash of each of `files`."""
+    """The manifest: the pack's kind and making, the meaning of its words, the hash of each file."""
     return {
         "format": FORMAT,
         "pack_version": PACK_VERSION,
@@ -161,7 +161,7 @@ def _periods(times: Iterable[tuple[datetime, datetime | None]]) -> list[JsonValu
 
 
 def lists_csv(run: ShownRun) -> bytes:
-    """What the run showed: one line per result, one without a rank for an answer without."""
+    """The lists of the run: a line per result, a line without a rank for an answer without any."""
     return csv_bytes([LIST_COLUMNS, *(row for query in run.queries for row in _shown(query))])
 
 
@@ -210,7 +210,7 @@ def figures_json(by_rule: Mapping[str, JsonValue]) -> bytes:
 
 
 def comparison_file(document: JsonValue) -> bytes:
-    """A comparison's JSON document as it stands in a pack."""
+    """A comparison's JSON document as a pack holds it."""
     return _json(document)
 
 
@@ -234,7 +234,7 @@ def _property(thing: Thing) -> tuple[Cell, Cell]:
 
 
 def _key(row: tuple[Cell, ...]) -> tuple[tuple[bool, float, str], ...]:
-    """What rows are sorted by: blanks, then numbers by size, then texts."""
+    """The sorting key of a row: blanks, then numbers by size, then texts."""
     return tuple(
         (isinstance(cell, str), 0.0, cell)
         if isinstance(cell, str)

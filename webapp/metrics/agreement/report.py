@@ -145,7 +145,7 @@ def of_kind(
 ) -> KindAgreement:
     """The agreement of `raters` on `items`, whose order is that of the categories.
 
-    Raters who said nothing are left out: they share no item with anybody.
+    Raters without any judgment are left out: they share no item with other raters.
     """
     judged = [item for item in items if item.said]
     active = [name for name in raters if any(name in item.said for item in judged)]

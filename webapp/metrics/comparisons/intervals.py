@@ -65,7 +65,7 @@ def interval(
     *,
     confidence: float = 0.95,
 ) -> Interval:
-    """The percentile interval of `estimate` over `resamples`; ``None`` is no estimate.
+    """The percentile interval of `estimate` over `resamples`; ``None`` is not an estimate.
 
     Bounds: the ``(1 - c) / 2`` and ``(1 + c) / 2`` quantiles, *c* the confidence.
     """

@@ -129,7 +129,7 @@ def weighted_mean_interval(
 
 
 def percentiles(estimates: Floats, resampling: Resampling) -> Interval:
-    """The interval that holds the middle share of the estimates; NaN is no estimate."""
+    """The interval that holds the middle share of the estimates; NaN is not an estimate."""
     import numpy as np
 
     present = estimates[~np.isnan(estimates)]

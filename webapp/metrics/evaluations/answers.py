@@ -100,7 +100,7 @@ DEFAULT_SCALE = AnswerScale()
 
 @dataclass(frozen=True, slots=True)
 class SentenceVerdict:
-    """One sentence with what became of it; ``cosine`` where it was measured or given."""
+    """One sentence with its outcome; ``cosine`` where it was measured or given."""
 
     sentence: Sentence
     support: Support

@@ -1,6 +1,6 @@
 """How far an answer agrees with the gold answer: exact match and F1 on normalised words.
 
-Citations are no words: an answer that cites as its contract asks can be the gold answer. With
+Citations are not words: an answer that cites as its contract asks can be the gold answer. With
 ``keep_citations`` of an `AnswerScale` each becomes a word of its own (``citd1``).
 """
 

@@ -3,7 +3,7 @@
 A sentence ends at ``.``, ``!`` or ``?`` before a blank or the end of the text; citations
 right after the mark, with or without a blank between, belong to the sentence before. Line
 breaks are blanks: they end nothing by themselves. What is left without a letter, a digit or
-a citation (a stray mark) is no sentence.
+a citation (a stray mark) is not a sentence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs compared under V2: what the gold questions make of each, and how far they part.
+"""Runs compared under V2: the figures of each on the gold questions, and their differences.
 
 A pair is a question that both runs were asked. A question that a run was not asked is empty
 in that run's own figures, as the method has it, but it pairs with nothing.

@@ -98,7 +98,7 @@ NO_DECISIONS = Decisions()
 
 @dataclass(frozen=True, slots=True)
 class CardEvaluation:
-    """One card: its checks, its CPR, and what a person said of it as a whole.
+    """One card: its checks, its CPR, and a person's verdict on it as a whole.
 
     ``passed`` is the person's verdict; `pending` is a card of a manual question that waits
     for it, whose CPR is 0.

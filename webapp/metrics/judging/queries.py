@@ -41,7 +41,7 @@ BEST_QUALITY = 5
 
 @dataclass(frozen=True, slots=True)
 class QueryJudgments:
-    """All that was said about one query under one rule, and what came back for it.
+    """The judgments of one query under one rule, and the answer that came back for it.
 
     ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged, and is
     empty in every other state than results. ``empty_outcome`` counts for an empty list only

@@ -63,8 +63,8 @@ class Measure:
     ``name`` is the key in ``figures()``, else the column's name. ``query_name`` is the
     figure of a query that it averages, one of ``QUERY_FIGURES``, or ``None``.
     ``denominator`` says what the headline figure is a share or mean of; it is empty for a
-    column that is no figure, as ``formula`` and ``source`` may be. ``reading`` says what to
-    take from the number, where that needs saying.
+    column that is not a figure, as ``formula`` and ``source`` may be. ``reading`` says how to
+    read the number, where a reader needs that.
     """
 
     name: str

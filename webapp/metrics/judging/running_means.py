@@ -18,7 +18,7 @@ _BLOCK = 50_000
 
 @dataclass(slots=True)
 class Mean:
-    """The mean of the values added; ``None`` is no value and is left out.
+    """The mean of the values added; ``None`` is not a value and is left out.
 
     >>> quality = Mean()
     >>> for value in (1, None, 0.5):
@@ -53,7 +53,7 @@ class Percentiles:
     _values: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, value: float | None) -> None:
-        """Take `value` in; ``None`` is no value."""
+        """Take `value` in; ``None`` is not a value."""
         if value is not None:
             self._values.append(float(value))
 

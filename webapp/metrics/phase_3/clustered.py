@@ -52,7 +52,7 @@ def clustered_mean(clusters: Sequence[Sum], resampling: Resampling) -> Clustered
     ``M = sum of t_i / sum of n_i``: *t_i* the total of participant *i*'s values, *n_i* how
     many there are, so each question weighs the same. A resample draws as many participants as
     there are, with replacement, each with all their values, and is ``M`` of those. Somebody
-    without a value is no cluster. No values at all have no mean, fewer than two participants
+    without a value is not a cluster. No values at all have no mean, fewer than two participants
     no interval. Where each has one value it is the bootstrap over values, draw for draw.
 
     >>> clustered_mean([Sum(1.5, 2), Sum(0.5, 2)], Resampling(resamples=100))

@@ -38,7 +38,7 @@ def usability_score(answers: Sequence[int | None]) -> float | Undefined:
 
     ``SUS = 2.5 * (sum of (a - 1) over items 1, 3, 5, 7, 9 + sum of (5 - a) over items 2, 4, 6,
     8, 10)``: *a* the answer to an item; the odd items praise and the even ones complain
-    (Brooke 1996). It is no percentage. An item without an answer makes it ``INCOMPLETE``.
+    (Brooke 1996). It is not a percentage. An item without an answer makes it ``INCOMPLETE``.
     Raises ``ValueError`` for another number of items or an answer outside 1 to 5.
 
     >>> usability_score([4, 2, 4, 1, 4, 2, 5, 2, 4, 2])

@@ -26,8 +26,8 @@ class Latency:
 def latency(stated: Iterable[object]) -> Latency | None:
     """Median, 95th percentile (linear interpolation) and mean of the durations in `stated`.
 
-    What is no number from 0 up is no duration: it is left out, and ``None`` is returned where
-    nothing is left. One duration is every percentile.
+    A value that is not a number from 0 up is not a duration and is left out; without any
+    duration ``None`` is returned. One duration is every percentile.
 
     >>> latency([1000, None, 3000, "slow"])
     Latency(p50=2000.0, p95=2900.0, mean=2000.0, n=2)

@@ -70,7 +70,7 @@ PRINT = Palette(
     paper="#ffffff",
     fonts=FONTS,
 )
-"""The light page's colours on white, for files that stand alone."""
+"""The light page's colours on white, for files that are opened by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Canvas:
             mark.set("stroke-dasharray", dash)
 
     def hatching(self, corner: tuple[float, float], size: tuple[float, float], stroke: str) -> None:
-        """Draw slanted lines within a rectangle, so that it is told apart without colour."""
+        """Draw slanted lines within a rectangle, so that it is recognised without colour."""
         (left, top), (width, height) = corner, size
         step, offset = 5.0, 5.0
         while offset < width + height:
@@ -172,7 +172,7 @@ class Canvas:
         anchor: str = "start",
         room: float | None = None,
     ) -> None:
-        """Write `words` on their base line; cut to `room`, the whole stands in a tooltip."""
+        """Write `words` on their base line; if they are cut to `room`, a tooltip has them all."""
         said = printable_line(words)
         shown = said if room is None else lettering.fitted(said, size, room)
         mark = self._add("text", fill=fill or self.palette.ink)

@@ -26,7 +26,7 @@ MOST = 30
 CELL = 38.0
 GAP = 2.0
 MOST_LINES = 3
-"""A heading that needs more lines is a letter, as all are then, and a key below tells it."""
+"""If any heading needs more lines, all become letters, and a key below explains them."""
 
 PALEST, DARKEST = 0.04, 0.45
 """The shade of 0 and of the largest value: ink stays readable on both, light and dark."""

@@ -23,7 +23,7 @@ FIGURES = (
     "success_rate",
     "mean_response_quality",
 )
-"""The figures of a comparison that judgments make, but the composite, which is no verdict."""
+"""The figures of a comparison that come from judgments, without the composite."""
 
 GAP = 40.0
 HEADING = 26.0

@@ -84,7 +84,7 @@ def standalone(report: ComparisonReport, choice: Choice) -> Picture:
 
 
 def svg_file(report: ComparisonReport, choice: Choice) -> bytes:
-    """Return the picture as an SVG file that stands alone."""
+    """Return the picture as an SVG file that needs no other file."""
     markup = standalone(report, choice).markup
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{markup}\n'.encode()
 
@@ -114,7 +114,7 @@ FORMATS: Mapping[str, PictureFormat] = MappingProxyType(
 
 
 def file_name(report: ComparisonReport, choice: Choice, picture_format: str, on: date) -> str:
-    """Return what a picture's file is called; raises ``KeyError`` for an unknown format."""
+    """Return the name of a picture's file; raises ``KeyError`` for an unknown format."""
     FORMATS[picture_format]
     start = "" if report.phase is None else f"phase{report.phase}_"
     return f"{start}comparison_{choice.kind}_{file_day(on)}.{picture_format}"

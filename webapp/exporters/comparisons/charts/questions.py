@@ -52,7 +52,7 @@ class Pair:
 class Pairs:
     """The questions that two runs have a value for, the first run's wins first.
 
-    ``name`` tells the pair from others by the runs' places in the comparison.
+    ``name`` identifies the pair by the runs' places in the comparison.
     """
 
     name: str
@@ -119,7 +119,7 @@ def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
 
 
 def _key(canvas: Canvas, found: Pairs) -> float:
-    """What each mark means, one line each; returns where the picture goes on."""
+    """Draw the key, one line for each mark; returns where the picture goes on."""
     palette = canvas.palette
     wins, ties, losses = found.counts
     single = len(found.pairs) <= MOST
@@ -207,7 +207,7 @@ def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
 
 
 def _step(step: int) -> str:
-    """The far end of a step, as short as it can be said.
+    """The far end of a step, in as few characters as possible.
 
     >>> _step(2), _step(0), _step(-5)
     ('0,4', '0', '−1')
