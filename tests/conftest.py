@@ -1,4 +1,4 @@
-"""What every test may ask for: a database of each kind, empty, and a fixed moment."""
+"""Fixtures for every test: an empty database of each kind, and a fixed moment."""
 
 from __future__ import annotations
 

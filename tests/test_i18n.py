@@ -31,7 +31,7 @@ def kept(catalogue: Path) -> Path:
 
 
 def read() -> dict[str, str]:
-    """What the catalogue says, read as a program reads it that has just started."""
+    """The catalogue's messages, read as a program reads them that has just started."""
     return i18n._catalogue.__wrapped__("id")
 
 

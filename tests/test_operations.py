@@ -1,4 +1,4 @@
-"""What docs/operations.md and the Containerfile name is there."""
+"""All commands, files and links that docs/operations.md and the Containerfile name exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built, locked and run from a clone."""
+"""The wheel, the lock files and the commands that work in a clone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who clicks where: the browsers of the owner, who sees the run, and those of blind raters."""
+"""The browsers that click: those of the owner, who sees the run, and those of blind raters."""
 
 from __future__ import annotations
 

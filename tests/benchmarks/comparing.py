@@ -105,7 +105,7 @@ def trec(judged: Judged) -> tuple[ranx.Qrels, list[ranx.Run]]:
 
 
 def by_ranx(qrels: ranx.Qrels, ranked: list[ranx.Run]) -> object:
-    """What ranx compares: three figures with Fisher's randomisation test."""
+    """The comparison by ranx: three figures with Fisher's randomisation test."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ranx.compare(

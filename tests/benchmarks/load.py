@@ -79,10 +79,10 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a contestant: every time in milliseconds, and the seconds of all rounds.
+    """The measurements of a contestant: times in milliseconds, and the seconds of all rounds.
 
-    ``readings`` are the times of what followed the clicks. ``size`` are the bytes of the last
-    answer to a click once unpacked.
+    ``readings`` are the times of the readings after the clicks. ``size`` are the bytes of the
+    last answer to a click once unpacked.
     """
 
     milliseconds: Sequence[float]

@@ -1,4 +1,4 @@
-"""What a benchmark finds: measurements beside their yardsticks, and targets met or not."""
+"""The results of a benchmark: measurements beside their yardsticks, and targets met or not."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was asked, what was measured, and whether that is enough; ``None``: not measured."""
+    """A target, its measurement, and whether it is met; ``None`` if it was not measured."""
 
     asked: str
     measured: str

@@ -71,7 +71,7 @@ class Size:
 
     @property
     def run_ids(self) -> list[str]:
-        """What its runs are called."""
+        """The ids of its runs."""
         return [f"run{number}" for number in range(self.runs)]
 
     def __str__(self) -> str:

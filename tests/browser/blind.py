@@ -36,7 +36,7 @@ LISTS: dict[str, tuple[tuple[tuple[str, int], ...], ...]] = {
         (("Rumah Tulip", 400), ("Rumah Anggrek", 300)),
     ),
 }
-"""What each method lists for each question: titles and prices in millions."""
+"""The cards that each method lists for each question: titles and prices in millions."""
 
 THINGS = 5 + 3 + 4
 """Question 1: Melati at two prices, Kenanga, Dahlia, Mawar; 2: two ruko and an empty list;
@@ -81,9 +81,9 @@ def join(page: Page, link: str) -> None:
 
 
 def place(page: Page) -> dict[str, Any]:
-    """What has focus (a card, the outcome, the grades of an answer), or that all is done.
+    """The place with focus (a card, the outcome, the grades of an answer), or that all is done.
 
-    With every byte of the page; on the way to another page there is nothing.
+    It comes with every byte of the page; between two pages its kind is "none".
     """
     nothing: dict[str, Any] = {"kind": "none", "open": False, "text": ""}
     try:

@@ -180,7 +180,7 @@ def _refused_set_up(page: Page, study: Study) -> None:
 
 
 def _forbidden(page: Page, study: Study) -> None:
-    """What another site's form gets."""
+    """Another site's form is refused with 403."""
     page.goto("about:blank")
     page.set_content(f'<form method="post" action="{study.server.url}/study/"><button>')
     page.locator("button").click()
@@ -188,7 +188,7 @@ def _forbidden(page: Page, study: Study) -> None:
 
 
 def _as(name: str, path: str, status: int = 200) -> Callable[[Page, Study], None]:
-    """What one of the people of the served study sees at an address."""
+    """Return the step in which a person of the served study opens an address."""
 
     def step(page: Page, study: Study) -> None:
         study.served.open_as(page, name, path, status)

@@ -1,4 +1,4 @@
-"""What a rater is going to type for a whole run: arbitrary, yet the same every time."""
+"""The keys that a rater will type for a whole run: arbitrary, yet the same every time."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class RatingPage:
 
     @property
     def sayings(self) -> dict[str, str]:
-        """What the page says of each card (by rank), of quality, notes and outcome."""
+        """The page's status texts of each card (by rank), of quality, notes and outcome."""
         found: dict[str, str] = self.page.evaluate(SAYINGS)
         return found
 
@@ -78,7 +78,7 @@ class RatingPage:
             self.expect_saying(rank, SAVED)
 
     def announced(self) -> str:
-        """What the live region says, once it says something."""
+        """The text of the live region, once it has one."""
         status = self.page.locator("#status[role=status]")
         expect(status).not_to_be_empty()
         return status.inner_text()

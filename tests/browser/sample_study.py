@@ -22,14 +22,14 @@ from webapp.records import Card, ReadQuery
 METHODS = ("hybrid", "api_only", "vector_only")
 WORD = re.compile(r"\w+")
 UNSEEN = re.compile(r"\]\([^)]*\)|^\s*\d+\.\s", re.MULTILINE)
-"""What a page does not show of a text: addresses, the numbers of a list."""
+"""The parts of a text that a page does not show: addresses, the numbers of a list."""
 
 DECIDED = ("1", "0")
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """What one verdict is about: a property as shown, or (without identity) the empty list.
+    """The subject of one verdict: a property as shown, or (without identity) the empty list.
 
     ``run`` is a place in ``METHODS``, where the question depends on its conversation.
     """
@@ -204,7 +204,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def majority(by_rater: Sequence[Verdicts]) -> Verdicts:
-    """What most of the raters who decided said; a tie stays open."""
+    """The verdicts of most of the raters who decided; a tie stays open."""
     merged = {}
     for thing in set().union(*by_rater):
         votes = Counter(own[thing] for own in by_rater if own[thing] != "unsure")

@@ -37,7 +37,7 @@ class Person:
         self._opener.addheaders = [("Accept-Language", "en")]
 
     def get(self, path: str) -> str:
-        """What this person sees at an address."""
+        """Return the page that this person sees at an address."""
         with self._opener.open(self.url + path, timeout=PATIENCE) as answer:
             found: str = answer.read().decode()
         return found

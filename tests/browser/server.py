@@ -73,7 +73,7 @@ class Server:
         self._end(subprocess.Popen.terminate)
 
     def faults(self) -> str:
-        """What it wrote to its log: nothing, as long as nothing went wrong."""
+        """The server's log: empty as long as nothing went wrong."""
         return self.log.read_text("utf-8") if self.log.exists() else ""
 
     def post(self, path: str, fields: Mapping[str, str]) -> None:

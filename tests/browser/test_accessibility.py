@@ -1,4 +1,4 @@
-"""What a person with other senses, or no mouse, can rely on: WCAG 2.2 AA and more.
+"""People with other senses, or without a mouse, can use every page: WCAG 2.2 AA and more.
 
 Every page is looked at in ``test_every_page``.
 """

@@ -37,7 +37,7 @@ JOIN judged_things ON judged_things.id = judged_thing_id"""
 
 
 def key_for(name: str, title: str) -> str:
-    """What this rater types for a card: arbitrary, the same every time, not what others type."""
+    """The key this rater types for a card: arbitrary, the same every time, not the others' key."""
     return "ytr"[(len(title) + NAMES.index(name)) % 3]
 
 

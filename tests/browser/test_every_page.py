@@ -43,7 +43,7 @@ ALIKE = {
 
 @dataclass(slots=True)
 class Seen:
-    """What one page was made of: every address asked for, and the policy of every answer."""
+    """The requests of one page: every address asked for, and the policy of every answer."""
 
     requests: list[str] = field(default_factory=list)
     policies: list[str] = field(default_factory=list)

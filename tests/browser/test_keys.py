@@ -1,4 +1,4 @@
-"""What each key does on the rating page, and when it must do nothing."""
+"""The effect of each key on the rating page, and when it must have none."""
 
 from __future__ import annotations
 

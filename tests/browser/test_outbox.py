@@ -1,4 +1,4 @@
-"""What was clicked outlives the page: it is kept with its rater and sent once, in order."""
+"""Clicks outlive the page: each is kept with its rater and sent once, in order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WAITING = """() => new Promise((resolve) => {
 
 
 def bar(page: Page) -> str:
-    """What the page says of what is not sent yet."""
+    """The page's message about the clicks that are not sent yet."""
     expect(page.locator("#outbox")).to_be_visible()
     return page.locator("#outbox p").inner_text()
 

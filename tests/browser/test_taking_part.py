@@ -153,7 +153,7 @@ def _close(page: Page) -> None:
 
 
 def _stored(server: Server) -> dict[str, int]:
-    """What the database holds of it all."""
+    """The numbers of rows in the database that taking part has stored, by name."""
     counts = {
         "questions": "SELECT count(*) FROM own_questions WHERE state = 'answered'",
         "verdicts": "SELECT count(*) FROM judgments WHERE verdict IS NOT NULL",

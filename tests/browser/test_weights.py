@@ -1,4 +1,4 @@
-"""What goes over the wire: little at first, and less with every click."""
+"""The bytes that a browser loads: few at first, and fewer with every click."""
 
 from __future__ import annotations
 

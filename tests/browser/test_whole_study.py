@@ -65,7 +65,7 @@ SECRETS = (
     *LLMS,
     *("test_results", "sample_", "20260203", "2026-02-03"),
 )
-"""What tells the runs apart in their files, as patterns; their ids are added."""
+"""The words that distinguish the runs in their files, as patterns; the runs' ids are added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,11 @@ class Rated:
     received: Mapping[str, bytes]
 
     def get(self, path: str) -> str:
-        """What the owner gets from an address."""
+        """Return the page that the owner gets at an address."""
         return self.owner.get(path)
 
     def rules(self) -> dict[str, tuple[Verdicts, dict[Answer, float]]]:
-        """What counts under each rule: verdicts by thing, quality by answer."""
+        """The judgments in force under each rule: verdicts by thing, quality by answer."""
         alone = {
             f"rater {one.name}": (one.verdicts(), {a: float(g) for a, g in one.grades().items()})
             for one in self.typists

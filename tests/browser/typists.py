@@ -74,7 +74,7 @@ class Key:
 
     @property
     def kind(self) -> str:
-        """What agreement calls it."""
+        """The name of its kind in agreement."""
         if isinstance(self.about, Answer):
             return "quality"
         return "cards" if self.about.identity else "empty_lists"
@@ -82,7 +82,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """What one rater means to say of anything, the first time and when asked again."""
+    """The verdicts and grades one rater means to give, the first time and when asked again."""
 
     name: str
 
@@ -157,7 +157,7 @@ class Typist:
         }
 
     def labels(self, kind: str, *, again: bool = False) -> Labels:
-        """What was typed of cards, empty_lists or quality as numbers: cannot tell is none."""
+        """The typed labels of cards, empty_lists or quality as numbers; cannot tell has none."""
         return {
             key.about: LABELS[key.says] if isinstance(key.about, Thing) else int(key.says)
             for key in self.keys
@@ -165,7 +165,7 @@ class Typist:
         }
 
     def twice(self) -> Iterator[tuple[str, Labels, Labels]]:
-        """What was typed first and then again, for each kind of which any was asked again."""
+        """The labels typed first and then again, for each kind with any repeat."""
         for kind in ("cards", "empty_lists", "quality"):
             if again := self.labels(kind, again=True):
                 yield kind, self.labels(kind), again

@@ -1,4 +1,4 @@
-"""What the database keeps, and how its writers queue."""
+"""The database keeps committed rows only, and its writers queue."""
 
 from __future__ import annotations
 

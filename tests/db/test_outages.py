@@ -1,4 +1,4 @@
-"""What a database that is full, locked or gone says, as it really says it."""
+"""The real errors of a database that is full, locked or gone."""
 
 from __future__ import annotations
 

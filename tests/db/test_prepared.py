@@ -41,7 +41,7 @@ STUDIES = Prepared(
 
 
 def study(number: int, **said: Any) -> dict[str, Any]:
-    """What an INSERT is given of a study."""
+    """The values of a study for an INSERT."""
     return {
         "id": number,
         "name": f"Study {number}",

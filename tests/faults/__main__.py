@@ -43,7 +43,7 @@ SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
 TO_SQLITE, TO_POSTGRESQL = "to SQLite", "to PostgreSQL"
 
 Fault = tuple[str, str, Callable[[Path], Row]]
-"""What it is called where it cannot be made, its database, and how to make it in a folder."""
+"""The fault's name where it cannot be made, its database, and how to make it in a folder."""
 
 
 def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:

@@ -45,7 +45,7 @@ class Click:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said: ``status`` 0 for nothing at all."""
+    """The answer of a server; ``status`` is 0 if none came."""
 
     status: int = 0
     text: str = ""

@@ -97,7 +97,7 @@ class Clock:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What the environment of the process has to say."""
+        """The environment variables that the process needs."""
         return {"LD_PRELOAD": str(self.library), "CLOCK_SHIFT": str(self.file)}
 
     def move_to(self, seconds: int) -> None:

@@ -1,4 +1,4 @@
-"""Whatever a fault has started ends with the command, however that ends."""
+"""Everything a fault has started ends with the command, however that ends."""
 
 from __future__ import annotations
 

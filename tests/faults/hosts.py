@@ -31,7 +31,7 @@ class Host:
 
     @property
     def prefix(self) -> tuple[str, ...]:
-        """What a command begins with that is to run there."""
+        """The words before a command that make it run on this host."""
         return (_ip(), "netns", "exec", self.name)
 
     def cut_off(self) -> None:

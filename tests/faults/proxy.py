@@ -31,7 +31,7 @@ class Odds:
 
 @dataclass(slots=True)
 class Proxy:
-    """What stands before the server on `server_port`; `done` counts what it did."""
+    """The proxy in front of the server on `server_port`; `done` counts its faults."""
 
     server_port: int
     odds: Odds = field(default_factory=Odds)

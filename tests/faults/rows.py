@@ -1,4 +1,4 @@
-"""What came of one fault on one database, counted."""
+"""The counted results of one fault on one database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a database holds, read with plain SQL past the product."""
+"""The rows of a database, read with plain SQL and not through the product."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ def _card(random: Random) -> str:
 
 
 class _Shown(HTMLParser):
-    """What a browser would find in the HTML."""
+    """The harmful elements that a browser would find in the HTML."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

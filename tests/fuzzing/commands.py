@@ -114,7 +114,7 @@ ODD = (
     *("sqlite://", "sqlite:///x.sqlite", "x://y", "http://[", "postgresql://127.0.0.1:9/x", "a=b"),
 )
 NEVER = {"serve", "demo", "chatbot"}
-"""What goes on until somebody ends it."""
+"""The commands that run until a person ends them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Said:
     arguments: tuple[str, ...]
     name: str = ""
     data: str = ""
-    """What the file holds, a character for each byte."""
+    """The content of the file, a character for each byte."""
     language: str = "en"
 
 

@@ -1,4 +1,4 @@
-"""What keeps a process that fuzzes to itself: tokens that can be had again, no way out."""
+"""Limits for a process that fuzzes: its tokens can be drawn again, and it has no network."""
 
 from __future__ import annotations
 

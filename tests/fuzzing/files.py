@@ -55,7 +55,7 @@ Spoil = Callable[[bytes, Random], bytes]
 
 @dataclass(slots=True)
 class Ground:
-    """What files are read into: a database with a study and one run."""
+    """The place that files are read into: a database with a study and one run."""
 
     database: Database
     run: bytes = b""

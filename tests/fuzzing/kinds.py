@@ -1,4 +1,4 @@
-"""What can be fuzzed, and what it means that an input was too much for the product."""
+"""The kinds of fuzzed inputs, and the failures of the product that an input may cause."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Found:
 
     @property
     def cause(self) -> tuple[str, str, str]:
-        """What is the same for inputs that one mistake of ours lets through."""
+        """The key that inputs share if one mistake of ours lets them through."""
         return self.kind, self.what.partition(":")[0], self.place
 
 

@@ -68,7 +68,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Gathered:
-    """What can be asked for, and by what names: links, forms, values of places in addresses."""
+    """The requests that can be made: links, forms, and names and values of parts of addresses."""
 
     seen: list[Seen] = field(default_factory=list)
     places: dict[str, set[str]] = field(default_factory=dict)
@@ -200,7 +200,7 @@ class Ground:
 
 
 class _Errors(logging.Handler):
-    """Whatever the application logs as an error."""
+    """A log handler that collects every error of the application."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

@@ -24,14 +24,14 @@ SECONDS_EACH = 60.0
 """Generous: the slowest honest input takes a second, on a machine that does other things too."""
 STARTING = 600.0
 MEMORY = 1 << 30
-"""What inputs of at most ten megabytes may take on top of the program itself."""
+"""The memory in bytes that inputs of at most ten megabytes may take beside the program's own."""
 
 Make = Callable[[int], Kind[Any]]
 
 
 @dataclass(slots=True)
 class Told:
-    """What came of one kind: how many inputs were put in, and what was found."""
+    """The result of one kind: how many inputs were put in, and the failures found."""
 
     kind: str
     inputs: int = 0

@@ -1,4 +1,4 @@
-"""What random input looks like, shared by the property tests."""
+"""The strategies of random input that the property tests share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of a bootstrap over participants for every set of answers."""
+"""Laws of a bootstrap over participants that hold for every set of answers."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def prices(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def facts(draw: st.DrawFn, *, from_api: bool = False) -> dict[str, Any]:
-    """What a card may say; the listing itself writes its price as digits, and may say null."""
+    """Random facts of a card; the listing itself has its price as digits, and may have null."""
     found = draw(
         some(
             name=WORDS,
@@ -202,7 +202,7 @@ def test_the_second_implementation_reproduces_what_was_recorded(
 
 
 def test_a_question_of_which_no_card_has_a_pass_rate_has_no_mean_and_one_without_cards_0() -> None:
-    """What is missing left out, a card that shows nothing of what is asked is in no mean."""
+    """With MISSING left out, a card without any of the facts that are asked is in no mean."""
     asked = {"question": "ada?", "category": "x", "expected_result": "has_data"}
     gold = {
         "questions": [

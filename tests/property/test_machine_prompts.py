@@ -1,4 +1,4 @@
-"""Whatever a model writes is a verdict it gave or a named failure; no text opens a place."""
+"""Every text of a model is a verdict it gave or a named failure; no text opens a place."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_filled_prompt_is_its_parts_whatever_they_say(
 
 
 def _said(answer: str) -> Said | str:
-    """What an answer says, or the name of why it says nothing."""
+    """The verdict and reason of an answer, or the code of the failure to read it."""
     try:
         return prompts.read(answer)
     except prompts.UnreadableVerdict as refused:

@@ -1,4 +1,4 @@
-"""Whatever cards and texts there are: reading undoes writing, and nothing raises."""
+"""For all cards and texts, reading undoes writing, and nothing raises."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class TestRange:
 
 
 class TestOrder:
-    """What a better list does to its figures."""
+    """Laws of the figures under changes to the order of a list."""
 
     @pytest.mark.parametrize("figure", FIGURES)
     @given(verdicts=verdict_lists())

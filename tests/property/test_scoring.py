@@ -197,7 +197,7 @@ def test_chunks_score_as_by_the_second_implementation(row: ChunkRow) -> None:
 
 @given(chunk_rows)
 def test_the_figures_of_chunks_keep_their_order(row: ChunkRow) -> None:
-    """What all share: iou is the smallest share, and f1 lies between precision and recall."""
+    """For all rows iou is the smallest share, and f1 lies between precision and recall."""
     found = chunks.score(row)
     low, high = sorted([found.precision, found.recall])
 

@@ -41,7 +41,7 @@ def assert_within(inner: Figure, outer: Figure) -> None:
 
 
 class TestBoundsOfAQuery:
-    """What the finished rating can still make of one query."""
+    """The bounds that the finished rating of one query can still reach."""
 
     @given(judgments=query_judgments())
     def test_bounds_are_in_order_and_in_range(self, judgments: QueryJudgments) -> None:

@@ -1,4 +1,4 @@
-"""What a piece of code asks of the database."""
+"""The SQL statements that a piece of code sends to the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is understood of Indonesian questions, and what goes on with what came before."""
+"""The demo chatbot understands Indonesian questions, and which of them follow an earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scripts rely on: exit codes, one JSON document on stdout, one line on stderr."""
+"""Scripts can rely on exit codes, one JSON document on stdout and one line on stderr."""
 
 from __future__ import annotations
 

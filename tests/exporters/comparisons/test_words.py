@@ -1,4 +1,4 @@
-"""What a comparison says: exact sentences for small cases, and never a winner."""
+"""The sentences of a comparison: exact ones for small cases, and never a winner."""
 
 from __future__ import annotations
 

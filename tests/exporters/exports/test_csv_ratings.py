@@ -27,7 +27,7 @@ HEADER = (
 
 
 def line(one: QueryRow) -> str:
-    """What stands after the category in the only line of the file of `one`."""
+    """The cells after the category in the only line of the file of `one`."""
     return rated_csv(report(one)).decode().removeprefix(f"{HEADER}\n1,cari rumah,location,")
 
 

@@ -1,4 +1,4 @@
-"""What the reference tools say of a table of labels (rows are items, ``None`` is missing)."""
+"""Agreement of a table of labels by the reference tools (rows are items, ``None`` is missing)."""
 
 from __future__ import annotations
 

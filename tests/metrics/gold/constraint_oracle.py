@@ -106,7 +106,7 @@ def rate(rows: list[tuple[Any, ...]], said: str | None, *, by_hand: bool) -> tup
 
 
 def asked_for(question: dict[str, Any], name: str) -> Any:
-    """What the question asks of one constraint; one that states no bound asks nothing."""
+    """The question's rule for one constraint; a rule that states no bound asks nothing."""
     rule = question.get("constraints", {}).get(name)
     if not isinstance(rule, dict):
         return rule
@@ -123,7 +123,7 @@ def lookup(said: dict[str, Any] | None, query: int, place: int) -> dict[str, Any
 
 
 def known(raw: dict[str, Any]) -> dict[str, Any]:
-    """What a card says: the listing's own fields over the parsed ones where it was verified."""
+    """The facts of a card: the listing's own fields over the parsed ones where it was verified."""
     shown = dict(raw)
     if raw.get("verified") and raw.get("api_data"):
         shown.update(raw["api_data"])

@@ -14,7 +14,7 @@ VECTORS = {"rumah": [1.0, 0.0], "ruko": [0.0, 1.0], "keduanya": [3.0, 4.0]}
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    """What an OpenAI-compatible endpoint does; the server keeps what it was asked."""
+    """An endpoint as OpenAI-compatible ones answer; the server keeps the requests it got."""
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -1,4 +1,4 @@
-"""What a machine says is in no figure of people, and in none at all before its owner's word."""
+"""A machine's verdicts are in no figure of people; its own figures wait for the owner's release."""
 
 from __future__ import annotations
 

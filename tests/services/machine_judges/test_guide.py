@@ -1,4 +1,4 @@
-"""What docs/machine-judge.md says of a machine judge is so."""
+"""The statements of docs/machine-judge.md about a machine judge are true."""
 
 from __future__ import annotations
 

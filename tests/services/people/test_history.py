@@ -178,7 +178,7 @@ def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) ->
 
 
 def answers_in_log(session: Session, reader: Rater) -> list[str]:
-    """What the log that `reader` takes away calls the answers that were rated."""
+    """The names of the rated answers in the log that `reader` downloads."""
     text = event_log.as_csv(session, reader).decode()
     return [row["answer"] for row in csv.DictReader(io.StringIO(text)) if row["answer"]]
 

@@ -1,4 +1,4 @@
-"""Who opens a link may become a participant, by consent alone; who declines leaves a count."""
+"""Opening a link and consenting makes a person a participant; declining leaves only a count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said to the closing questionnaire is recorded like every click, in its order."""
+"""Answers to the closing questionnaire are recorded like every click, in their order."""
 
 from __future__ import annotations
 

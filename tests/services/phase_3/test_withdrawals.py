@@ -1,4 +1,4 @@
-"""Whoever withdraws is gone from every table, and it is said which files may still hold them."""
+"""A withdrawn participant is gone from every table; the files that may hold them are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pack's README tells an outsider to do gives the figures that the pack states."""
+"""The commands of a pack's README give an outsider the figures that the pack states."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_readme(folder: Path, data: bytes) -> str:
 
 
 def by_command(folder: Path, run: str) -> dict[tuple[str, str], float]:
-    """What the README's command prints for a run: the value of each question and measure."""
+    """The output of the README's command for a run: the value of each question and measure."""
     asked = f"runs/{run}/qrels.txt", f"runs/{run}/run.txt", "RR P@5"
     done = subprocess.run(
         [sys.executable, "-m", "ir_measures", "--by_query", *asked],

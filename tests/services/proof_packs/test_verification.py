@@ -1,4 +1,4 @@
-"""Whatever is changed in a proof pack, verifying says what no longer follows from what."""
+"""After any change to a proof pack, verifying names the members and figures that disagree."""
 
 from __future__ import annotations
 

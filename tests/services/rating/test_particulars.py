@@ -1,4 +1,4 @@
-"""What unfolds under a card: all that the files know, the record apart, alike for all runs."""
+"""The facts that unfold under a card: all from the files, the record apart, alike for all runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file becomes: one run per session, one question set per list, one thing per content."""
+"""An imported file gives one run per session, one question set per list, one thing per content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is answered, and what every answer carries."""
+"""The people who get an answer, and the headers that every answer carries."""
 
 from __future__ import annotations
 

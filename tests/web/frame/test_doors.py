@@ -138,7 +138,7 @@ def test_a_closed_door_refuses_changes_nothing_and_tells_nothing(
 def test_a_link_from_elsewhere_stores_nothing(
     served: Flask, web_database: Database, run_id: str, role: str
 ) -> None:
-    """What would store something, a next question or a note in the log, is one button away."""
+    """A link that would store something (a next question, a log entry) shows a button first."""
     cookie = cookie_of(enter(served, role), served)
     before, would_store = everything(web_database, with_tries=True), set()
 

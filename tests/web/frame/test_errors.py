@@ -1,4 +1,4 @@
-"""What a reader is told when a request cannot be answered."""
+"""The message that a reader sees when a request cannot be answered."""
 
 from __future__ import annotations
 

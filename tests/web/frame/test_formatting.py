@@ -38,7 +38,7 @@ def test_what_a_page_prints_is_read_as_the_price_of_the_card(card: Card) -> None
 
 
 def assert_close(read: int | None, meant: int) -> None:
-    """What was read is `meant`, to two decimals of the unit that it is printed in."""
+    """The price read is `meant`, to two decimals of the unit that it is printed in."""
     units = (TRILLION, BILLION, MILLION)
     unit = next((unit for unit in units if meant >= unit * (1 - 1 / 200_000)), 0)
     assert read is not None

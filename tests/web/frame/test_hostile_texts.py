@@ -52,7 +52,7 @@ FORMULA = re.compile(r"^[\t\r\n ]*[=+\-@]")
 
 
 class Page(HTMLParser):
-    """What a browser would build: elements, whether they nest, and what could act."""
+    """The page as a browser would build it: elements, whether they nest, and any that could act."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a chatbot wrote is shown without doing anything."""
+"""A chatbot's text is shown and cannot run anything."""
 
 from __future__ import annotations
 

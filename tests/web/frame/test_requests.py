@@ -37,7 +37,7 @@ def posted(body: bytes, **said: str) -> dict[str, object]:
 
 
 def read(app: Flask, environ: dict[str, object]) -> Fields:
-    """What the application finds in the form, beside which there is no file."""
+    """The fields that the application finds in the form, which holds no file."""
     with app.test_request_context("/", environ_overrides=environ):
         assert not request.files
         return request.form.to_dict(flat=False)

@@ -1,4 +1,4 @@
-"""What opens without a network, and whose click a request says it is."""
+"""The app opens without a network, and each request names the person whose click it carries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEMPLATES = (
 
 
 def said(client: FlaskClient) -> dict[str, Any]:
-    """What the service worker is told of the app."""
+    """The description of the app that the service worker gets."""
     script = client.get("/service-worker.js").text
     found: dict[str, Any] = json.loads(script.partition("\n")[0][len("const SHELL = ") : -1])
     return found
@@ -52,7 +52,7 @@ def test_every_file_that_the_worker_is_to_keep_is_there(client: FlaskClient) -> 
 
 
 def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
-    """What the templates name, and what the scripts among it import."""
+    """The worker keeps the files that the templates name, and the imports of their scripts."""
     named = {
         name
         for template in TEMPLATES

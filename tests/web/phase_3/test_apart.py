@@ -1,4 +1,4 @@
-"""What participants ask and judge is nowhere among the runs, raters and figures of the study."""
+"""Participants' questions and verdicts appear in no run, rater or figure of the study."""
 
 from __future__ import annotations
 

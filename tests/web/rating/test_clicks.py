@@ -1,4 +1,4 @@
-"""What a click's form says, field by field, and what it cannot say."""
+"""The form of a click, field by field, and the values that it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What unfolds under the cards of every rating page, and the notes above them."""
+"""The facts that unfold under the cards of every rating page, and the notes above them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who judges what, as a page: fields that read as people write, and a plan that tells all."""
+"""The page of assignments: fields that take people's spellings, and a plan that shows them all."""
 
 from __future__ import annotations
 

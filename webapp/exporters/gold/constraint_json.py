@@ -20,7 +20,7 @@ _DECIMALS = 4
 
 
 def constraints_json(report: ConstraintReport) -> dict[str, Any]:
-    """The evaluation of constraints as one flat object; ``missing`` is set if it is left out.
+    """The evaluation of constraints as one flat object; ``missing`` only if MISSING is left out.
 
     Totals are rounded to 4 decimals. A question without cards has mean_cpr 0, as the
     recorded evaluations have it: the one place where undefined is written 0.
