@@ -1,1 +1,1 @@
-"""What every module of this layer uses: pages."""
+"""The shared modules of the web layer."""

@@ -1,9 +1,10 @@
-"""Who may ask, and who is asking.
+"""Access: finds out who makes a request, and whether they may.
 
-While no password was set and no invitation made, everybody at this very machine is the owner
-or whom the owner chose, and no other machine is answered. From then on everybody signs in
-(see docs/decisions/0008). Of the requests that change anything only those count that our own
-pages made (``Sec-Fetch-Site``, else ``Origin``), of links those that our pages or nobody's led to.
+Until a password is set or an invitation made, everybody at this machine is the owner or the
+rater whom the owner chose, and other machines are refused. From then on everybody signs in
+(see docs/decisions/0008). A request that changes anything is accepted only from our own pages
+(``Sec-Fetch-Site``, else ``Origin``). A link that stores something is followed only from our
+pages, or when the user typed the address or opened a bookmark.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ FORWARDING = (
     *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
     *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
 )
-"""What proxies say of themselves, as the server names it."""
+"""The headers that proxies add, by their names in the server's environ."""
 RATER = "Relevansi-Rater"
-"""The header by which page and server tell each other whose page and whose click it is."""
+"""The header in which page and server name the person that a page or click belongs to."""
 FACELESS = {"static", "health.healthz"}
-"""What answers without asking the database who is there."""
+"""The endpoints that answer without reading the visitor from the database."""
 CLICKS = {"judgments.judge", "rate.judge"}
-"""What, sent a form, asks by itself, in ``judging``: until then a stranger is there."""
+"""Endpoints whose POST reads the visitor in ``judging``; until then it counts as a stranger."""
 YEAR = 365 * 24 * 3600
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -63,14 +64,14 @@ POLICY = (
 )
 WITH_PICTURES = POLICY.replace("data:", "data: https:")
 HEADERS = (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"))
-"""What stands on every answer of any kind, beside its policy."""
+"""The headers of every response, beside its policy."""
 OF_PAGES = (
     ("X-Frame-Options", "DENY"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
 )
-"""What stands beside it on all that a browser can open or embed, which it cannot with a part."""
+"""Further headers of responses that a browser can open or embed: all but parts of pages."""
 
 
 class FromElsewhere(Refused):
@@ -97,7 +98,7 @@ class NotFromHere(Refused):
 
 
 class NotSignedIn(Refused):
-    """Nobody is known to be asking, or the one who was has been let out."""
+    """The visitor has not signed in, or their sign-in has ended."""
 
     message = mark("You are not signed in")
     remedy = mark("Nothing was changed. Sign in or open your invite link again, then repeat it.")
@@ -121,7 +122,7 @@ class NotTakingPart(Refused):
 
 
 class AnotherRater(Conflict):
-    """The click was made by somebody else than who is at work in this browser now."""
+    """The click was made by another rater than the one at work in this browser now."""
 
     message = mark("Somebody else is at work in this browser now")
     remedy = mark("Nothing was stored in their name: it waits here for the rater who made it.")
@@ -129,11 +130,12 @@ class AnotherRater(Conflict):
 
 
 class Visitor(NamedTuple):
-    """Who makes a request. ``who`` is null for a stranger and for a participant.
+    """The person who makes a request. ``who`` is null for a stranger and for a participant.
 
-    ``is_local``: nobody signs in here, so whoever is at this machine may be any rater.
-    ``is_shut_out``: no other machine is answered yet, and this is one. ``key`` is what the
-    browser keeps somebody's things apart by: empty for a stranger, ``None`` where nobody asked.
+    ``is_local``: nobody signs in here, so the person at this machine may be any rater.
+    ``is_shut_out``: the request is from another machine, and those are refused until somebody
+    can sign in. ``key`` is the name under which the browser keeps a person's things: empty for a
+    stranger, ``None`` where the visitor was not looked up.
     """
 
     who: Who | None = None
@@ -149,7 +151,7 @@ STRANGER = Visitor()
 
 @dataclass(slots=True)
 class OpenHouse:
-    """Whether nobody signs in, as the last request found it: read where no database is asked."""
+    """Whether nobody signs in, as the last request read it; used where no database is read."""
 
     is_open: bool = False
 
@@ -172,7 +174,7 @@ def database() -> Database:
 
 
 def visitor() -> Visitor:
-    """Return who makes this request; a stranger where nobody was asked."""
+    """Return who makes this request; a stranger where the visitor was not looked up."""
     found: Visitor = g.get("visitor", STRANGER)
     return found
 
@@ -194,7 +196,7 @@ def writing() -> Iterator[tuple[Session, Rater]]:
 
 @contextmanager
 def reading_for() -> Iterator[tuple[Session, Who]]:
-    """Yield a session for reading and who asks, of whom nothing more is read."""
+    """Yield a session for reading and the rater's ids; no more of the rater is read."""
     who = _known(visitor())
     with database().reading() as session:
         yield session, who
@@ -202,10 +204,10 @@ def reading_for() -> Iterator[tuple[Session, Who]]:
 
 @contextmanager
 def judging() -> Iterator[tuple[Driver, Who]]:
-    """Yield the driver, whose user commits, and who asks, for what every click waits for.
+    """Yield the driver, whose user commits, and the rater who asks, for the fast path of clicks.
 
-    Who that is, and whether they may, is found out here: in one transaction, and not while
-    another click is at work.
+    The rater and their permission are read here: in one transaction, and not while another
+    click is at work.
     """
     is_open = False
     try:
@@ -219,7 +221,7 @@ def judging() -> Iterator[tuple[Driver, Who]]:
 
 
 def rater(session: Session) -> Rater:
-    """Return who asks; raises ``NotSignedIn`` for a stranger."""
+    """Return the rater who asks; raises ``NotSignedIn`` for a stranger."""
     found = session.get(Rater, _known(visitor()).id)
     if found is None:
         raise NotSignedIn
@@ -251,7 +253,7 @@ def participant(session: Session) -> Participant:
 
 
 def study(session: Session) -> Study:
-    """Return the study that pages are about, for those who ask without being known."""
+    """Return the study that pages are about, for requests without a known visitor."""
     return studies.open_or_make(session, now())
 
 
@@ -287,10 +289,10 @@ def is_straight(environ: Mapping[str, str], host: str) -> bool:
 
 
 def source() -> str:
-    """Return the machine that asks, to count its failures: an address, or a whole /64.
+    """Return the machine that sends the request, to count its failures: an address or a /64.
 
     Behind a proxy on this machine it is the last address the proxy adds, the only one that
-    the asker cannot make up.
+    the sender cannot make up.
     """
     address = request.remote_addr or ""
     forwarded = request.headers.get("X-Forwarded-For", "")
@@ -306,9 +308,9 @@ def source() -> str:
 
 
 def origin() -> str:
-    """Return what stands for the machine that asks beside what participants do.
+    """Return the name that is stored for the sending machine beside participants' actions.
 
-    Without this server's secret nobody can tell which address it is.
+    Without this server's secret nobody can find out the address.
     """
     secret = str(current_app.secret_key).encode()
     return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
@@ -330,7 +332,7 @@ def _with_headers(answer: WSGIApplication) -> WSGIApplication:
 
 
 def _set_headers(response: Response) -> Response:
-    """Give an answer what depends on it: its caching, its policy, whose it is."""
+    """Set the headers that differ between responses: caching, policy, person."""
     headers, asking = response.headers, visitor()
     headers["Cache-Control"] = _caching()
     headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
@@ -352,13 +354,13 @@ def _check() -> None:
 
 
 def _asked() -> Request:
-    """Return the request itself, which need not be looked for whenever it is asked something."""
+    """Return the request itself instead of Flask's proxy, which is looked up at every use."""
     found: Request = request._get_current_object()  # type: ignore[attr-defined]
     return found
 
 
 def _meet(driver: Driver) -> Visitor:
-    """Return who asks; turn away whoever may not."""
+    """Return the visitor; raise the refusal if they may not make the request."""
     asked, asking = _asked(), _visitor(driver)
     g.visitor = asking
     if asked.method not in SAFE_METHODS and not _is_from_our_pages(asked):
@@ -395,7 +397,7 @@ def _admit(asking: Visitor, wanted: Door) -> None:
 
 
 def _know_again() -> None:
-    """Find out who asks, if that can be read: the page that tells of an outage is theirs too."""
+    """Look up the visitor if that can be read, so that the page of an outage is theirs too."""
     with suppress(SQLAlchemyError), database().asking() as driver:
         g.visitor = _visitor(driver)
 
@@ -436,7 +438,7 @@ def _participant(session: Session, study: Study, badge: Mapping[str, Any]) -> in
 
 @lru_cache(maxsize=1024)
 def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
-    """Return a name that is one person's in one study, wherever its database moves."""
+    """Return a name for one person in one study, the same wherever its database moves."""
     made = study_made_at.astimezone(UTC).isoformat()
     said = f"{study_id}/{made}/{kind}/{number}"
     return hashlib.sha256(said.encode()).hexdigest()[:16]

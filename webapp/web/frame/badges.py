@@ -1,9 +1,9 @@
-"""What a browser carries between requests: a signed cookie that says who signed in.
+"""The badge of a browser: a signed cookie that names the person who signed in.
 
 Scripts cannot read it, other sites cannot use it to change anything, and over https it
 travels over https only. It is worth nothing once the database no longer agrees.
 
-A browser in which the owner signed in carries another one for the page of signing in: it opens
+A browser in which the owner signed in carries another cookie for the sign-in page: it opens
 nothing, but the wrong passwords of others do not count against it.
 """
 
@@ -27,13 +27,13 @@ from webapp.services.people.sign_in import Badge
 
 LIFETIME = timedelta(days=30)
 KNOWN_FOR = timedelta(days=400)
-"""How long a browser is known in which the owner signed in: as long as browsers keep a cookie."""
+"""How long the owner's browser stays known: as long as browsers keep a cookie."""
 
 
 class _Sessions(SecureCookieSessionInterface):
     """Flask's signed cookie, marked Secure where the browser came by https.
 
-    What signs it is kept, by its secret: Flask makes it anew for every request.
+    The signer is kept, by its secret: Flask makes it anew for every request.
     """
 
     def __init__(self) -> None:
@@ -48,15 +48,15 @@ class _Sessions(SecureCookieSessionInterface):
         return found
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
-        """Return what the browser carries, if we signed it and not too long ago.
+        """Return the browser's cookie, if we signed it and not too long ago.
 
-        A signature may be of a later time than now: the clock was put back since. Flask's own
-        way takes such a one for outdated, and would sign everybody out.
+        A signature may be of a later time than now: the clock was put back since. Flask itself
+        takes such a signature for outdated, and would sign everybody out.
         """
         return self.session_class(self.signed(app, request.cookies))
 
     def signed(self, app: Flask, cookies: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return what our cookie among `cookies` says, if we signed it and not too long ago."""
+        """Return the content of our cookie in `cookies`, if we signed it and not too long ago."""
         value = cookies.get(self.get_cookie_name(app))
         signing = self.get_signing_serializer(app)
         if value is None or signing is None:
@@ -69,7 +69,7 @@ class _Sessions(SecureCookieSessionInterface):
         return said if is_fresh else None
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Let the browser carry what is new; an answer that rests on the old says so."""
+        """Set the cookie if it changed; a response that depends on it says so in ``Vary``."""
         if session.modified:
             super().save_session(app, session, response)
             if g.get("is_to_be_known"):
@@ -94,9 +94,10 @@ class _Sessions(SecureCookieSessionInterface):
 
 @lru_cache(maxsize=1024)
 def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], float]:
-    """Return what a cookie says and when it was signed (Unix time); ``BadSignature`` if not by us.
+    """Return a cookie's content and the Unix time of its signature.
 
-    The same cookie comes with every click, and says the same.
+    The result is cached: the same cookie comes with every click. Raises ``BadSignature`` for a
+    cookie that we did not sign.
     """
     said, signed_at = signing.loads(cookie, return_timestamp=True)
     return said, signed_at.timestamp()
@@ -115,9 +116,9 @@ def set_up(app: Flask, database_url: str) -> None:
 
 
 def scheme() -> str:
-    """Return how the browser came, "https" or "http".
+    """Return the scheme that the browser used, "https" or "http".
 
-    A proxy's word is enough here: who lies about it only makes their own cookie stricter.
+    A proxy's header is enough here: a false one only makes the sender's own cookie stricter.
     """
     stated = request.headers.get("X-Forwarded-Proto", "").strip().lower()
     return "https" if stated == "https" else request.scheme
@@ -146,7 +147,7 @@ def is_signed_in(app: Flask, environ: Mapping[str, str]) -> bool:
 
 
 def _signed(app: Flask, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the browser carries, from the headers of a request alone."""
+    """Return the browser's cookie, read from the headers of a request alone."""
     sessions = app.session_interface
     assert isinstance(sessions, _Sessions)
     return sessions.signed(app, parse_cookie(environ.get("HTTP_COOKIE", ""))) or {}
@@ -158,7 +159,7 @@ def give(badge: Badge) -> None:
 
 
 def of_participant() -> dict[str, Any] | None:
-    """Return the badge of somebody who takes part in phase 3; ``None`` without one.
+    """Return the badge of a participant of phase 3; ``None`` without one.
 
     It is what `give_participant` was given, of whichever version, with the ``sign_in`` of now.
     """
@@ -169,7 +170,7 @@ def of_participant() -> dict[str, Any] | None:
 def give_participant(badge: Mapping[str, Any]) -> None:
     """Let the browser carry a participant's badge, and nothing that it carried before.
 
-    Else whoever is handed the owner's telephone to take part would be the owner too.
+    Else a participant who is handed the owner's telephone would be the owner too.
     """
     _give("participant", dict(badge))
 

@@ -1,7 +1,7 @@
-"""Who may come in where: every address has one of four doors, which its room states.
+"""The doors: every address has one of four, which its room states and which names its users.
 
-A door is stated for a whole blueprint or for one endpoint of it, which then comes first. An
-address without a stated door is the owner's, and a test asks for one to be stated.
+A door is stated for a whole blueprint or for one endpoint, whose own door comes first. An
+address without a stated door is the owner's, and a test fails until one is stated.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Door(StrEnum):
-    """Whom an address answers."""
+    """The people for whom an address is open."""
 
     ANYBODY = "anybody"
     RATERS = "raters"

@@ -1,6 +1,6 @@
-"""What a reader is told when a request cannot be answered, in both languages.
+"""The messages for requests that cannot be answered, in both languages.
 
-A failure states its own sentence (``webapp.failures``); here are those of HTTP and the database.
+A failure states its own sentence (``webapp.failures``); those of HTTP and the database are here.
 
 With htmx every status is swapped, so an error is a part (a notice) where a part was wanted.
 Nobody is shown a traceback.
@@ -32,7 +32,7 @@ from webapp.web.frame.access import NotSignedIn, OpenedElsewhere
 
 @dataclass(frozen=True, slots=True)
 class ServerMessage:
-    """A status with what it means to the reader and what can be done, as message ids.
+    """A status with its meaning and its remedy for the reader, as message ids.
 
     ``retry_after`` are seconds after which the same request may succeed.
     """
@@ -45,7 +45,7 @@ class ServerMessage:
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
-    """What the error page shows; ``details`` are already in the reader's language."""
+    """The content of the error page; ``details`` are already in the reader's language."""
 
     status: int
     title: str
@@ -55,14 +55,14 @@ class ErrorPage:
 
 @dataclass(frozen=True, slots=True)
 class OneMoreStep:
-    """The page before one that stores something, for whoever came by another site's link."""
+    """The page before one that stores something, for a person who came by another site's link."""
 
     address: str
     button: str
 
 
 BUTTONS = {"rate.next_one": mark("Start rating")}
-"""What the button of that page says, by where it leads; else "Go on"."""
+"""The label of that page's button by the endpoint it leads to; "Go on" for all others."""
 NOT_FOUND = ServerMessage(404, mark("There is nothing at this address"), SEE_RUNS)
 FAULT = ServerMessage(
     500,
@@ -118,7 +118,7 @@ BY_STATUS = {
 
 
 def explain(app: Flask) -> None:
-    """Answer every error of `app` with a page or a part that says what to do."""
+    """Answer every error of `app` with a page or a part that states the remedy."""
     for kind in outages.KINDS:
         app.register_error_handler(kind, _database)
     app.register_error_handler(HTTPException, _http)
@@ -159,7 +159,7 @@ def _http(error: HTTPException) -> Response:
 
 
 def _database(error: Exception) -> Response:
-    """Say what keeps the database from answering; in the log it takes one line."""
+    """Return the page for a database that does not answer; the log gets one line."""
     found = outages.outage(error)
     if found is None:
         return _fault(error)

@@ -1,4 +1,4 @@
-"""What the pages' forms may say, with messages in the reader's language."""
+"""The forms of the pages and their checks, with messages in the reader's language."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ OURS = {UNUSABLE, TOO_LONG, REQUIRED, NOT_WHOLE, OUT_OF_RANGE, NO_PRICE}
 MOST_RATERS = 1000
 DEEPEST = 10_000
 BLIND = {"auto": None, "yes": True, "no": False}
-"""What is said of blindness, with how a study keeps it."""
+"""The form's choices of blindness, with the value that a study stores for each."""
 
 
 class UnusableForm(Refused, ValueError):
-    """A form said what it cannot say; ``messages`` name each field, in words."""
+    """A form holds a value that it cannot have; ``messages`` has a sentence for each field."""
 
     message = mark("This request cannot be answered")
     remedy = failures.RELOAD
@@ -51,12 +51,12 @@ class UnusableForm(Refused, ValueError):
 
 
 def clean(value: str | None) -> str:
-    """Return what was typed without NUL, which no database keeps, and with plain line ends."""
+    """Return the typed text without NUL, which databases refuse, and with plain line ends."""
     return (value or "").replace("\x00", "").replace("\r\n", "\n")
 
 
 def line(value: str | None) -> str:
-    """Return one line as it was typed, without what surrounds it."""
+    """Return one line as typed, without the blanks around it."""
     return clean(value).strip()
 
 
@@ -87,7 +87,7 @@ class _Whole:
 
 
 class RatingForm(Form):
-    """What is said of a whole answer; an absent field is left as it is."""
+    """The rating of a whole answer; an absent field is left as it is."""
 
     quality = StringField(filters=[line], validators=_one_of(["", *"012345"]))
     notes = StringField(filters=[clean], validators=[at_most(MOST_NOTES)])
@@ -96,7 +96,7 @@ class RatingForm(Form):
 
     @property
     def rating(self) -> Rating:
-        """Return what the form says, with ``KEEP`` where it says nothing."""
+        """Return the rating of the form, with ``KEEP`` for absent fields."""
         quality, outcome = self.quality, self.empty_outcome
         return Rating(
             quality=_said(quality, int(quality.data) if quality.data else None),
@@ -106,7 +106,7 @@ class RatingForm(Form):
 
 
 class BlindRatingForm(RatingForm):
-    """What is said of the answer of that name in a blind rater's task, or of its emptiness."""
+    """A blind rater's rating of the answer of that name in a task, or of its empty lists."""
 
     answer = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
 
@@ -118,7 +118,7 @@ class CardsForm(Form):
 
 
 class LabelsForm(Form):
-    """What a run is called."""
+    """The labels of a run."""
 
     search_method = StringField(filters=[line], validators=[at_most(LONGEST_LABEL)])
     llm = StringField(filters=[line], validators=[at_most(LONGEST_LABEL)])
@@ -131,7 +131,7 @@ class MoveForm(Form):
 
 
 class StudyForm(Form):
-    """What the owner decides for a study. Numbers stay as typed, empty where that means all."""
+    """The owner's settings of a study. Numbers stay as typed, empty where that means all."""
 
     name = StringField(
         filters=[line],
@@ -153,7 +153,7 @@ class StudyForm(Form):
 
     @classmethod
     def showing(cls, switches: Switches) -> StudyForm:
-        """Return the form filled with how a study is set."""
+        """Return the form filled with a study's settings."""
         numbers = ("overlap", "pool_depth", "repeat_percent")
         given = asdict(switches) | {name: _typed(getattr(switches, name)) for name in numbers}
         blind = next(word for word, value in BLIND.items() if value is switches.blind)
@@ -161,7 +161,7 @@ class StudyForm(Form):
         return cls(data=given | {"blind": blind, "order": order})
 
     def switches(self, before: Switches) -> Switches:
-        """Return what a valid form decides; what it does not ask about stays as `before`."""
+        """Return the settings of a valid form; those without a field stay as in `before`."""
         said: dict[str, Any] = self.data
         return replace(
             before,
@@ -181,7 +181,7 @@ class StudyForm(Form):
 
 
 def checked(kind: type[FormT], values: MultiDict[str, str] | None = None) -> FormT:
-    """Return the request's form if it says what it can; raises ``UnusableForm``."""
+    """Return the request's form if it is valid; raises ``UnusableForm``."""
     return _valid(kind(request.form if values is None else values))
 
 
@@ -200,9 +200,9 @@ def _valid(form: FormT) -> FormT:
 
 
 def messages(form: Form) -> dict[str, str]:
-    """Return one message for each field that cannot stand, in the reader's language.
+    """Return one message for each invalid field, in the reader's language.
 
-    WTForms speaks no Indonesian, so what it says of its own accord is said in our words.
+    WTForms has no Indonesian, so its own messages are replaced by ours.
     """
     return {
         field.name: gettext(first if (first := field.errors[0]) in OURS else UNUSABLE)

@@ -1,4 +1,4 @@
-"""What a chatbot wrote, made fit to be shown: safe, calm, and no longer than it need be."""
+"""A chatbot's markdown as HTML that is safe to show, cut where it is too long."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20_000
 MOST_RENDERED = 100_000
-"""Characters; the cleaning of longer ones takes the square of their length."""
+"""Characters; cleaning takes time that grows with the square of a text's length."""
 MOST_IN_A_LINE = 300
 TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote"),
@@ -45,8 +45,8 @@ def is_long(text: str) -> bool:
 def render(text: str, *, pictures: bool = False, whole: bool = False, under: int = 3) -> Markup:
     """Return chatbot markdown as HTML without scripts, styles or anything that loads.
 
-    Links open apart and tell nobody where they came from. Pictures load only where the
-    study's owner wants them, over https. `under` is the level of the heading it stands below.
+    Links open in a new tab and send no referrer. Pictures load only where the study's owner
+    wants them, over https. `under` is the level of the heading above the text.
     All of a text that is longer than any answer is shown as it was written.
     """
     shown = printable(text if whole else text[:MOST_SHOWN])
@@ -57,7 +57,7 @@ def render(text: str, *, pictures: bool = False, whole: bool = False, under: int
 
 
 def intro(text: str) -> str:
-    r"""Return what the chatbot says before its list, in one plain line; empty if nothing.
+    r"""Return the chatbot's text before its list, in one plain line; empty if there is none.
 
     >>> intro("Berikut **dua** rumah:\n\n1. **Rumah A**")
     'Berikut dua rumah:'

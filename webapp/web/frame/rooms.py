@@ -1,4 +1,4 @@
-"""Every page of the app: what the frame has itself, and what each room brings."""
+"""All pages of the app: those of the frame, and those of each room."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webapp.web.frame.doors import Door
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What a room brings: its blueprints, and the door of each of them or of one endpoint."""
+    """The pages of a room: its blueprints, and the door of each blueprint or single endpoint."""
 
     blueprints: tuple[Blueprint, ...]
     doors: Mapping[str, Door]
@@ -43,7 +43,7 @@ def stated(endpoint: str) -> Door | None:
 
 
 def door(endpoint: str | None) -> Door:
-    """Return the door of an endpoint; where nothing is, there is nothing to close."""
+    """Return the door of an endpoint; open to anybody where no page is."""
     if endpoint is None:
         return Door.ANYBODY
     return stated(endpoint) or Door.OWNER

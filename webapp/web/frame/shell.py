@@ -2,7 +2,7 @@
 
 A worker answers for every address below its own, so it is not among the static files. It
 names each file of the app by its content: a new version of any of them is a new worker, which
-replaces the old one and what that had kept.
+replaces the old one and the files that it had kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FILES = (
     *("phase_3/taking_part.css", "phase_3/taking_part.js"),
     *("gold/card_badges.css", "gold/card_badges.js"),
 )
-"""What the rating pages are made of."""
+"""The static files of the rating pages."""
 
 
 @blueprint.get("/service-worker.js")
@@ -51,7 +51,7 @@ def worker() -> Response:
 
 @blueprint.get("/offline/<language>")
 def offline(language: str) -> str:
-    """Show that the server cannot be reached; nobody in particular is spoken to."""
+    """Show that the server cannot be reached; the page names no person."""
     if language not in LANGUAGES:
         raise NotFound
     return _offline(language)

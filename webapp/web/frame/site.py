@@ -1,4 +1,4 @@
-"""What stands around every page: names, languages, the database in use, where files lie."""
+"""The frame of every page: names, languages, the database in use, addresses of static files."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
 class Site:
     """The frame of a page; the names are empty for a stranger.
 
-    ``is_owner`` opens the owner's sections, ``is_local`` says that nobody signs in here.
-    ``participant`` is the pseudonym of somebody who takes part in phase 3, ``key`` whose things
-    the browser keeps (see ``access.Visitor``). ``has_items`` says that raters have items of
-    evaluations to judge. ``ratios`` is how ratios are written, ``ways`` what one looks like in
-    each way.
+    ``is_owner`` opens the owner's sections; ``is_local`` is true where nobody signs in.
+    ``participant`` is the pseudonym of a participant of phase 3, ``key`` names the person whose
+    things the browser keeps (see ``access.Visitor``). ``has_items`` is true where raters have
+    items of evaluations to judge. ``ratios`` is the notation of ratios, ``ways`` an example of
+    each notation.
     """
 
     study: str
@@ -69,7 +69,7 @@ def site() -> Site:
 
 
 def static_address(name: str) -> str:
-    """Return where the static file `name` is, with its content's hash: cached for good."""
+    """Return the address of the static file `name` with its content's hash: cached for good."""
     folder = current_app.static_folder
     assert folder is not None
     path = Path(folder, name)
@@ -78,9 +78,9 @@ def static_address(name: str) -> str:
 
 
 def _names() -> tuple[str, str, bool]:
-    """Return what the study and the rater are called; nothing when the database is away.
+    """Return the names of the study and of the rater; empty when the database is away.
 
-    Last whether raters have items of evaluations to judge.
+    The last value is whether raters have items of evaluations to judge.
     """
     try:
         with access.reading() as (session, rater):

@@ -1,7 +1,7 @@
-"""The badges beside the cards of both rating pages: what the constraints came to on each.
+"""The badges below the cards of both rating pages: the outcome of each constraint on a card.
 
-They stand below their cards and are no part of them: a verdict does not move a badge, so the
-answer to a verdict holds none.
+They are below their cards and not part of them: a verdict does not change a badge, so the
+response to a verdict holds none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from webapp.web.gold.constraint_figures import QuestionLine
 
 @dataclass(frozen=True, slots=True)
 class CardBadges:
-    """The badges below the card with this number on the page, and where it is decided on.
+    """The badges below the card with this number on the page, and the address of its decisions.
 
     ``key`` names the card to a blind task and is empty on a run's page; ``likely`` is the
     constraint that would be overridden first.
@@ -45,7 +45,7 @@ class CardBadges:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a question of a run came to; ``unseen`` cards are listed and not in its text."""
+    """The result of a question of a run; ``unseen`` counts cards listed but not in its text."""
 
     line: QuestionLine
     threshold: str
@@ -56,7 +56,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Badges:
-    """The badges on a rating page by number of the card, which `question` is shown there.
+    """The badges on a rating page by number of the card; `question` is the one shown there.
 
     ``checked`` is there only on a run's page, and only where a gold question asks about it.
     ``changed`` are the numbers that a decision changed.

@@ -27,7 +27,7 @@ from webapp.web.gold.decision_forms import DecisionForm
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """One constraint on one card: its outcome as sign and word, and what led to it."""
+    """One constraint on one card: its outcome as sign and word, and the reason for it."""
 
     name: str
     label: str
@@ -44,7 +44,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class CardShown:
-    """One card with its badges; ``badges`` leave out what is neither asked nor decided."""
+    """One card with its badges; ``badges`` omit constraints neither asked for nor decided."""
 
     number: int
     index: int
@@ -60,7 +60,7 @@ class CardShown:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What keeps a decision on a card from being stored, and what was typed."""
+    """The reason why a decision on a card cannot be stored, and the user's input."""
 
     index: int
     subject: str
@@ -90,7 +90,7 @@ def words() -> DecisionWords:
 def refused(
     form: DecisionForm, session: Session, decide: Callable[[Decision], None], card: int = 0
 ) -> Mistake | None:
-    """Return what keeps a form's decision from being stored; ``None`` once it was committed."""
+    """Return why a form's decision cannot be stored; ``None`` once it was committed."""
     subject = form.subject.data or CARD
     try:
         decide(Decision(card, subject, form.outcome.data or None, form.reason.data or ""))

@@ -23,7 +23,7 @@ CELLS = (Confusion.TP, Confusion.FN, Confusion.FP, Confusion.TN)
 
 @dataclass(frozen=True, slots=True)
 class FigureLine:
-    """One figure of the run: what it is called, its value, and over how many it is."""
+    """One figure of the run: its name, its value, and the number of items it is over."""
 
     name: str
     label: str
@@ -68,15 +68,15 @@ class QuestionLine:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What moves with every decision: the figures and the matrix of the run."""
+    """The figures and the matrix of a run, which every decision changes."""
 
-    figures: tuple[FigureLine, ...]
+figures: tuple[FigureLine, ...]
     matrix: Mapping[str, MatrixCell]
     pca: tuple[FigureLine, ...]
 
 
 def summary(report: ConstraintReport) -> Summary:
-    """Return what moves with every decision: the figures and the matrix of the run."""
+    """Return the figures and the matrix of the run, which every decision changes."""
     numbers = {
         cell: tuple(q.question.query_id for q in report.queries if q.confusion is cell)
         for cell in CELLS
@@ -110,7 +110,7 @@ def categories(report: ConstraintReport) -> tuple[CategoryLine, ...]:
 
 
 def line(query: QueryEvaluation) -> QuestionLine:
-    """Return one question with what it came to."""
+    """Return one question with its result."""
     return QuestionLine(
         query_id=query.question.query_id,
         question=query.question.text,

@@ -48,14 +48,14 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks of one thing, in words."""
+    """One constraint of a question: its label and its rule in words."""
 
     label: str
     rule: str
 
 
 def asked(constraints: Constraints) -> tuple[Asked, ...]:
-    """Return everything that a question asks, in the order of the constraints."""
+    """Return the constraints that a question sets, in their fixed order."""
     rules = ((name, getattr(constraints, name)) for name in CONSTRAINT_LABELS)
     return tuple(
         Asked(gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
@@ -65,7 +65,7 @@ def asked(constraints: Constraints) -> tuple[Asked, ...]:
 
 
 def rule_words(name: str, rule: Rule | None) -> str:
-    """Return what is asked in words; empty where nothing is."""
+    """Return a rule in words; empty where there is none."""
     if rule is None:
         return ""
     if isinstance(rule, str):
@@ -74,7 +74,7 @@ def rule_words(name: str, rule: Rule | None) -> str:
 
 
 def value_words(check: Check) -> str:
-    """Return what the card says, in short; empty where it says nothing."""
+    """Return the card's value in short; empty where the card states none."""
     if check.value is None:
         return ""
     if isinstance(check.value, str):
@@ -83,13 +83,13 @@ def value_words(check: Check) -> str:
 
 
 def full_value(check: Check) -> str:
-    """Return a price with every digit; empty for what is no price."""
+    """Return a price with every digit; empty for a value that is not a price."""
     is_price = check.constraint == "price" and isinstance(check.value, Fraction)
     return rupiah(int(check.value or 0)) if is_price else ""
 
 
 def why(check: Check) -> str:
-    """Return what led to the outcome beyond value and rule; empty where they say it."""
+    """Return the reason for the outcome; empty where value and rule show it already."""
     if check.reason is Reason.BY_HAND:
         said = gettext(OUTCOMES[check.automatic])
         return gettext("by hand; without that: %(outcome)s", outcome=said)
@@ -101,12 +101,12 @@ def why(check: Check) -> str:
 
 
 def distance(check: Check) -> str:
-    """Return how far the card is from the place; empty where nobody knows."""
+    """Return how far the card is from the place; empty where the distance is unknown."""
     return "" if check.distance_km is None else gettext("%(km)s km away", km=_km(check.distance_km))
 
 
 def amount(name: str, value: Fraction) -> str:
-    """Return a number of what is called `name`; a price in short only where that is exact."""
+    """Return a value of the constraint `name`; a price in short only where that is exact."""
     if name != "price":
         return number(float(value))
     unit = BILLION if value >= BILLION else MILLION

@@ -35,7 +35,7 @@ FIELDS = {
     "bedrooms": ("bedrooms_min", "bedrooms_max", "bedrooms_exact"),
     "floors": ("floors_min", "floors_max", "floors_exact"),
 }
-"""The fields that say each constraint."""
+"""The fields of the form for each constraint."""
 
 
 def _text(longest: int = LONGEST_LABEL) -> StringField:
@@ -43,7 +43,7 @@ def _text(longest: int = LONGEST_LABEL) -> StringField:
 
 
 class GoldForm(Form):
-    """Everything that can be said of one gold question, as it was typed."""
+    """All fields of one gold question, as typed."""
 
     number = _text()
     question = _text(LONGEST_TEXT)
@@ -75,14 +75,14 @@ class GoldForm(Form):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a form says: the question as far as it can be read, and what is wrong by field."""
+    """The content of a form: the question as far as it can be read, and the errors by field."""
 
     question: GoldQuestion
     wrong: dict[str, str]
 
 
 def filled(question: GoldQuestion, run: str) -> GoldForm:
-    """Return the form of a question; amounts stand with every digit."""
+    """Return the form of a question; amounts are written with every digit."""
     asked = question.constraints
     place, price = asked.location, asked.price
     data = {
@@ -113,7 +113,7 @@ def filled(question: GoldQuestion, run: str) -> GoldForm:
 
 
 def read(form: GoldForm, before: GoldQuestion) -> Read:
-    """Return what `form` says; what it does not ask about stays as in `before`."""
+    """Return the content of `form`; values without a field stay as in `before`."""
     form.validate()
     wrong = {field.name: gettext(UNUSABLE) for field in form if field.errors}
     if not form.question.data:
@@ -143,10 +143,10 @@ def read(form: GoldForm, before: GoldQuestion) -> Read:
 def _unless_touched(
     form: GoldForm, before: GoldQuestion, typed: Constraints, wrong: dict[str, str]
 ) -> Constraints:
-    """Return what was typed, with `before` where its fields stand as they were shown.
+    """Return the typed constraints, but those of `before` where the user left the fields unchanged.
 
-    So nothing is lost that a field cannot say: a word with a comma in it, many decimals. What
-    was not touched is not wrong either.
+    So nothing is lost that a field cannot express: a word with a comma in it, many decimals. An
+    unchanged field is never reported as wrong.
     """
     shown = filled(before, "").data
     kept = {}
@@ -183,7 +183,7 @@ def spread(form: GoldForm) -> None:
 
 
 def read_share(typed: str) -> Fraction | None:
-    """Return a share between 0 and 1; ``None`` for what is none."""
+    """Return a share between 0 and 1; ``None`` for any other text."""
     value = _decimal(typed.strip())
     return value if value is not None and 0 <= value <= 1 else None
 
@@ -274,7 +274,7 @@ def _counted(form: GoldForm, name: str, before: Range, wrong: dict[str, str]) ->
 
 
 def _decimal(typed: str) -> Fraction | None:
-    """Return a small number, whose one mark is the decimal one: 12.345 is no thousand."""
+    """Return a small number, whose one mark is the decimal one: 12.345 is not in thousands."""
     if not re.fullmatch(r"[0-9][0-9.,]*", typed):
         return None
     value = read_number(typed, single_mark_is_decimal=True)
@@ -289,7 +289,7 @@ def _count(typed: str) -> Fraction | None:
 
 
 def _written(value: Fraction | None) -> str:
-    """Return a number with every digit, as the reader of typed amounts takes it in."""
+    """Return a number with every digit, in the form that ``typed_amounts`` reads."""
     if value is None:
         return ""
     return number(int(value)) if value.denominator == 1 else decimal(value)

@@ -63,7 +63,7 @@ class VersionForm(Form):
 
 @dataclass(frozen=True, slots=True)
 class GoldSets:
-    """The study's question sets with how their gold questions stand."""
+    """The study's question sets with the state of their gold questions."""
 
     sets: tuple[GoldSet, ...]
 
@@ -82,7 +82,10 @@ class GoldLine:
 
 @dataclass(frozen=True, slots=True)
 class RunMet:
-    """What T makes of a run: its questions met, those met under the T in force, the matrix."""
+    """The result of a threshold T for a run.
+
+    It holds the questions met, those met under the T in force, and the matrix.
+    """
 
     id: str
     search_method: str | None
@@ -97,8 +100,8 @@ class RunMet:
 class GoldPage:
     """The gold questions in force for a set; ``found`` is ``None`` where it has none.
 
-    ``threshold`` stands in the field, ``met`` is what it makes of the newest runs, ``in_force``
-    the saved one. ``wrong`` says that what was typed is no threshold.
+    ``threshold`` is the one in the field, ``met`` its result for the newest runs, ``in_force``
+    the saved one. ``wrong`` is true where the input is not a threshold.
     """
 
     set: GoldSet
@@ -115,7 +118,7 @@ class GoldPage:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """Something on the map: where it is drawn, what it is called, whether it satisfies."""
+    """A point on the map: where it is drawn, its name, and whether it satisfies."""
 
     x: str
     y: str
@@ -137,7 +140,7 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
-    """A listing that satisfies: what tells it, and whether the run gave it to this question."""
+    """A listing that satisfies: how it is named, and whether the run gave it to this question."""
 
     name: str
     location: str
@@ -184,7 +187,7 @@ def index() -> str:
 def show(set_id: int) -> Response:
     """Show the gold questions in force for a set, with all versions.
 
-    With a threshold in the address: what it would make of the newest runs, nothing saved.
+    With a threshold in the address: the result it would have for the newest runs; nothing is saved.
     """
     typed = request.args.get("threshold", "")[:20]
     return htmx.respond("gold/page.html", "gold/_met.html", _gold_page(set_id, typed))
@@ -310,7 +313,7 @@ def _fill(set_id: int, form: GoldForm) -> bool:
 
 
 def _save(session: Session, rater: Rater, set_id: int, question_id: int, said: Read) -> None:
-    """Save the question; what a gold file may not say is added to what is wrong."""
+    """Save the question; a value that a gold file may not hold is added to the errors."""
     number = question_id or None
     try:
         editing.put(session, rater, set_id, number, said.question, access.now())
@@ -360,7 +363,7 @@ def _gold_page(set_id: int, typed: str = "") -> GoldPage:
 
 
 def _met(session: Session, rater: Rater, known: GoldSet, wanted: Fraction) -> tuple[RunMet, ...]:
-    """Return what a threshold makes of the set's newest runs."""
+    """Return the result of a threshold for each of the set's newest runs."""
     found = []
     for run_id, search_method, llm in known.runs[:NEWEST]:
         now = constraints.checked_run(session, rater.study, run_id).report
