@@ -34,7 +34,7 @@ class NamesForm(Form):
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What keeps a settlement from being stored."""
+    """The reason why a settlement cannot be stored."""
 
     thing_id: int
     text: str
@@ -68,7 +68,7 @@ class Settled:
 
 @blueprint.get("/")
 def show() -> str:
-    """List what is disputed, the most disputed first."""
+    """List the disputes, the most disputed first."""
     with access.reading() as (session, rater):
         docket = adjudications.docket(session, rater.study)
     return render_template("agreement/adjudications/page.html", **htmx.names(_page(docket)))

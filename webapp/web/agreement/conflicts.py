@@ -1,4 +1,4 @@
-"""The conflict report over verdicts by hand that were given run by run; nothing is stored."""
+"""The conflict report on verdicts by hand, given run by run; nothing is stored."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SLOTS = (1, 2, 3)
 """Runs that can be chosen file by file; a folder may hold more."""
 
 HARDLY_CHANCE = 0.05
-"""Below this p-value the page says that chance hardly explains a split."""
+"""Below this p-value the page states that chance hardly explains a split."""
 
 
 class UnusablePair(ValueError):
-    """The chosen files do not make runs that can be compared; the text says why."""
+    """The chosen files do not make runs that can be compared; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Lean:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the page says of the runs: the same figures as the command's."""
+    """The page's report on the runs: the same figures as the command's."""
 
     runs: tuple[str, ...]
     pairs_judged_more_than_once: int
@@ -61,7 +61,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ConflictsPage:
-    """The form, and below it the report or what stands in its way."""
+    """The form, and below it the report or the reason why there is none."""
 
     slots: tuple[int, ...]
     report: Report | None = None
@@ -76,7 +76,7 @@ def show() -> str:
 
 @blueprint.post("/")
 def compare() -> Response:
-    """Compare the chosen runs, or say which files are missing or wrong."""
+    """Compare the chosen runs, or name the files that are missing or wrong."""
     try:
         page, status = ConflictsPage(SLOTS, _compared()), 200
     except (ImportRefused, UnusablePair) as refused:

@@ -38,7 +38,7 @@ CHART = "any(intervals, categories, questions, progress)"
 REPORT = "any(markdown, latex, html, json, xlsx)"
 
 MAIN = ("mean_precision_at_5", "mrr", "success_rate")
-"""The figures whose differences are told at once; the others unfold."""
+"""The figures whose differences are shown at once; the others unfold."""
 
 BY_CATEGORY = tuple(name for name in HEADLINES if name != "composite")
 """The figures that the table and the picture by category can show."""
@@ -54,12 +54,12 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What every link of a comparison carries: what is compared, and how its parts are shown.
+    """The address of a comparison: the runs or files compared, and how its parts are shown.
 
-    ``page`` is the one whose addresses these are, ``compared`` the arguments that say which runs
-    and rule, or which files. ``figure`` is the one by category, ``pair`` the two runs of the
-    questions' picture. ``in_order`` lists the questions as they stand in the set, not those that
-    moved first.
+    Every link carries it. ``page`` is the page it belongs to, ``compared`` the arguments that name
+    runs and rule, or files. ``figure`` is the one by category, ``pair`` the two runs of the
+    questions' picture. ``in_order`` lists the questions in the order of the set, not those with
+    the largest differences first.
     """
 
     page: str
@@ -101,7 +101,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs whose questions can be drawn: ``runs`` in addresses, ``label`` for people."""
+    """Two runs whose questions can be drawn: ``runs`` for addresses, ``label`` for people."""
 
     runs: tuple[str, str]
     label: str
@@ -112,8 +112,8 @@ class Pair:
 class Compared:
     """A comparison in the words and tables of its reports.
 
-    ``parts`` are what wings compare of the same runs. ``unsaid`` is what rated files cannot say,
-    empty for runs.
+    ``parts`` are the wings' comparisons of the same runs. ``unsaid`` names what rated files do not
+    contain, empty for runs.
     """
 
     report: ComparisonReport
@@ -142,8 +142,8 @@ class Compared:
 class ComparisonPage:
     """The choice of runs and rule, and below it the comparison or why there is none.
 
-    ``phases`` are those the study has runs for; ``different`` what only one of the chosen
-    runs asks, by its name; ``styles`` are the style sheets of the parts that wings bring.
+    ``phases`` are those the study has runs for; ``different`` the questions that only one of
+    the chosen runs asks, by its name; ``styles`` the style sheets of the parts of wings.
     """
 
     ticks: tuple[Tick, ...]
@@ -158,7 +158,7 @@ class ComparisonPage:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPage:
-    """One question as every compared run answered it; ``states`` say how each stands."""
+    """One question as every compared run answered it; ``states`` are the states of its answers."""
 
     question: ComparedQuestion
     states: tuple[str, ...]
@@ -320,7 +320,7 @@ def styles() -> tuple[str, ...]:
 
 
 def _parts(report: ComparisonReport, address: Address) -> Iterator[ShownPart]:
-    """Yield what each wing shows of the same runs."""
+    """Yield the part that each wing shows on the same runs."""
     for wing in rooms.contributions("web", "comparison_part"):
         part: ShownPart | None = wing.part(report, address)
         if part is not None:
@@ -347,5 +347,5 @@ def _pairs(report: ComparisonReport, address: Address) -> Iterator[Pair]:
 
 
 def _least_moved(row: QuestionRow) -> tuple[float, int]:
-    """Where a question stands when those whose runs lie furthest apart come first."""
+    """The sort key that puts the questions with the largest differences first."""
     return (0.0 if row.line.spread is None else -row.line.spread, row.line.position)

@@ -29,7 +29,7 @@ REPORT = "any(markdown, latex, html, json, xlsx)"
 
 @dataclass(frozen=True, slots=True)
 class ComparedFile:
-    """A rated CSV that is compared: the ``token`` it waits under, and what its run is called."""
+    """A rated CSV that is compared: the ``token`` it waits under, and the name of its run."""
 
     token: str
     file: str
@@ -38,7 +38,7 @@ class ComparedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileRemark:
-    """What is wrong with a line of a file, in the reader's language."""
+    """An error in a line of a file, in the reader's language."""
 
     severity: str
     text: str
@@ -48,8 +48,8 @@ class FileRemark:
 class RatedComparisonPage:
     """The files with their names, and below them their comparison or why there is none.
 
-    ``different`` is what only one of the files asks, by its name; ``styles`` are the style sheets
-    of the parts that wings bring.
+    ``different`` are the questions that only one of the files asks, by its name; ``styles`` the
+    style sheets of the parts of wings.
     """
 
     files: tuple[ComparedFile, ...]
@@ -109,7 +109,7 @@ def picture(kind: str, end: str) -> Response:
 
 
 def _files() -> list[RatedCsv]:
-    """Return the files that the address names, called as it says."""
+    """Return the files that the address lists, under the names it gives them."""
     tokens = list(dict.fromkeys(request.args.getlist("file")))
     names = [name.replace("\x00", "").strip() for name in request.args.getlist("name")]
     if len(names) != len(tokens):
@@ -126,7 +126,7 @@ def _files() -> list[RatedCsv]:
 
 
 def _phase() -> int | None:
-    """Return the phase whose methods or LLMs the names are said to be."""
+    """Return the phase whose methods or LLMs the names are, as the address states it."""
     phase = request.args.get("phase", type=int)
     return phase if phase in PHASES else None
 

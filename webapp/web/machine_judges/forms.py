@@ -1,4 +1,4 @@
-"""What the pages of machine judges may be told: a name and a prompt, prices and limits."""
+"""The forms of machine judges: a name and a prompt, prices and limits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _price(_form: Form, field: Field) -> None:
 
 
 class NewJudgeForm(Form):
-    """What a new machine judge is called and told."""
+    """The name and the prompt of a new machine judge."""
 
     name = StringField(
         filters=[lambda value: " ".join(line(value).split())],
@@ -59,7 +59,7 @@ class NewJudgeForm(Form):
 
 
 class TermsForm(Form):
-    """What the owner pays for a million tokens, and where the judge is to stop."""
+    """The owner's prices for a million tokens, and the limits at which the judge stops."""
 
     prompt_price = StringField(filters=[line], validators=[_price])
     completion_price = StringField(filters=[line], validators=[_price])
@@ -71,7 +71,7 @@ class TermsForm(Form):
     at_once = StringField(default="2", filters=[line], validators=[_Whole(MOST_AT_ONCE)])
 
     def terms(self) -> Terms:
-        """Return what a valid form agrees to."""
+        """Return the terms of a valid form."""
         return Terms(
             prompt_price=_amount(self.prompt_price.data),
             completion_price=_amount(self.completion_price.data),

@@ -1,4 +1,4 @@
-"""Machine judges: their versions, what starting one would cost, and their sessions."""
+"""Machine judges: their versions, the cost of starting one, and their sessions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-jud
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """The endpoint that is configured, without what is secret; ``wrong`` if it is unusable."""
+    """The configured endpoint without its secrets; ``wrong`` if it is unusable."""
 
     address: str
     model: str
@@ -65,7 +65,7 @@ class JudgesPage:
 
 @dataclass(frozen=True, slots=True)
 class NewJudgePage:
-    """What is typed of a new judge, beginning with our own prompt in a language."""
+    """The form of a new judge, which begins with our own prompt in a language."""
 
     endpoint: Configured
     name: str
@@ -76,7 +76,7 @@ class NewJudgePage:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an estimate, or what was used, comes to in words; empty without prices."""
+    """The cost of an estimate or of a session in words; the money is empty without prices."""
 
     prompt_tokens: str
     completion_tokens: str
@@ -85,7 +85,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A session with its estimate beside what it took, and why it ended if it failed."""
+    """A session with its estimate, its real use, and the reason if it failed."""
 
     line: SessionLine
     estimated: Cost
@@ -104,10 +104,10 @@ class WorkPart:
 
 @dataclass(frozen=True, slots=True)
 class JudgePage:
-    """One judge: its version, what is left and what that would cost, its sessions.
+    """One judge: its version, the work left and its cost, its sessions.
 
-    ``may_start`` is why not: "" if it may. ``agreed`` is there once prices and caps were
-    asked about: the same values are then sent to start.
+    ``may_start`` is the reason why it may not start: "" if it may. ``agreed`` is set once prices
+    and caps were entered: the same values are then sent to start.
     """
 
     judge: JudgeLine
@@ -127,7 +127,7 @@ class JudgePage:
 
 @blueprint.get("/")
 def index() -> str:
-    """List the machine judges, or say how an endpoint is configured."""
+    """List the machine judges, or explain how an endpoint is configured."""
     with access.reading() as (session, rater):
         page = JudgesPage(_configured(), machine_judges.lines(session, rater.study))
     return render_template("machine_judges/page.html", **htmx.names(page))
@@ -175,7 +175,7 @@ def make() -> Response:
 
 @blueprint.get("/<int:judge_id>")
 def show(judge_id: int) -> Response:
-    """Show a judge, with what starting it would cost once prices and caps were asked about."""
+    """Show a judge, with the cost of starting it once prices and caps were entered."""
     form = TermsForm(request.args)
     errors = {} if form.validate() else forms.messages(form)
     if htmx.wants_part():
@@ -204,7 +204,7 @@ def start(judge_id: int) -> Response:
 
 @blueprint.post("/<int:judge_id>/stop")
 def stop(judge_id: int) -> Response:
-    """Stop a judge; what is on its way is still kept."""
+    """Stop a judge; the answers to calls on their way are still stored."""
     with access.writing() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
         sessions.stop(session, judge, access.now())

@@ -1,4 +1,4 @@
-"""What machine judges do beside the requests: they judge."""
+"""The worker of machine judges, which lets them judge beside the requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What phase 3 found, for its owner: participants, figures, tags, leaving, files."""
+"""The findings of phase 3, for its owner: participants, figures, tags, withdrawals, files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REPORT = "any(markdown, latex, html, json, xlsx)"
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """Where one participant stands; ``usability`` is the SUS score in words, "-" without."""
+    """The progress of one participant; ``usability`` is the SUS score in words, "-" without."""
 
     person: Person
     stage: str
@@ -55,7 +55,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class ThemeCount:
-    """A theme ("" is none yet) with how often it is said and by how many."""
+    """A theme ("" is none yet) with the numbers of its comments and of their writers."""
 
     theme: str
     comments: int
@@ -64,7 +64,7 @@ class ThemeCount:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Phase 3 in the words and tables of its reports; ``copies`` may hold who withdrew."""
+    """Phase 3 in the words and tables of its reports; ``copies`` may hold withdrawn people."""
 
     report: UserStudyReport
     counts: str
@@ -83,14 +83,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class FindingsPage:
-    """What phase 3 found; ``None`` where it was never set up."""
+    """The findings of phase 3; ``None`` where it was never set up."""
 
     found: Found | None
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionLine:
-    """A question with who asked it, what became of it and its rating; ``saved`` just now."""
+    """A question with its participant, outcome and rating; ``saved`` marks a new change."""
 
     person: Person
     answer: OwnAnswer
@@ -120,7 +120,7 @@ class QuestionPart:
 
 @dataclass(frozen=True, slots=True)
 class CommentLine:
-    """A comment with who wrote it, and what on."""
+    """A comment with its writer and its subject."""
 
     person: Person
     comment: Comment
@@ -157,7 +157,7 @@ class WithdrawalPage:
 
 @blueprint.get("/")
 def show() -> str:
-    """Show who takes part, where they stand and what it comes to."""
+    """Show the participants, their progress and the figures."""
     with access.reading() as (session, owner):
         found = None
         if user_studies.find(session, owner.study) is not None:
@@ -167,7 +167,7 @@ def show() -> str:
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
 def take_away(file_format: str) -> Response:
-    """Return the summary as a file; that there is one is logged."""
+    """Return the summary as a file; the download is logged."""
     from webapp.exporters.phase_3.files import FORMATS, file_name
 
     today = access.now().astimezone().date()
@@ -177,7 +177,7 @@ def take_away(file_format: str) -> Response:
 
 @blueprint.get("/data/<name>")
 def data(name: str) -> Response:
-    """Return what participants gave as a file; that there is one is logged."""
+    """Return participants' data as a file; the download is logged."""
     from webapp.exporters.phase_3.files import DATA
 
     if name not in DATA:
@@ -187,7 +187,7 @@ def data(name: str) -> Response:
 
 @blueprint.get("/questions")
 def questions() -> str:
-    """List what was asked, with the category of each question."""
+    """List the participants' questions, with the category of each."""
     wanted = request.args.get("category")
     with access.reading() as (session, owner):
         report = findings.report(session, owner.study, access.now())
@@ -199,7 +199,7 @@ def questions() -> str:
 
 @blueprint.post("/<int:participant_id>/questions/<int:number>/category")
 def set_category(participant_id: int, number: int) -> Response:
-    """Say what a question is about."""
+    """Store the category of a question."""
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         wanted = request.form.get("category", "")
@@ -216,7 +216,7 @@ def set_category(participant_id: int, number: int) -> Response:
 
 @blueprint.get("/comments")
 def comments() -> str:
-    """List what participants wrote, with the themes of each comment."""
+    """List the participants' comments, with the themes of each."""
     wanted = request.args.get("theme")
     with access.reading() as (session, owner):
         report = findings.report(session, owner.study, access.now())
@@ -228,7 +228,7 @@ def comments() -> str:
 
 @blueprint.post("/<int:participant_id>/comments/<comment>/themes")
 def tag(participant_id: int, comment: str) -> Response:
-    """Put a comment under a theme, or take it from under one."""
+    """Give a comment a theme, or take one from it."""
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         unwanted = request.form.get("remove")
@@ -249,7 +249,7 @@ def tag(participant_id: int, comment: str) -> Response:
 
 @blueprint.get("/<int:participant_id>/withdraw")
 def ask_to_withdraw(participant_id: int) -> str:
-    """Say what goes with a participant, what stays, and which copies may hold it."""
+    """Show what is deleted with a participant, what is kept, and which copies may hold it."""
     with access.reading() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         page = WithdrawalPage(
@@ -262,7 +262,7 @@ def ask_to_withdraw(participant_id: int) -> str:
 
 @blueprint.post("/<int:participant_id>/withdraw")
 def withdraw(participant_id: int) -> Response:
-    """Delete a participant with all they gave."""
+    """Delete a participant with all their data."""
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         withdrawals.withdraw(session, participant, access.now())

@@ -1,4 +1,4 @@
-"""Whom a participant's badge stands for."""
+"""The participant that a badge belongs to."""
 
 from __future__ import annotations
 

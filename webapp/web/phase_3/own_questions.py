@@ -62,16 +62,16 @@ WHY = {
         "The chatbot is not set up correctly. Please tell whoever sent the link."
     ),
 }
-"""What a participant is told of a failure; of any other that the answer was no use."""
+"""The sentence for a participant by kind of failure; any other kind gets ``NO_USE``."""
 NO_USE = mark("Something came back from the chatbot, but it was no answer that can be shown.")
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where a participant stands: what was asked, what may still be, and what comes next.
+    """The progress of a participant: questions asked, questions left, and the next step.
 
-    ``current`` is the question they are not done with. ``draft`` was typed and not asked,
-    ``problem`` says why.
+    ``current`` is the question they have not finished. ``draft`` was typed and could not be
+    asked; ``problem`` is the reason.
     """
 
     pseudonym: str
@@ -90,7 +90,7 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question on its way, or why there is no answer; ``waited`` is in seconds."""
+    """A question on its way, or the reason for no answer; ``waited`` is in seconds."""
 
     line: QuestionLine
     waited: int
@@ -101,9 +101,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """An answer to rate; ``changed`` are the cards a click touched, ``left`` what is unrated.
+    """An answer to rate; ``changed`` are the cards a click changed, ``left`` what is unrated.
 
-    ``background`` is what stands under the cards.
+    ``background`` is shown under the cards.
     """
 
     page: RatingPage
@@ -115,7 +115,7 @@ class Rated:
 
 
 class QuestionForm(Form):
-    """What a participant asks."""
+    """The form of a participant's question."""
 
     question = StringField(filters=[lambda value: (value or "").replace("\x00", "").strip()])
     new_conversation = BooleanField()
@@ -123,13 +123,13 @@ class QuestionForm(Form):
 
 @blueprint.get("/")
 def index() -> Response:
-    """Show where the participant stands, and ask for the next question."""
+    """Show the participant's progress, and ask for the next question."""
     return _home()
 
 
 @blueprint.post("/")
 def ask() -> Response:
-    """Store a question, which is then asked; what cannot be asked stays as it was typed."""
+    """Store a question, which is then asked; a refused one stays in the form as typed."""
     form = QuestionForm(request.form)
     text = form.question.data or ""
     try:
@@ -176,7 +176,7 @@ def show(position: int) -> Response:
 
 @blueprint.post("/<int:position>/again")
 def ask_again(position: int) -> Response:
-    """Put a question once more that got no answer."""
+    """Put a question that got no answer to the chatbot again."""
     try:
         with access.writing_participant() as (session, participant):
             now, origin = access.now(), access.origin()
@@ -237,7 +237,7 @@ def judge(position: int, rank: int) -> Response:
 
 @blueprint.post("/<int:position>/rating")
 def rate(position: int) -> Response:
-    """Store what is said of the whole answer."""
+    """Store the rating of the whole answer."""
     form = checked(RatingForm)
     with access.writing_participant() as (session, participant):
         rater, run_id = _rater(participant)
@@ -318,7 +318,7 @@ def _clicked(rated: Rated, changed: tuple[JudgedCard, ...] = ()) -> Response:
 
 
 def _left(line: QuestionLine) -> str:
-    """Return in words what is still to be rated of an answer; nothing once it is all."""
+    """Return in words what is left to rate of an answer; empty once all is rated."""
     missing = []
     if line.open_judgments and line.answer_state == "empty":
         missing.append(gettext("whether showing nothing is right"))

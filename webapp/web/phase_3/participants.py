@@ -1,4 +1,4 @@
-"""Coming into phase 3: the link, the consent, the pseudonym, the way back in."""
+"""Joining phase 3: the link, the consent, the pseudonym, the way back in."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from webapp.web.people.raters import qr_code
 blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
 
 DECLINED = "declined"
-"""Under this name a browser carries that somebody declined in it."""
+"""The cookie's key that records that somebody declined in this browser."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsentPage:
-    """What somebody reads before they take part.
+    """The consent page, read before taking part.
 
     ``known`` is the pseudonym under which the link's holder takes part already, ``present``
-    that of whoever this browser belongs to now, ``offered`` one that nobody has.
+    that of the participant signed in on this browser, ``offered`` one that nobody has.
     ``renewed``: the text changed meanwhile.
     """
 
@@ -75,17 +75,17 @@ class LinkPage:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The kind end for somebody who does not take part."""
+    """The last page for a person who does not take part."""
 
     study: str
 
 
 class TextChanged(Exception):
-    """The consent text is another by now than the one that was read."""
+    """The consent text changed after the person had opened it."""
 
 
 class PseudonymForm(Form):
-    """What a participant wants to be called here."""
+    """The pseudonym that a participant wants."""
 
     pseudonym = StringField(
         filters=[lambda value: " ".join((value or "").replace("\x00", "").split())],
@@ -98,13 +98,13 @@ class PseudonymForm(Form):
 
 @blueprint.get("/<token>")
 def consent(token: str) -> str:
-    """Show what taking part means; opening a link makes nobody a participant."""
+    """Show the consent text; opening a link makes nobody a participant."""
     return _page(token)
 
 
 @blueprint.post("/<token>")
 def decide(token: str) -> Response:
-    """Let in whoever agrees, to what they read; let go whoever does not."""
+    """Make a person who agrees a participant; thank a person who declines."""
     if request.form.get("decision") == "no":
         return _decline(token)
     form = PseudonymForm(request.form)
@@ -121,7 +121,7 @@ def decide(token: str) -> Response:
 
 @blueprint.get("/declined")
 def declined() -> str:
-    """Say thank you to somebody who does not take part."""
+    """Thank a person who does not take part."""
     with access.database().reading() as session:
         context = Declined(access.study(session).name)
     return render_template("phase_3/participants/declined.html", **htmx.names(context))
@@ -142,7 +142,7 @@ def rename() -> Response:
 
 @blueprint.route("/link", methods=["GET", "POST"])
 def link() -> Response:
-    """Show one more link to go on by, here or on another device; opened anew, go home."""
+    """Show one more personal link, for this or another device; a reload leads home."""
     if request.method != "POST":  # a reload or another language makes no further link
         return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
     with access.writing_participant() as (session, participant):
@@ -159,14 +159,14 @@ def address(token: str) -> str:
 
 
 def shown(token: str) -> PersonalLink:
-    """Return a participant's own link as it is shown."""
+    """Return a participant's own link as the page shows it."""
     here = address(token)
     code = qr_code(here, gettext("QR code of the link"))
     return PersonalLink(here, code, access.is_loopback(request.host))
 
 
 def just_made() -> PersonalLink | None:
-    """Return the personal link of somebody who has just agreed, this once."""
+    """Return the personal link of a person who has just agreed, once."""
     token = cookie.pop("personal", None)
     return None if token is None else shown(token)
 
@@ -200,7 +200,7 @@ def _page(token: str, pseudonym: str | None = None, errors: dict[str, str] | Non
 
 
 def _present(session: Session) -> str:
-    """Return the pseudonym of whoever this browser belongs to now."""
+    """Return the pseudonym of the participant signed in on this browser."""
     try:
         return access.participant(session).pseudonym
     except access.NotTakingPart:

@@ -24,12 +24,12 @@ from webapp.web.rating import clicks
 blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
 
 NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
-"""What each item is called in the form."""
+"""The field name of each item in the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The questionnaire as it stands; ``left_out`` are the numbers of items without an answer.
+    """The questionnaire as answered so far; ``left_out`` numbers the items without an answer.
 
     ``items`` are (name in the form, statement, answer); ``open_question`` is one that waits
     to be finished.
@@ -46,21 +46,21 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Which item was saved, by its name in the form."""
+    """The item that was saved, by its name in the form."""
 
     item: str
 
 
 @dataclass(frozen=True, slots=True)
 class Thanks:
-    """The end; what was given can still be changed."""
+    """The end; the answers can still be changed."""
 
     pseudonym: str
     answered: int
 
 
 class AnswerForm(Form):
-    """What is said to one item."""
+    """The answer to one item."""
 
     item = StringField(validators=[AnyOf([*NAMES.values()], message=UNUSABLE)])
     said = StringField(
@@ -77,7 +77,7 @@ def show() -> str:
 
 @blueprint.post("/answer")
 def answer() -> Response:
-    """Store what is said to one item."""
+    """Store the answer to one item."""
     form = checked(AnswerForm)
     name = next(name for name, short in NAMES.items() if short == form.item.data)
     with access.writing_participant() as (session, participant):
@@ -92,7 +92,7 @@ def answer() -> Response:
 
 @blueprint.post("/")
 def finish() -> Response:
-    """Store what was sent and end; what was left out is asked for once."""
+    """Store the form and end; items without an answer are asked for once."""
     with access.writing_participant() as (session, participant):
         rater = _rater(participant)
         said = _store(session, rater)
@@ -139,7 +139,7 @@ def _page(left_out: tuple[int, ...]) -> str:
 
 
 def _store(session: Session, rater: Rater) -> Questionnaire:
-    """Record what the whole form says where it differs from what stands."""
+    """Record each answer of the form that differs from the stored one."""
     before = questionnaires.of_rater(session, rater)
     texts = {"helped": before.helped, "missing": before.missing}
     stands = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts

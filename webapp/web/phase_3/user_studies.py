@@ -1,4 +1,4 @@
-"""Phase 3 as its owner sets it up: the chatbot, the limits, the consent text, the links."""
+"""The owner's set-up of phase 3: the chatbot, the limits, the consent text, the links."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class UserStudyPage:
-    """How phase 3 is set, what is wrong with what was typed, its texts and its links.
+    """The settings of phase 3, the errors in the user's input, its texts and its links.
 
-    ``consents`` are the texts by language, ``version`` what they are together; ``earlier``
-    counts the versions before.
+    ``consents`` are the texts by language, ``version`` is the version they make together;
+    ``earlier`` counts the versions before.
     """
 
     form: SettingsForm
@@ -85,7 +85,7 @@ def _words(most: int) -> StringField:
 
 
 class SettingsForm(Form):
-    """What the owner decides for phase 3."""
+    """The owner's settings of phase 3."""
 
     is_open = BooleanField()
     endpoint = _words(LONGEST_ADDRESS)
@@ -102,7 +102,7 @@ class SettingsForm(Form):
     most_newcomers = _number(1, MOST_NEWCOMERS, Settings().most_newcomers)
 
     def settings(self) -> Settings:
-        """Return what a valid form decides."""
+        """Return the settings of a valid form."""
         return Settings(**self.data)
 
 
@@ -113,14 +113,14 @@ class ConsentForm(Form):
     consent_en = StringField()
 
     def texts(self) -> dict[str, str]:
-        """Return what was typed, by language."""
+        """Return the typed texts by language."""
         return {
             language: (self[f"consent_{language}"].data or "").replace("\r\n", "\n").strip()
             for language in LANGUAGES
         }
 
     def problems(self) -> dict[str, str]:
-        """Return one message for each text that cannot stand."""
+        """Return one message for each invalid text."""
         return {
             language: gettext(REQUIRED if not text else TOO_LONG)
             for language, text in self.texts().items()
@@ -130,13 +130,13 @@ class ConsentForm(Form):
 
 @blueprint.get("/")
 def show() -> str:
-    """Show how phase 3 is set, and a link that was just made."""
+    """Show the settings of phase 3, and a link that was just made."""
     return _page(link=_new_link())
 
 
 @blueprint.post("/")
 def save() -> Response:
-    """Set phase 3 as the form says, or show the form again with what is wrong."""
+    """Store the settings of phase 3, or show the form again with its errors."""
     form = SettingsForm(request.form)
     if not form.validate():
         return _again(form, _messages(form))
@@ -250,7 +250,7 @@ def _again(form: SettingsForm, errors: dict[str, str]) -> Response:
 
 
 def _messages(form: SettingsForm) -> dict[str, str]:
-    """Return what is wrong with each field; a number that is none is said in our words."""
+    """Return the message of each invalid field; one that is not a number gets our own message."""
     wrong = forms.messages(form)
     for name in wrong:
         if isinstance(form[name], IntegerField) and form[name].data is None:

@@ -1,4 +1,4 @@
-"""What phase 3 does beside the requests: it puts questions to the chatbot."""
+"""The worker of phase 3, which puts questions to the chatbot beside the requests."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a click says: the event it makes, and the verdict it gives.
+"""The form of a click: the event it makes, and the verdict it gives.
 
-Read without the library of the other forms, for every click waits for it.
+It is read without the library of the other forms, because every click waits for it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from webapp.web.frame.forms import LONGEST_ID, TOO_LONG, UNUSABLE, UnusableForm,
 T = TypeVar("T")
 
 EVENT = ("event_id", "client_time", "device", "sequence")
-"""The fields that tell one event from every other; a page without a script leaves them out."""
+"""The fields that identify an event; a page without a script leaves them out."""
 LAST_SEQUENCE = 2**31 - 1
 
 
 class Verdict(NamedTuple):
     """A verdict on one card, ``None`` to take it back.
 
-    ``card`` is how a blind rater's page calls the card, empty on every other page. ``onward``
-    when it was the last open one.
+    ``card`` is the name of the card on a blind rater's page, empty on every other page.
+    ``onward`` is true for the last open card.
     """
 
     relevance: Relevance | None
@@ -62,7 +62,7 @@ def verdict() -> Verdict:
 
 
 def _read(form: Mapping[str, str], field: str, reader: Callable[[str], T]) -> T:
-    """Return what `reader` makes of a field; what it stumbles over is the sender's mistake."""
+    """Return a field's value as read by `reader`; a ``ValueError`` is the sender's mistake."""
     try:
         return reader(line(form[field]) if field in form else "")
     except _TooLong:

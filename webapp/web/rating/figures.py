@@ -1,4 +1,4 @@
-"""The figures panel: what each figure is, here, in its category and in the whole run."""
+"""The figures panel: each figure of the question, of its category and of the whole run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ OF_ANSWERS: Mapping[str, str] = {
     "mrr": mark("Reciprocal rank"),
     "success_rate": mark("Success"),
 }
-"""The figures of a single answer, by the headline that averages each, and what they are called."""
+"""The names of the figures of a single answer, by the headline that averages each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One figure in one column: in words, and why it has none.
+    """One figure in one column: its value in words, or the reason why it has none.
 
     ``bounds`` is short ("0,71–0,94"), ``sentence`` the same in words; both are empty where
     nothing is open. ``applies`` is false where the column has no such figure at all.
@@ -55,9 +55,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ClickedCounts:
-    """What was clicked on one answer, plainly and in words: "3 of 4", and a rank from 1.
+    """The plain counts of the verdicts on one answer, in words: "3 of 4", and a rank from 1.
 
-    "-" where nothing is decided: an answer of which nothing was said has no 0 either.
+    "-" where nothing is decided: an answer without any verdict has no 0 either.
     """
 
     relevant: str
@@ -66,7 +66,7 @@ class ClickedCounts:
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
-    """The letter of an answer, and what was clicked on it."""
+    """The letter of an answer, and the counts of the verdicts on it."""
 
     letter: str
     counts: ClickedCounts
@@ -123,12 +123,12 @@ def of_answers(answers: Sequence[AnswerFigures]) -> AnswersPanel | None:
 
 
 def measures_of_answers() -> tuple[Measure, ...]:
-    """Return what explains the rows of a blind question's panel."""
+    """Return the measures that explain the rows of a blind question's panel."""
     return tuple(MEASURES[name] for name in OF_ANSWERS)
 
 
 def clicked(summary: QuerySummary) -> ClickedCounts:
-    """Return the plain counts of what was clicked on one answer."""
+    """Return the plain counts of the verdicts on one answer."""
     relevant, decided = summary.relevant_count, summary.decided_count
     if not decided:
         return ClickedCounts("-", "-")
@@ -138,12 +138,12 @@ def clicked(summary: QuerySummary) -> ClickedCounts:
 
 
 def measures() -> tuple[Measure, ...]:
-    """Return what explains the rows of every panel."""
+    """Return the measures that explain the rows of every panel."""
     return tuple(MEASURES[name] for name in HEADLINES)
 
 
 def reasons() -> tuple[Reason, ...]:
-    """Return what explains a figure without a value."""
+    """Return the reasons that explain a figure without a value."""
     return tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items())
 
 
@@ -185,18 +185,18 @@ def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, st
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """What is still open in words: verdicts, and answers without their quality."""
+    """The open judgments of a column in words: verdicts, and answers without a quality."""
 
     verdicts: str
     answers: str
 
     def of(self, name: str) -> str:
-        """Return what is still open for a figure."""
+        """Return the judgments that are still open for a figure, in words."""
         return self.answers if name == "mean_response_quality" else self.verdicts
 
 
 def _open(totals: Totals) -> _Open:
-    """Return in words what is still open for the figures of a column."""
+    """Return in words the judgments that are still open for the figures of a column."""
     cards, lists = totals.n_unjudged, totals.n_unclassified
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",

@@ -1,9 +1,9 @@
 """The rating page and every click on it.
 
-A verdict answers with the verdict that stands, and nothing else is read for it: what moves
-with it (the figures, the walk) is at the question's "standing", which the page asks for once
-its clicks are stored. Every other click answers with the parts it changed, read anew after
-the commit. A form sent without a script is sent back to its card.
+The response to a verdict is the verdict in force, and nothing else is read for it: the parts
+that change with it (the figures, the walk) are at the question's "standing", which the page
+requests once its clicks are stored. Every other click is answered with the parts it changed,
+read anew after the commit. A form sent without a script is redirected to its card.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
 
 class RatedBlind(Conflict):
-    """The study is rated blind meanwhile, so no answer is shown as a run's any more."""
+    """The study is now rated blind, so answers are no longer shown by run."""
 
     message = mark("This study is rated blind")
     remedy = mark("Runs are not shown while rating. Reload the page to go on with what is next.")
@@ -43,11 +43,11 @@ class RatedBlind(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What the rating page and its parts show.
+    """The content of the rating page and its parts.
 
-    ``query`` are the arguments that keep the filter in every address; ``whole`` says that a
-    long answer is shown in full; ``background`` is what stands above and under its cards, ``parts``
-    what wings show there.
+    ``query`` are the arguments that keep the filter in every address; ``whole`` is true where
+    a long answer is shown in full; ``background`` is shown above and under its cards, and so are
+    the ``parts`` of wings.
     """
 
     page: RatingPage
@@ -63,7 +63,7 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a click moved; ``changed`` are the cards it touched."""
+    """The parts of the page that a click changed; ``changed`` are its cards."""
 
     page: Moving
     counts: ClickedCounts
@@ -74,7 +74,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict that stands on a card after a click, as the page shows it.
+    """The verdict in force on a card after a click, as the page shows it.
 
     ``query`` names its question there, ``card`` is the selector of the card within it.
     """
@@ -93,7 +93,7 @@ class Notice:
 
 @blueprint.get("/queries/<int:query_id>")
 def show(run_id: str, query_id: int) -> Response:
-    """Show one question of a run, to be rated; where the study is blind, what is next."""
+    """Show one question of a run, to be rated; in a blind study lead to the next task."""
     page = page_of(run_id, query_id)
     if _is_blind() and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
         if htmx.wants_part():
@@ -106,7 +106,7 @@ def show(run_id: str, query_id: int) -> Response:
 
 @blueprint.get("/queries/<int:query_id>/standing")
 def standing(run_id: str, query_id: int) -> Response:
-    """Return what verdicts on a question moved elsewhere on its page."""
+    """Return the other parts of a question's page that its verdicts changed."""
     with access.reading_for() as (session, who):
         moving, several = pages.standing(session, who, run_id, query_id, walks.wanted())
     g.pictures = moving.show_pictures
@@ -130,7 +130,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/rating")
 def rate(run_id: str, query_id: int) -> Response:
-    """Store what is said of the whole answer; ``onward`` answers for the next open question."""
+    """Store the rating of the whole answer; ``onward`` leads to the next open question."""
     form = checked(RatingForm)
     with access.writing() as (session, rater):
         judgments.rate(session, rater, run_id, query_id, form.rating, clicks.event())
@@ -192,21 +192,21 @@ def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200
 
 
 def judged(query: str, card: str, number: int, relevance: Relevance) -> Response:
-    """Return the answer to a verdict on the card called `number`: the one that stands."""
+    """Return the response to a verdict on card `number`: the verdict in force."""
     stands = _stands(language(), number, relevance)
     return htmx.respond_with_macro("rating/judgments/_judged.html", Judged(query, card, stands))
 
 
 @lru_cache(maxsize=256)
 def _stands(_language: str, number: int, relevance: Relevance) -> Markup:
-    """Return how a verdict stands on a card of that number: alike on every page of a language."""
+    """Return the markup of a verdict on card `number`: the same on every page of a language."""
     macros: Any = current_app.jinja_env.get_template("rating/judgments/verdicts.html").module
     found: Markup = macros.stands(number, relevance)
     return found
 
 
 def page_of(run_id: str, query_id: int) -> RatingPage:
-    """Return what the rating page says about one query of a run."""
+    """Return the rating page of one query of a run."""
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id, walks.wanted())
     g.pictures = page.show_pictures
@@ -219,13 +219,13 @@ def _is_blind() -> bool:
 
 
 def _versions(page: RatingPage, rank: int) -> tuple[JudgedCard, ...]:
-    """Return the cards of the property at `rank`: each tells what was said of the others."""
+    """Return the cards of the property at `rank`: each shows the verdicts on the others."""
     clicked = next(card for card in page.cards if card.rank == rank)
     return tuple(card for card in page.cards if card.listing == clicked.listing)
 
 
 def _first_in_category(page: RatingPage) -> int | None:
-    """Return where to go when the filter names another category than the question's."""
+    """Return the query to go to when the filter names another category than the question's."""
     if page.filter.category in {None, page.category}:
         return None
     place = page.place

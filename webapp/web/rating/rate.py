@@ -1,10 +1,10 @@
-"""The blind rater's pages: what is next, one question in stages, and the end.
+"""The blind rater's pages: the next task, one question in stages, and the end.
 
 No address, title or part names a run, a method, an LLM, a file or the place of a card in an
-answer. A verdict answers with the verdict that stands, every other click with the parts it
-changed, or with the next question once this one is done and the rater goes on. What a verdict
-moves elsewhere is at the question's "standing". A form sent without a script is sent back to
-its card.
+answer. The response to a verdict is the verdict in force, to every other click the parts it
+changed, or the next question once this one is done and the rater goes on. The other parts that
+a verdict changes are at the question's "standing". A form sent without a script is redirected
+to its card.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ AHEAD = 3
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """What a blind rater's page and its parts show.
+    """The content of a blind rater's page and its parts.
 
-    ``stage`` is what stands below the cards: nothing yet, the emptiness, or the answers too.
-    ``whole`` says that long answers are shown in full, ``because`` why the rater was led here.
-    ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``, where
-    the study lets raters see figures. ``query`` keeps the filter in every address;
-    ``background`` is what stands above and under the cards, ``parts`` what wings show there.
+    ``stage`` is the part below the cards: nothing yet, the empty lists, or the answers too.
+    ``whole`` is true where long answers are shown in full, ``because`` why the rater was led
+    here. ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``,
+    where the study lets raters see figures. ``query`` keeps the filter in every address;
+    ``background`` and the ``parts`` of wings are shown above and under the cards.
     """
 
     page: BlindPage
@@ -65,7 +65,7 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What clicks moved; ``changed`` are the cards and ``rated`` the answer they touched."""
+    """The parts that clicks changed; ``changed`` are the cards, ``rated`` the answer."""
 
     page: Moving
     stage: str
@@ -78,7 +78,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class AllDone:
-    """The end: how far the rater is, and what they have given the study.
+    """The last page: how far the rater is, and the counts of their judgments.
 
     ``further`` is the work beside the questions that wings have for the rater.
     """
@@ -93,10 +93,10 @@ class AllDone:
 
 @blueprint.get("/")
 def next_one() -> Response:
-    """Lead to what is next for this rater, or next after a question, within the filter.
+    """Lead to the rater's next task, or to the one after a question, within the filter.
 
-    With nothing left, say so and thank. In a study that is not blind its owner rates run by run,
-    as the first page says.
+    With nothing left, show the last page. In a study that is not blind its owner rates run by
+    run, as on the first page.
     """
     with access.writing() as (session, rater):
         if rater.is_owner and not studies.is_blind(session, rater.study):
@@ -141,7 +141,7 @@ def with_parts(task_id: str, shown: tuple[CardParts, ...], status: int) -> Respo
 
 @blueprint.get("/<task_id>/standing")
 def standing(task_id: str) -> Response:
-    """Return what verdicts on a question moved elsewhere on its page."""
+    """Return the other parts of a question's page that its verdicts changed."""
     return _moved(task_id)
 
 
@@ -165,7 +165,7 @@ def judge(task_id: str) -> Response:
 
 @blueprint.post("/<task_id>/rating")
 def rate(task_id: str) -> Response:
-    """Store quality and notes of one answer, or what is said of the empty ones."""
+    """Store quality and notes of one answer, or the verdict on the empty lists."""
     form = checked(BlindRatingForm)
     answer = form.answer.data or None
     with access.writing() as (session, rater):
@@ -177,7 +177,7 @@ def rate(task_id: str) -> Response:
 
 @blueprint.post("/<task_id>/later")
 def later(task_id: str) -> Response:
-    """Put a question off, and lead to what comes before it now."""
+    """Put a question off, and lead to the task that now comes before it."""
     with access.writing() as (session, rater):
         tasks.put_off(session, rater, task_id, access.now())
         found = onward(session, rater, access.now(), walks.wanted())
@@ -187,7 +187,7 @@ def later(task_id: str) -> Response:
 
 @blueprint.post("/ahead")
 def ahead() -> Response:
-    """Return where the rater's next questions are, given to them before a network is missing."""
+    """Return the addresses of the rater's next questions, to be kept for a time without network."""
     with access.writing() as (session, rater):
         found = tasks.ahead(session, rater, access.now(), AHEAD)
         session.commit()
@@ -212,7 +212,7 @@ def undo() -> Response:
 
 
 def _onward(task_id: str) -> Response | None:
-    """Return the way to what is next, once nothing is left in this task; else ``None``."""
+    """Return the redirect to the next task once nothing is left in this one; else ``None``."""
     with access.writing() as (session, rater):
         if not tasks.is_done(session, rater, task_id):
             return None
@@ -222,7 +222,7 @@ def _onward(task_id: str) -> Response | None:
 
 
 def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:
-    """Return what a click changed; without a script, the way back to where it was."""
+    """Return the parts that a click changed; without a script, the redirect to its place."""
     page = _page(task_id)
     changed = _versions(page, card)
     rated = next((shown for shown in page.answers if shown.key == answer), None)
@@ -232,7 +232,7 @@ def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None
 
 
 def _moved(task_id: str, card: str | None = None) -> Response:
-    """Return what clicks moved elsewhere, beside the last of them: other versions of properties."""
+    """Return the parts that clicks changed elsewhere: other versions of the same properties."""
     with access.reading_for() as (session, who):
         moving, cards = blind_page.standing(session, who, task_id, card, walks.wanted())
     g.pictures = moving.show_pictures
@@ -250,7 +250,7 @@ def _parts(
 
 
 def _below(page: Moving) -> str:
-    """Return what stands below the cards of a page."""
+    """Return which part is below the cards of a page."""
     return str(Stage.ANSWERS if page.stage is Stage.DONE else page.stage)
 
 
@@ -274,7 +274,7 @@ def _page(task_id: str) -> BlindPage:
 
 
 def _rated(task_id: str, *, in_full: bool = False) -> Rated:
-    """Return what the page shows, what wings show there too where it is shown `in_full`."""
+    """Return the content of the page, with the parts of wings where it is shown `in_full`."""
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id, walks.wanted())
         is_owner = rater.is_owner
@@ -297,7 +297,7 @@ def _rated(task_id: str, *, in_full: bool = False) -> Rated:
 
 
 def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
-    """Return the cards of the clicked card's property: each tells what was said of the others."""
+    """Return the cards of the clicked card's property: each shows the verdicts on the others."""
     clicked = next((shown for shown in page.cards if shown.key == key), None)
     if clicked is None:
         return ()
@@ -305,12 +305,12 @@ def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
 
 
 def _because() -> dict[str, str]:
-    """Return why the rater was led here, as the address says, to be said on the page."""
+    """Return why the rater was led here, from the address, for the page to show."""
     return {"because": "blind"} if request.args.get("because") == "blind" else {}
 
 
 def _to_open_run(listed: list[RunOverview]) -> Response:
-    """Return the way to the run that the first page would go on with, else to that page."""
+    """Return the redirect to the run that the first page goes on with, else to that page."""
     for run in listed:
         if run.first_open is not None:
             address = url_for("judgments.show", run_id=run.id, query_id=run.first_open)

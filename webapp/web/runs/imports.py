@@ -1,8 +1,8 @@
-"""Files dropped on the page: kept, reported on, and stored only at their owner's word.
+"""Files dropped on the page: kept, reported on, and stored only when their owner confirms.
 
-The report of ratings is that of one rater. Storing them for another one shows that one's report
-first, so that nothing is changed which was not shown; and what an existing rater has said already
-changes only where that is ticked.
+The report of ratings is that of one rater. Storing them for another one shows that rater's
+report first, so that every change was shown before; the stored judgments of an existing rater
+change only where that is ticked.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class WaitingRatedCsv:
 
 @dataclass(frozen=True, slots=True)
 class ImportPage:
-    """The drop zone, and below it every file that waits for a word: runs, then ratings."""
+    """The drop zone, and below it every file that waits for a decision: runs, then ratings."""
 
     files: tuple[Waiting, ...]
     notice: str = ""
@@ -94,7 +94,7 @@ class ImportPage:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the import templates take."""
+    """The context of the import templates."""
 
     imports: ImportPage
 
@@ -121,7 +121,7 @@ def show() -> Response:
 
 @blueprint.post("/runs/import")
 def upload() -> Response:
-    """Keep the chosen files and report on them, or do with kept ones as the form says."""
+    """Keep the chosen files and report on them, or store, show or forget kept files."""
     if "token" in request.form:
         return _decide()
     chosen = [file for file in request.files.getlist("files") if file.filename]
@@ -171,7 +171,7 @@ def _not_stored() -> str:
 
 
 def _turn(file: Upload) -> int:
-    """When a file is stored: runs, then ratings from pages without a server, then rated CSVs."""
+    """The turn of a file: runs, then ratings from pages without a server, then rated CSVs."""
     return 2 if _is_rated_csv(file) else int(recognises(file.data))
 
 
@@ -227,12 +227,12 @@ def _rater_shown(file: Upload) -> str | None:
 
 
 def _ticked(file: Upload) -> bool:
-    """Whether the form agrees to change what the rater of the file has said already."""
+    """Whether the form agrees to change the stored judgments of the file's rater."""
     return bool(request.form.get(f"confirm-{file.id}"))
 
 
 def _after(stored: list[str]) -> str:
-    """Return where to go on: at the run, if there is one, else at the list."""
+    """Return the address to go on at: the run, if there is only one, else the list."""
     if len(set(stored)) == 1:
         return url_for("runs.show", run_id=stored[0])
     return url_for("runs.index") if stored else url_for("imports.show")

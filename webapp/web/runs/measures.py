@@ -1,4 +1,4 @@
-"""What each number means: every figure of the product on one page, from its registries."""
+"""The meaning of every figure of the product on one page, from its registries."""
 
 from __future__ import annotations
 

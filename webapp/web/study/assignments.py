@@ -1,4 +1,4 @@
-"""Who judges what: the questions that each rater gets, written as people say them."""
+"""Assignments: the questions that each rater gets, written as people say them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SAID = {
         "as in A%(item)s."
     ),
 }
-"""What is wrong with an item that names no questions, and how it is mended."""
+"""The error of an item that names no questions, with its remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One rater's field as stored or as typed, how many questions it names, what is wrong.
+    """One rater's field as stored or as typed, the number of its questions, and its error.
 
     ``count`` is ``None`` for all.
     """
@@ -62,7 +62,7 @@ class SetShown:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentsPage:
-    """Every rater's questions, what they can be named by, and whether something is wrong."""
+    """Every rater's questions, the sets to name them from, and whether there is an error."""
 
     lines: tuple[Line, ...]
     sets: tuple[SetShown, ...]
@@ -82,7 +82,7 @@ def show() -> str:
 
 @blueprint.post("/")
 def save() -> Response:
-    """Assign what was typed, or show it again with what is wrong; then nothing is stored."""
+    """Assign the typed questions, or show the form with its errors and store nothing."""
     with access.writing() as (session, rater):
         study = rater.study
         sets = assignments.numbered(session, study)
@@ -103,11 +103,11 @@ def save() -> Response:
 
 
 class _Unusable(ValueError):
-    """What was typed names no questions; says why, in the reader's language."""
+    """The typed text names no questions; its text is the reason in the reader's language."""
 
 
 def _typed(session: Session, study: Study) -> dict[int, str]:
-    """Return what was typed for each rater who has a field."""
+    """Return the typed text for each rater who has a field."""
     return {
         rater.id: request.form[f"questions-{rater.id}"].replace("\x00", "").strip()
         for rater in studies.raters(session, study)

@@ -1,4 +1,4 @@
-"""Whose verdicts count: the rule that an address names, and the choices a page offers."""
+"""The rule that merges raters' verdicts: the one in the address, and those a page offers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webapp.services.runs import reports
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """A rule by which several raters' verdicts become one: its name and what it is called."""
+    """A rule by which several raters' verdicts become one: its name and its label."""
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""The study: how it is set up, what its raters go by, and how it stands."""
+"""The study: its settings, the guidelines of its raters, and its progress."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ blueprint = Blueprint("study", __name__, url_prefix="/study")
 
 @dataclass(frozen=True, slots=True)
 class StudyPage:
-    """How the study is set, what is wrong with what was typed, and whether it was stored.
+    """The settings of the study, the errors in the user's input, and whether it was stored.
 
-    ``is_blind`` says what raters see by what is stored; ``commitment`` is the
+    ``is_blind`` is whether raters rate blind under the stored settings; ``commitment`` is the
     SHA-256 of the secret that shuffles their orders.
     """
 
@@ -76,7 +76,7 @@ class QuestionLine:
 
 
 class Cell(StrEnum):
-    """What a question is to a rater."""
+    """The state of a question for a rater."""
 
     GIVEN = "given"
     PLANNED = "planned"
@@ -85,7 +85,7 @@ class Cell(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Who judges what: of each question (position, text) a cell for every rater, by name.
+    """The plan of assignments: for each question (position, text) a cell for every rater, by name.
 
     ``lines`` end with how many raters the question reaches. ``nobody`` and ``too_few`` name
     the questions that no rater, or fewer than the overlap, will judge.
@@ -98,10 +98,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class StandingPage:
-    """How the study stands at ``at``; ``open_questions`` are those that miss a verdict.
+    """The progress of the study at ``at``; ``open_questions`` are those that miss a verdict.
 
-    ``plan`` is there in a blind study, where raters are given their questions. ``machines``
-    counts the machine judges, of which nothing else here knows.
+    ``plan`` is set in a blind study, where raters are given their questions. ``machines`` counts
+    the machine judges, which nothing else on this page counts.
     """
 
     at: datetime
@@ -118,7 +118,7 @@ class StandingPage:
 
 @blueprint.get("/")
 def show() -> str:
-    """Show how the study is set."""
+    """Show the settings of the study."""
     with access.reading() as (session, rater):
         form = StudyForm.showing(studies.switches(rater.study))
         page = _page(session, rater.study, form, saved="saved" in request.args)
@@ -127,7 +127,7 @@ def show() -> str:
 
 @blueprint.post("/")
 def save() -> Response:
-    """Set the study as the form says, or show the form again with what is wrong."""
+    """Store the settings of the form, or show the form again with its errors."""
     form = StudyForm(request.form)
     valid = form.validate()
     with access.writing() as (session, rater):
@@ -162,7 +162,7 @@ def guidelines() -> Response:
 
 @blueprint.get("/standing")
 def standing() -> Response:
-    """Show what pooling saves, who judged what, and what is left."""
+    """Show the verdicts that pooling saves, each rater's progress, and the work left."""
     with access.reading() as (session, rater):
         page = _standing(session, rater.study)
     return htmx.respond("study/standing.html", "study/_standing.html", page)
@@ -239,7 +239,7 @@ def _rater(found: RaterStanding) -> RaterLine:
 
 
 def _question(found: QuestionStanding, overlap: int | None) -> QuestionLine:
-    """Return a question's line: what is left is everybody's who has it or is yet to get it."""
+    """Return a question's line, with the work left of all raters who have it or will get it."""
     named = {name: found.judged.get(name, 0) for name in (*found.given_to, *found.judged)}
     raters = len({*named, *found.assigned_to})
     wanted = raters if overlap is None else min(overlap, raters)
