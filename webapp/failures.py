@@ -1,7 +1,7 @@
-"""What keeps a thing from being done, in four kinds, each with the sentence a user reads.
+"""Failures that a user can meet, in four kinds, each with the sentence a user reads.
 
-A failure that a user can meet is a class that states its own sentence. The page and the command
-line say that sentence; only the remedy differs where one speaks of pages and the other of commands.
+Each failure is a class that states its own sentence. The page and the command line show that
+sentence; only the remedy differs where one speaks of pages and the other of commands.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ RELOAD = mark("Reload the page and try again.")
 class Failure(Exception):
     """Something that was not done; nothing that is stored was changed.
 
-    ``message`` and ``remedy`` are message ids; ``%(name)s`` in either stands for the arguments of
-    the exception. ``command_remedy`` takes the place of the remedy on the command line.
+    ``message`` and ``remedy`` are message ids; ``%(name)s`` in either is replaced by the arguments
+    of the exception. ``command_remedy`` takes the place of the remedy on the command line.
     ``status`` is the HTTP status (RFC 9110) of the page, ``retry_after`` the seconds after which
     the same request may succeed.
     """
@@ -31,7 +31,7 @@ class Failure(Exception):
 
     @property
     def name(self) -> str:
-        """The arguments of the exception as text: what is missing, taken or refused."""
+        """The arguments of the exception as text: the missing, taken or refused thing."""
         return " ".join(map(str, self.args))
 
     def sentence(self) -> str:
@@ -43,7 +43,7 @@ class Failure(Exception):
         return gettext(self.remedy) % {"name": self.name}
 
     def line(self) -> str:
-        """Return message and remedy as the command line says them."""
+        """Return message and remedy as the command line prints them."""
         remedy = gettext(self.command_remedy or self.remedy) % {"name": self.name}
         return f"{self.sentence()}. {remedy}"
 
@@ -61,7 +61,7 @@ class Conflict(Failure):
 
 
 class Refused(Failure):
-    """The request cannot be answered as it is, or not to whoever sent it."""
+    """The request cannot be answered as it is, or not to the person who sent it."""
 
     status = 400
 

@@ -1,4 +1,4 @@
-"""Plain values that travel between the layers: what a file held, what a rater said.
+"""Plain values that travel between the layers: the content of files, the rater's judgments.
 
 Nothing here knows a database, a web request or a formula.
 """
@@ -21,7 +21,7 @@ class Relevance(StrEnum):
 
 
 VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
-"""Each verdict by its text; an empty one is no verdict."""
+"""Each verdict by its text; an empty text means that there is none."""
 
 
 class EmptyOutcome(StrEnum):
@@ -32,7 +32,7 @@ class EmptyOutcome(StrEnum):
 
 
 class QueryState(StrEnum):
-    """What came back for one question in one run.
+    """The kind of answer that one question got in one run.
 
     ``UNREADABLE`` is an answer that claims results of which no card could be read: it is
     shown, never asked as empty and in no denominator.
@@ -52,10 +52,10 @@ class Severity(StrEnum):
 
 
 USABILITY_ITEMS = tuple(f"sus {number}" for number in range(1, 11))
-"""How the ten items of the System Usability Scale are called where they are stored."""
+"""The names under which the ten items of the System Usability Scale are stored."""
 
 COMMENTS = ("helped", "missing")
-"""The same for what a participant says in free words: what helped, what was missing."""
+"""The names under which a participant's comments are stored: what helped, what was missing."""
 
 
 CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms", "floors")
@@ -64,7 +64,7 @@ CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms",
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One property as the chatbot's user saw it; ``None`` where nothing was said.
+    """One property as the chatbot's user saw it; ``None`` where the answer states no value.
 
     Prices are whole rupiah (``price_max`` only for a range), areas square metres.
     ``price_note`` and ``listing_type`` are "sale" or "rent", ``price_period`` "year" or
@@ -93,7 +93,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class ListedText:
-    """What an answer says of a card in words that fill no field of it.
+    """The words of an answer on a card that fill no field of it.
 
     ``heading`` is that of the answer's section, empty above the first.
     """
@@ -106,7 +106,7 @@ class ListedText:
 class Particulars:
     """Details that a file states of a property beyond its card; empty where it states none.
 
-    ``facts`` are further values, each behind the name of what it is of (a name of
+    ``facts`` are further values, each behind its name (one of
     ``importers.property_particulars``, or one of the file's own).
     """
 
@@ -118,18 +118,18 @@ class Particulars:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Everything it says in words."""
+        """All its texts: description, features and facts."""
         values = (str(value) for _, value in self.facts)
         return tuple(filter(None, (self.description, *self.features, *values)))
 
 
 _SHORT = 160
-"""So many characters under a card need not be folded."""
+"""Texts under a card up to this number of characters need not be folded."""
 
 
 @dataclass(frozen=True, slots=True)
 class CardParticulars:
-    """What is known of one card beyond its fields.
+    """The details of one card beyond its fields.
 
     ``headings`` are of the sections it stood under and ``lines`` the answer's other words on
     it, ``listed`` what the chatbot listed beside its answer. ``recorded`` and the fields of
@@ -279,7 +279,7 @@ class CollectedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CollectedRun:
-    """A question set on its way through a chatbot, or all the way: answers in order.
+    """A question set put to a chatbot, in part or as a whole: answers in order.
 
     ``timestamp`` (YYYYMMDD_HHMMSS) is when it began, ``thread_id`` the chatbot's session,
     ``endpoint`` the address without what may be secret in it.
@@ -302,7 +302,7 @@ class CollectedRun:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a run holds: queries by what came back, and cards."""
+    """The numbers of a run: its queries by their state, and its cards."""
 
     queries: int
     cards: int

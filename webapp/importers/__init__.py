@@ -1,4 +1,4 @@
-"""What files from outside say, as plain values: bytes in, records and problems out.
+"""Readers of files from outside: they take bytes and return records and problems.
 
 Nothing here opens a file, asks a network or knows the database.
 """

@@ -36,7 +36,7 @@ from webapp.services.evaluations.scoring import File, JsonScoring
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was said on the command line."""
+    """The options of the command line."""
 
     file: Path | None
     questions: Path | None
@@ -99,7 +99,7 @@ def json_v2_command(**said: Any) -> None:
 
 
 def _answered(asked: _Asked) -> JsonAnswerSet:
-    """The set that was named; what is wrong in it is said."""
+    """The set that the options name; its errors are printed."""
     both = asked.questions is not None and asked.outputs is not None
     neither = {asked.questions, asked.outputs, asked.provenance} == {None}
     if not (both and asked.file is None) and not (neither and asked.file is not None):

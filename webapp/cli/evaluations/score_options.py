@@ -1,4 +1,4 @@
-"""What the commands of ``relevansi score`` take in common."""
+"""The options that the commands of ``relevansi score`` share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")
 
 
 class Share(click.ParamType[Fraction]):
-    """A number between two ends, kept as the decimal that was written."""
+    """A number between two ends, kept exactly as the decimal that the user wrote."""
 
     name = "NUMBER"
 
@@ -33,7 +33,7 @@ class Share(click.ParamType[Fraction]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> Fraction:
-        """Return the exact fraction; fails for what is no number from 0 to the highest."""
+        """Return the exact fraction; fails unless it is a number from 0 to the highest."""
         if isinstance(value, Fraction):
             return value
         number = exact_number(value)
@@ -44,7 +44,7 @@ class Share(click.ParamType[Fraction]):
 
 
 def formats(*names: str) -> Callable[[Command], Command]:
-    """Add the options that say how and where to write."""
+    """Add the options for the format and the place of the output."""
 
     def add(command: Command) -> Command:
         choice = click.option(

@@ -22,7 +22,7 @@ from webapp.services.runs.source_files import MadeFrom, RecordedFile, SourceComp
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the check of a wing found: a line for each difference, and a sentence over them."""
+    """The result of a wing's check: a line for each difference, and a sentence above them."""
 
     lines: tuple[str, ...]
     summary: str
@@ -80,7 +80,7 @@ def _refuse_damage(used: Database) -> None:
 
 
 def _tell(sources: SourceComparison) -> None:
-    """Print how the files given compare with the recorded ones."""
+    """Print how the given files compare with the recorded ones."""
     if sources.equal:
         n = len({file.sha256 for file in sources.equal})
         say(

@@ -1,1 +1,1 @@
-"""What every module of this layer uses: commands."""
+"""The shared modules of the command line."""

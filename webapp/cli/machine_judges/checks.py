@@ -1,4 +1,4 @@
-"""What ``relevansi check`` looks at for machine judges: that their prompts are as recorded."""
+"""The part of ``relevansi check`` on machine judges: their prompts must be as recorded."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a person decided by hand on the cards of a V2 run: ``manual_input.json``.
+"""The decisions by hand on the cards of a V2 run: ``manual_input.json``.
 
 Cards are counted from 0 in this file, as its writer counts them. A value that cannot be
-used is reported and left out, the others are kept. One that says nothing ("-") decides
-nothing; a constraint's "n/a" is its decision "na".
+used is reported and left out, the others are kept. A blank sign ("-") decides nothing; a
+constraint's "n/a" is its decision "na".
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class UnknownManualInput(ImportRefused):
 
 
 class ManualResult(StrEnum):
-    """What was decided on a card; pending is a card that waits for its decision."""
+    """The decision on a card; pending is a card that waits for its decision."""
 
     PASS = "pass"  # noqa: S105 - a verdict, no password
     FAIL = "fail"
@@ -47,7 +47,7 @@ class ManualResult(StrEnum):
 
 
 class ConstraintResult(StrEnum):
-    """What a constraint was set to; ``NA`` removes it from the card."""
+    """The outcome that a constraint was set to; ``NA`` removes it from the card."""
 
     PASS = "pass"  # noqa: S105
     FAIL = "fail"
@@ -80,7 +80,7 @@ class ConstraintOverride:
 
 @dataclass(frozen=True, slots=True)
 class ManualInput:
-    """A file of decisions as read, in the file's order, and what is wrong with it."""
+    """A file of decisions as read, in the file's order, and its problems."""
 
     name: str
     evaluations: tuple[ManualEvaluation, ...]
@@ -89,7 +89,7 @@ class ManualInput:
 
 
 class ManualFile(FromPerson):
-    """The top of the file; other keys (timestamp, summary) are not looked at."""
+    """The top of the file; other keys (timestamp, summary) are ignored."""
 
     manual_evaluations: dict[str, Any] | None = None
     constraint_overrides: dict[str, Any] | None = None
@@ -97,17 +97,17 @@ class ManualFile(FromPerson):
 
 
 class Evaluation(FromPerson):
-    """The decision on one card as the file has it; no result is pending."""
+    """The decision on one card as the file has it; an absent result means pending."""
 
     result: Words | None = None
     comment: str | None = None
 
 
 def read(name: str, data: bytes) -> ManualInput:
-    """The decisions in the file `name` with all that is wrong with it.
+    """The decisions in the file `name`, with all its problems.
 
-    Raises `UnknownManualInput` for JSON that holds no decisions, `UnreadableFile` for what
-    is no JSON.
+    Raises `UnknownManualInput` for JSON that holds no decisions, `UnreadableFile` for a file
+    that is not JSON.
     """
     document, numbers = load(name, data, expected=_EXPECTED_FILE)
     if not isinstance(document, dict) or not ManualFile.model_fields.keys() & document.keys():
@@ -188,7 +188,7 @@ def _evaluations(
 def _reasons(
     name: str, questions: dict[str, Any], problems: list[Problem]
 ) -> dict[tuple[int, int, str], str]:
-    """Why constraints were overridden, by question, card and constraint."""
+    """The reasons for overridden constraints, by question, card and constraint."""
     found = {}
     for place, query_id, card, raw in _cards(name, "override_reasons", questions, problems):
         for constraint, reason in _object(name, place, raw, problems, query_id).items():

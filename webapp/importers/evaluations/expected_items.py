@@ -1,7 +1,7 @@
-"""One question with its expected JSON answer, one output of a model: read and looked over.
+"""One question with its expected JSON answer, one output of a model: read and checked.
 
 A key that is not read is counted and reported once for the whole file: a misspelt key would
-otherwise cost points without a word.
+otherwise cost points without a warning.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHOWN_IDS = 10
 _SCORED_FIELDS = tuple(name for name in FIELDS if name != "source_map")
 _EXPECTED_KEYS = frozenset({"answer_example", "source_map"})
 _CALL_KEYS = frozenset({"usage", "latency_ms", "tries", "model"})
-"""What ``relevansi answer`` writes beside an output."""
+"""The keys that ``relevansi answer`` writes beside an output."""
 
 _TOP_KEYS = frozenset(
     {
@@ -40,7 +40,7 @@ Contexts = Annotated[list[dict[str, Any]] | None, Unsaid]
 
 
 class Item(FromFile):
-    """One question with what is expected; the output is looked at apart."""
+    """One question with its expected answer; the output is checked separately."""
 
     id: Identity
     expected: dict[str, Any] = Field(description="object")
@@ -68,7 +68,7 @@ class ContextOf(FromFile):
 
 @dataclass(slots=True)
 class ItemReading:
-    """One file while it is read: what is wrong, and which keys nobody reads."""
+    """One file while it is read: its problems, and the keys that are not read."""
 
     name: str
     problems: list[Problem] = field(default_factory=list)
@@ -76,7 +76,7 @@ class ItemReading:
     _without: dict[str, list[str]] = field(default_factory=dict)
 
     def item(self, raw: object, place: str) -> JsonQuestion | None:
-        """The question in `raw`, its output included where it stands there."""
+        """The question in `raw`, with its output if that is there."""
         outcomes = dict.fromkeys(("", *Item.model_fields), "entry_left_out")
         item, wrong = read_object(Item, raw, file=self.name, place=place, outcomes=outcomes)
         self.problems += wrong
@@ -159,7 +159,7 @@ class ItemReading:
 
 
 def _stated(example: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is expected; a dash or the like expects nothing, as a field and as an item."""
+    """Return the expected fields; a dash or the like expects nothing, as a field and as an item."""
     return {
         name: [item for item in value if not is_blank_sign(item)]
         if isinstance(value, list)

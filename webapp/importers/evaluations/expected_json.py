@@ -32,12 +32,12 @@ class UnusableJsonAnswers(ImportRefused):
 
 
 class UnusableProvenance(ImportRefused):
-    """The set does not say, or not rightly, where its answers come from."""
+    """The set does not state where its answers come from, or states it wrongly."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonAnswerSet:
-    """Questions with their outputs in order, where they come from, and what is wrong."""
+    """Questions with their outputs in order, their provenance, and the problems."""
 
     questions: tuple[JsonQuestion, ...]
     provenance: Mapping[str, str]
@@ -46,11 +46,11 @@ class JsonAnswerSet:
 
 @dataclass(frozen=True, slots=True)
 class JsonQuestionSet:
-    """A file of questions with what is expected, and what is wrong with it.
+    """A file of questions with their expected answers, and its problems.
 
-    ``raw`` holds the entries of the ``questions`` as the file has them, ``stated`` what stands
-    at its top. ``version`` names the set by its content (``eval_sets.version``), ``hashes``
-    are the SHA-1 that may be given for it: of its canonical JSON, or of the file.
+    ``raw`` holds the entries of the ``questions`` as the file has them, ``stated`` the fields at
+    its top. ``version`` names the set by its content (``eval_sets.version``), ``hashes`` are
+    the SHA-1 that may be given for it: of its canonical JSON, or of the file.
     """
 
     questions: tuple[JsonQuestion, ...]
@@ -177,7 +177,7 @@ def _listed(value: object) -> list[Any]:
 
 
 def _top(document: Mapping[str, Any]) -> dict[str, object]:
-    """What stands at the top of a file, and in its object ``provenance`` if it has one."""
+    """The fields at the top of a file, and in its object ``provenance`` if it has one."""
     inner = document.get("provenance")
     return {**(inner if isinstance(inner, dict) else {}), **document}
 
@@ -238,7 +238,7 @@ def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
-    """The provenance in `fields`; raises `UnusableProvenance` with all that is wrong in it."""
+    """The provenance in `fields`; raises `UnusableProvenance` with all problems in it."""
     said = {name: value for name, value in fields.items() if not is_blank_sign(value)}
     stated = stated_provenance(said)
     wrong = [

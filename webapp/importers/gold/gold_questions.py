@@ -1,7 +1,7 @@
-"""Gold files of the V2 method: questions with what each asks of the cards it gets.
+"""Gold files of the V2 method: questions with the constraints that each sets on its cards.
 
-A gold question that is wrong changes every figure, so one refuses the file, with all that
-is wrong in it; nothing is guessed.
+A wrong gold question changes every figure, so a single one makes the file refused, with all
+its problems; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Mode = Annotated[Literal["auto", "manual"] | None, Field(description="evaluation
 
 @dataclass(frozen=True, slots=True)
 class GoldFile:
-    """A gold file as read; ``extra`` is what it says beside threshold and questions."""
+    """A gold file as read; ``extra`` holds its keys beside threshold and questions."""
 
     name: str
     threshold: Fraction | None
@@ -43,7 +43,7 @@ class GoldFile:
 
 
 class File(FromPerson):
-    """The top of a gold file; its own price_tolerance is carried along, applied nowhere."""
+    """The top of a gold file; its own price_tolerance is kept and never applied."""
 
     questions: list[Any] = Field(description="list")
     threshold_t: Share = None
@@ -61,7 +61,7 @@ class Entry(FromPerson):
 
 
 class Asked(FromPerson):
-    """The constraints of a question; null and an empty object ask nothing."""
+    """The constraints of a question; null and an empty object set none."""
 
     property_type: str | None = None
     listing_type: str | None = None
@@ -94,7 +94,7 @@ def read(name: str, data: bytes) -> GoldFile:
     """The gold questions in the file `name`, in order.
 
     Raises `UnusableQuestions` with every problem when one of them cannot be used, and
-    `UnreadableFile` for what is no JSON.
+    `UnreadableFile` for a file that is not JSON.
     """
     document, numbers = load(name, data, expected="gold_file")
     questions = document.get("questions") if isinstance(document, dict) else None
@@ -209,9 +209,9 @@ def _bound(number: float | None) -> Fraction | None:
 
 
 def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
-    """What is not understood here: notes and the like, a price's currency."""
+    """The values that this module does not use: notes and the like, a price's currency."""
     extra = {key: value for key, value in raw.items() if key not in Entry.model_fields}
-    constraints = raw.get("constraints")  # as it stands in the file: of any kind
+    constraints = raw.get("constraints")  # the value in the file, of any type
     price = constraints.get("price") if isinstance(constraints, dict) else None
     if isinstance(price, dict) and "currency" in price:
         extra["currency"] = price["currency"]

@@ -1,7 +1,7 @@
-"""The properties that a V2 results file lists, as the constraints look at them.
+"""The properties that a V2 results file lists, as the constraints read them.
 
-A property that was verified carries what the listing itself says (``api_data``): every
-field of it stands over the parsed one, null included.
+A property that was verified carries the listing's own data (``api_data``): every field of
+it replaces the parsed one, null included.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from webapp.records import Problem
 
 @dataclass(frozen=True, slots=True)
 class ListedResults:
-    """The cards of a V2 file by number of the question, and what is wrong with it."""
+    """The cards of a V2 file by number of the question, and the problems of the file."""
 
     name: str
     cards: Mapping[int, tuple[CardFacts, ...]]
@@ -47,7 +47,7 @@ class Entry(FromPerson):
 
 
 def read(name: str, data: bytes) -> ListedResults:
-    """The properties listed in the V2 file `name` with all that is wrong with it.
+    """The properties listed in the V2 file `name`, with all its problems.
 
     Raises an `ImportRefused` when the file holds no results that can be used. A value of a
     property that cannot be read counts as not on the card and is reported.
@@ -78,7 +78,7 @@ def read(name: str, data: bytes) -> ListedResults:
 
 
 def facts_of(listed: Sequence[object]) -> tuple[CardFacts, ...]:
-    """What the constraints see of the ``properties`` of one entry, in order."""
+    """The facts that the constraints read from the ``properties`` of one entry, in order."""
     return tuple(_facts(raw, []) for raw in listed)
 
 
@@ -105,7 +105,7 @@ def _cards(name: str, place: str, entry: Entry, problems: list[Problem]) -> tupl
 
 
 def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
-    """What is known of one property; what cannot be read is noted in `wrong`."""
+    """The facts of one property; unreadable values are added to `wrong`."""
     if not isinstance(raw, dict):
         wrong.append(("", raw, "object"))
         return CardFacts()

@@ -40,14 +40,14 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[ValueT]):
-    """What a member holds, and the places in it that were passed over."""
+    """The values of a member, and the places in it that could not be used."""
 
     values: tuple[ValueT, ...]
     faults: tuple[Fault, ...] = ()
 
 
 class _Wrong(ValueError):
-    """A cell or key, by its name, that does not hold what it should."""
+    """A cell or key, by its name, that holds an invalid value."""
 
 
 def questions(pack: ProofPack, question_set: str) -> Read[SetQuestion]:
@@ -62,7 +62,7 @@ def questions(pack: ProofPack, question_set: str) -> Read[SetQuestion]:
 def lists(
     pack: ProofPack, run: ManifestRun, asked: Mapping[int, SetQuestion]
 ) -> tuple[ShownRun, tuple[Fault, ...]]:
-    """What a run showed, its questions out of `asked`; raises ``UnreadableMember``."""
+    """The lists that a run showed, its questions from `asked`; raises ``UnreadableMember``."""
     name = proof_files.of_run(run.run, proof_files.LISTS)
     rows = _rows(pack, name, proof_files.LIST_COLUMNS, lambda cells: _line(cells, run, asked))
     lines: dict[int, list[ShownQuery]] = {}
@@ -84,13 +84,13 @@ def lists(
 
 
 def verdicts(pack: ProofPack) -> Read[GivenVerdict]:
-    """Every rater's standing verdicts; raises ``UnreadableMember``."""
+    """Every rater's verdicts in force; raises ``UnreadableMember``."""
     columns = proof_files.VERDICT_COLUMNS
     return _rows(pack, proof_files.VERDICTS, columns, _verdict)
 
 
 def ratings(pack: ProofPack) -> Read[GivenRating]:
-    """Every rater's standing quality and notes; raises ``UnreadableMember``."""
+    """Every rater's quality and notes in force; raises ``UnreadableMember``."""
     return _rows(pack, proof_files.RATINGS, proof_files.RATING_COLUMNS, _rating)
 
 
@@ -267,13 +267,13 @@ def _event_thing(cells: Mapping[str, object]) -> Thing | None:
 
 
 def _new(cells: Mapping[str, object]) -> str | None:
-    """What the event set, which must be a value that its field can have."""
+    """The value that the event set, which must be one that its field can have."""
     new = _text_or_none(cells, "new")
     kind = EmptyOutcome if cells.get("property") is None else Relevance
     allowed: Mapping[str, Sequence[str]] = {
         "quality": [str(grade) for grade in range(BEST_QUALITY + 1)],
     }
-    if cells.get("position") is not None:  # else it is about what was deleted
+    if cells.get("position") is not None:  # else the event is about a deleted thing
         allowed = {**allowed, "verdict": list(kind)}
     if new is not None and new not in allowed.get(_text(cells, "field"), [new]):
         raise _Wrong("new")

@@ -1,4 +1,4 @@
-"""What can make a file no proof pack that is read: code to message, English message ids."""
+"""The reasons why a file cannot be read as a proof pack: code to English message id."""
 
 from __future__ import annotations
 

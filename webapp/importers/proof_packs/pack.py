@@ -31,7 +31,7 @@ MOST_RATIO = 200
 """Real members are packed to a twentieth or so; deflate could do a thousandth."""
 
 SMALL = MEBIBYTE
-"""What a member may unpack to however tightly it is packed."""
+"""Bytes that a member may unpack to at any ratio."""
 
 LONGEST_LINE = MEBIBYTE
 MOST_NAMED = 1_000
@@ -44,11 +44,11 @@ _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError, OverflowError),
 )
-"""What the standard library raises on a zip that is none, or one made to break it."""
+"""The exceptions of the standard library for a file that is not a zip, or a hostile one."""
 
 
 class UnusablePack(Exception):
-    """The file is no proof pack that can be read safely; ``code`` says why."""
+    """The file is not a proof pack that can be read safely; ``code`` is the reason."""
 
     def __init__(self, code: str, file: str, **details: str | int) -> None:
         super().__init__(code, file, details)
@@ -60,7 +60,7 @@ class UnusablePack(Exception):
 
 
 class UnreadableMember(Exception):
-    """A member of a pack cannot be read: its name, and in short why or where."""
+    """A member of a pack cannot be read: its name, and in short the reason or the place."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(name, why)
@@ -102,14 +102,14 @@ class ManifestRun(FromFile):
 
 
 class Product(FromFile):
-    """Which program made the pack."""
+    """The program that made the pack."""
 
     name: Text
     version: Text
 
 
 class Manifest(FromFile):
-    """What `manifest.json` says, as far as it is needed to verify the rest."""
+    """The content of `manifest.json` that is needed to verify the rest."""
 
     product: Product
     created_at: Annotated[AwareDatetime, Field(strict=False)]
@@ -171,7 +171,7 @@ class ProofPack:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a member; whatever a broken zip raises is told as one thing."""
+        """Open a member; every error of a broken zip becomes ``UnreadableMember``."""
         if name not in self._members:
             raise UnreadableMember(name, "missing")
         try:
@@ -209,7 +209,7 @@ def _checked_members(name: str, archive: zipfile.ZipFile) -> Mapping[str, zipfil
 
 
 def _why_refused(info: zipfile.ZipInfo, before: Mapping[str, zipfile.ZipInfo]) -> str | None:
-    """The code of what is wrong with a member as the zip states it; ``None`` if nothing is."""
+    """The code of the problem of a member as the zip states it; ``None`` if there is none."""
     stated = info.orig_filename
     parts = stated.removesuffix("/").split("/")
     if {"", ".", ".."} & set(parts) or any(mark in stated for mark in "\\:\0"):

@@ -1,8 +1,8 @@
-"""The detail lines of a property card: a marker, and what the text behind it says.
+"""The detail lines of a property card: a marker, and the values in the text behind it.
 
 Every reader takes text with single blanks and gives back the `Card` fields it found. Most
-lines carry an emoji marker; the same words without one are read too, where they stand at
-the start of the line.
+lines carry an emoji marker; the same words without one are read too at the start of the
+line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webapp.importers.runs.prices import read_note, read_price
 from webapp.importers.runs.written_numbers import NUMBER, read_number
 
 Fields = dict[str, Any]
-"""`Card` field name to value; a field of which nothing is said is absent."""
+"""`Card` field name to value; a field without a value is absent."""
 
 LARGEST_AREA = 10**9
 """Square metres."""
@@ -53,9 +53,9 @@ _BOTH_AREAS = re.compile(rf"\blt ?/ ?lb ?:? ?({NUMBER}) ?(?:m²|m2)? ?/ ?({NUMBE
 
 
 def read_details(line: str) -> Fields | None:
-    """The fields a detail line says; empty if it is one and says nothing, ``None`` if it is none.
+    """The fields of a detail line; empty if it states none, ``None`` if it is not a detail line.
 
-    Several markers on one line each begin their own part; the first saying of a field stands.
+    Several markers on one line each begin their own part; the first value of a field is kept.
     """
     line = line.replace("**", "")
     before, *marked = MARKER.split(line, _MOST_PARTS)
@@ -146,7 +146,7 @@ READERS: dict[str, Callable[[str], Fields]] = {
     **dict.fromkeys("📜📄📃📋", read_certificate),
     "🔗": read_link,
 }
-"""What each marker announces."""
+"""The reader of the text behind each marker."""
 
 MARKER = re.compile(f"([{''.join(READERS)}])[\ufe0e\ufe0f]?")
 """A marker, with or without the selector that asks for its coloured form."""
@@ -164,7 +164,7 @@ _FACT_WORDS = frozenset(
         *("informasi", "detail", "ukuran"),
     )
 )
-"""Words with which rooms, areas and floors are said, or that nothing is known of them."""
+"""Words in which rooms, areas and floors are written, or that they are unknown."""
 
 _UNMARKED: tuple[tuple[re.Pattern[str], Callable[[str], Fields]], ...] = (
     (re.compile(r"(?:harga|price) ?:|(?:rp\.?|idr) ?[0-9]", re.IGNORECASE), read_price_line),

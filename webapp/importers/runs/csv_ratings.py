@@ -76,7 +76,7 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class RatedFile:
-    """A rated CSV as read: the good rows in file order, and what is wrong, by line."""
+    """A rated CSV as read: the good rows in file order, and the problems by line."""
 
     report: RunReport
     problems: tuple[Problem, ...]
@@ -93,7 +93,7 @@ def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
 
     Commas or semicolons, a byte order mark or none, decimal point or comma, blanks or
     ``N/A``; columns go by their names. A row with an error is left out, one with a warning
-    kept. Where a given figure contradicts the counts, the recomputed one stands.
+    kept. Where a given figure contradicts the counts, the recomputed one is used.
     """
     table = read_table(name, data, required=REQUIRED)
     rows: dict[int, QueryRow] = {}
@@ -152,7 +152,7 @@ def _known(cells: RatedCells, state: QueryState) -> tuple[Relevance | None, ...]
 
 
 def _state(cells: RatedCells) -> QueryState:
-    """What came back for the query; the notes say it where the numbers do not speak against it."""
+    """The state of the query; the notes decide it unless the numbers contradict them."""
     named = cells.notes.state
     if named is QueryState.UNREADABLE and cells.relevant_count is None and cells.success is None:
         return QueryState.UNREADABLE
@@ -162,9 +162,9 @@ def _state(cells: RatedCells) -> QueryState:
 
 
 def _words(cells: RatedCells, state: QueryState) -> str:
-    """The rater's own words: all of the notes, unless their beginning was a mark.
+    """The rater's own words: all of the notes, but for a mark at their beginning.
 
-    A note that only says that there is nothing, as "-" does, is no note.
+    A note that is only a blank sign, such as "-", is not a note.
     """
     marked = state is cells.notes.state or (
         state is QueryState.RESULTS and cells.notes.unsure_ranks
@@ -181,7 +181,7 @@ def _outcome(cells: RatedCells) -> EmptyOutcome | None:
 
 
 def _faults(cells: RatedCells, state: QueryState) -> Iterator[Fault]:
-    """What cannot be in `cells` taken together."""
+    """The contradictions between `cells` that make the row unusable."""
     if state not in {QueryState.RESULTS, QueryState.EMPTY}:
         return
     results, relevant = cells.results_count, cells.relevant_count
@@ -202,7 +202,7 @@ def _faults(cells: RatedCells, state: QueryState) -> Iterator[Fault]:
 
 
 def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
-    """What does not fit in a row that is kept."""
+    """The contradictions in a row that is kept."""
     if summary.state is QueryState.RESULTS and not summary.complete:
         others = {"first_relevant_rank": cells.first_relevant_rank, "success": cells.success}
         filled = [*cells.figures, *(name for name, value in others.items() if value is not None)]
@@ -220,7 +220,7 @@ def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
 
 
 def _contradictions(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
-    """Each given figure that is not what the counts make it."""
+    """Each given figure that differs from the one computed from the counts."""
     computed = {
         "overall_precision": summary.overall_precision,
         "precision_at_5": summary.precision_at_5,

@@ -13,7 +13,7 @@ from webapp.records import Problem
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 64
 _LONGEST_INTEGER = 30
-"""Digits; longer ones are no number anyone meant, and slow to convert."""
+"""Digits; longer integers are mistakes, and slow to convert."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SIGNATURES = (
@@ -32,11 +32,11 @@ def load(
     max_bytes: int = MAX_BYTES,
     max_depth: int = MAX_DEPTH,
 ) -> tuple[object, tuple[Problem, ...]]:
-    """The JSON value in `data`, and the numbers in it that are none (now null).
+    """The JSON value in `data`, and a problem for its impossible numbers (now null).
 
     Texts come without NUL and lone surrogates, which databases refuse; else as they are.
-    `expected` is the word of the catalogue for what the file should have been. Raises
-    `UnreadableFile` for other encodings, broken JSON, and files beyond the limits.
+    `expected` is the catalogue's word for the expected kind of file. Raises `UnreadableFile`
+    for other encodings, broken JSON, and files beyond the limits.
     """
     if len(data) > max_bytes:
         sizes = {"megabytes": math.ceil(len(data) / 2**20), "limit": max_bytes // 2**20}
@@ -85,7 +85,7 @@ def _parsed(name: str, text: str, expected: str) -> object:
 
 
 def _other_than_json(text: str) -> str | None:
-    """What a text is that does not even begin as JSON, or that goes on behind its end."""
+    """The kind of a text that does not begin as JSON, or that goes on behind its end."""
     start = text.lstrip()
     first_line = start.partition("\n")[0]
     if start.startswith("<"):
@@ -107,7 +107,7 @@ def _integer(digits: str) -> int | float:
 
 
 def _is_deeper(value: object, limit: int) -> bool:
-    """Whether lists and objects stand in one another more than `limit` deep."""
+    """Whether lists and objects are nested more than `limit` deep."""
     level = [value]
     for _ in range(limit + 1):
         if not level:

@@ -1,7 +1,7 @@
 """Run files as the test script writes them: V1 ``test_results.json``, V2 ``results.json``.
 
-The format is recognised by what a file holds, never by its name. A file of which nothing
-can be used is refused; a bad entry is reported and the good ones are kept.
+The format is recognised by a file's content, never by its name. A file of which nothing can
+be used is refused; a bad entry is reported and the good ones are kept.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Entry(FromFile):
 
     @property
     def failed(self) -> bool:
-        """Whether the call itself failed: said so, or an error without a word of success."""
+        """Whether the call itself failed: stated by the entry, or an error without ``success``."""
         return self.success is False or (self.success is None and bool(self.error))
 
 
 def read(name: str, data: bytes) -> ReadRun:
-    """The run in the file `name` (a path or a bare name) with all that is wrong with it.
+    """The run in the file `name` (a path or a bare name), with all its problems.
 
-    Raises an `ImportRefused` whose problem says why nothing of the file can be used.
+    Raises an `ImportRefused` whose problem is the reason why nothing of the file can be used.
     """
     document, numbers = load(name, data, expected="run_file")
     file_format = _recognise(name, document)
@@ -111,7 +111,7 @@ def read(name: str, data: bytes) -> ReadRun:
 
 
 def session_key(run: ReadRun) -> str:
-    """What identifies the chat session of a run, equal for its V1 and its V2 file.
+    """The key of the chat session of a run, equal for its V1 and its V2 file.
 
     A SHA-256 over the number, question and answer of every query in order; the case and
     the blanks of a question do not matter.
@@ -153,7 +153,7 @@ def _nothing_readable(name: str, top: RunFile) -> Problem:
 def _queries(
     name: str, entries: Sequence[object], file_format: str
 ) -> tuple[tuple[ReadQuery, ...], list[Problem]]:
-    """The questions that can be used, each number once, and what is wrong with the rest."""
+    """The questions that can be used, each number once, and the problems of the rest."""
     queries: dict[int, ReadQuery] = {}
     problems: list[Problem] = []
     for position, raw in enumerate(entries):
@@ -225,7 +225,7 @@ def _claim(entry: Entry, file_format: str) -> int | None:
 
 
 def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
-    """Every key of `raw` that is not understood here, or that others read as it is."""
+    """Every key of `raw` that this module does not read, or that others read unchanged."""
     understood = kind.model_fields.keys() - _ENTRY_KEPT_AS_IS
     return {key: value for key, value in raw.items() if key not in understood}
 

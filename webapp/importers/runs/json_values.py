@@ -1,4 +1,4 @@
-"""Objects out of a JSON file read into pydantic models, their errors told as our problems."""
+"""Objects of a JSON file read into pydantic models, their errors turned into our problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webapp.importers.runs.problems import error
 from webapp.records import Problem
 
 LARGEST_INTEGER = 2**31 - 1
-"""What an integer column of every database holds."""
+"""The largest value that an integer column holds in every database."""
 
 Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, description="number_in_range")]
 """A count, or the number of a question."""
@@ -31,20 +31,20 @@ Words = Annotated[str, Field(pattern=r"\S", description="text")]
 
 
 def _saying(text: str) -> str:
-    """Return `text`; refuse one that only says that there is nothing."""
+    """Return `text`; refuse one that is only a blank sign."""
     if not said(text):
         raise ValueError(text)
     return text
 
 
 SaidWords = Annotated[str, AfterValidator(_saying), Field(description="text")]
-"""A text that says something: neither empty nor a dash or the like."""
+"""A text with content: neither empty nor a dash or the like."""
 
 Unsaid = BeforeValidator(lambda value: None if says_nothing(value) else value)
-"""Makes null of a value that only says that there is nothing."""
+"""Turns a blank value ("-", "tidak ada" and the like) into null."""
 
 Unanswered = BeforeValidator(lambda value: None if is_blank_sign(value) else value)
-"""Makes null of a sign that there is nothing, where a whole answer may stand."""
+"""Turns a blank sign into null in a field that may hold a whole answer."""
 
 _EXPECTED = {
     "int_type": "number_in_range",
@@ -58,7 +58,7 @@ _EXPECTED = {
     "dict_type": "object",
     "model_type": "object",
 }
-"""Pydantic's type of error to the catalogue's word for what should have stood there."""
+"""Pydantic's type of error to the catalogue's word for the expected value."""
 
 
 class FromFile(BaseModel):
@@ -69,7 +69,7 @@ class FromFile(BaseModel):
 
 
 class FromPerson(FromFile):
-    """An object that a person types: an optional value that says nothing (`said`) is null."""
+    """An object that a person types: an optional blank value (see `says_nothing`) is null."""
 
     @model_validator(mode="before")
     @classmethod
@@ -123,13 +123,13 @@ def read_object(
 
 
 def _first_error_by_field(refusal: ValidationError) -> dict[str, ErrorDetails]:
-    """Field name to what pydantic says of it; "" stands for the object as a whole."""
+    """Pydantic's first error by field name; "" is the object as a whole."""
     details = refusal.errors(include_url=False, include_context=False)
     return {str(d["loc"][0]) if d["loc"] else "": d for d in reversed(details)}
 
 
 def kind_of(value: object) -> str:
-    """The catalogue's word for a JSON value; a number is told by itself."""
+    """The catalogue's word for a JSON value; a number is written as it is."""
     match value:
         case None:
             return "null"
@@ -146,7 +146,7 @@ def kind_of(value: object) -> str:
 
 
 def query_id_of(raw: object) -> int | None:
-    """The number of the question an entry is about, where it has one that can be used."""
+    """The number of the question that an entry is about, if it has a usable one."""
     number = raw.get("query_id", raw.get("id")) if isinstance(raw, dict) else None
     if not isinstance(number, int) or isinstance(number, bool):
         return None

@@ -1,4 +1,4 @@
-"""The catalogue of what can be wrong with a file: code to message, English message ids.
+"""The catalogue of the problems that a file can have: code to English message id.
 
 A message names the file, the place and the remedy. Its places in ``%(...)s`` are filled
 from the problem: its file, line, query (the number of the question) and details.
@@ -42,7 +42,7 @@ FILE_MESSAGES = {
         "Not one of the questions in %(file)s can be read. Mend the file or export it again."
     ),
 }
-"""What makes a whole file unusable."""
+"""The problems that make a whole file unusable."""
 
 VALUE_MESSAGES = {
     "value_missing": mark(
@@ -65,7 +65,7 @@ VALUE_MESSAGES = {
         "%(file)s: %(place)s repeats question number %(query)s. Give every question its own number."
     ),
 }
-"""What is wrong with one value or entry."""
+"""The problems of one value or entry."""
 
 RUN_MESSAGES = {
     "method_differs": mark(
@@ -145,7 +145,7 @@ RUN_MESSAGES = {
         "%(file)s has no question %(query)s, so what the run answered to it is in no figure."
     ),
 }
-"""Claims of a run file that do not hold, and what its owner should know of its answers."""
+"""Claims of a run file that are wrong, and remarks on its answers for its owner."""
 
 LINE_MESSAGES = {
     "line_not_utf8": mark(
@@ -231,7 +231,7 @@ LINE_MESSAGES = {
         "to it."
     ),
 }
-"""What is wrong with a row of JSON Lines, or with a set of JSON answers."""
+"""The problems of a row of JSON Lines, or of a set of JSON answers."""
 
 WORDS = {
     "share": mark("a number from 0 to 1"),

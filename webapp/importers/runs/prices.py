@@ -40,7 +40,7 @@ _PERIOD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a price line says; whole rupiah, ``high`` only for a range."""
+    """The price in a price line; whole rupiah, ``high`` only for a range."""
 
     low: int | None = None
     high: int | None = None
@@ -49,7 +49,7 @@ class Price:
 
 
 def read_price(text: str) -> Price:
-    """What `text` says of a price; blanks in it must be single.
+    """The price in `text`; blanks in it must be single.
 
     A price of 0 is unknown, and so is a price per square metre: it is not what the
     property costs. A period means rent unless the text says sale. The first number of a range
@@ -65,7 +65,7 @@ def read_price(text: str) -> Price:
 
 
 def read_note(text: str) -> str | None:
-    """What the words of `text` say, "sale" or "rent"; ``None`` for neither or both."""
+    """The note in the words of `text`, "sale" or "rent"; ``None`` for neither or both."""
     sale, rent = _SALE.search(text), _RENT.search(text)
     if bool(sale) == bool(rent):
         return None
@@ -97,7 +97,7 @@ def _factor(unit: str | None) -> int:
 
 
 def _factor_left_out(written: str, largest: int, high: int | None) -> int:
-    """Times what the first number of a range is meant whose second number alone has a unit."""
+    """The factor of the first number of a range whose second number alone has a unit."""
     number = read_number(written)
     if number is None or number >= SMALLEST_IN_FULL:
         return 1
@@ -108,7 +108,7 @@ def _factor_left_out(written: str, largest: int, high: int | None) -> int:
 
 
 def _rupiah(written: str, factor: int) -> int | None:
-    """Whole rupiah, or ``None`` where nothing sensible is written; 0 means unknown."""
+    """The amount in whole rupiah, or ``None`` where it makes no sense; 0 means unknown."""
     number = read_number(written, single_mark_is_decimal=factor >= 10**9)
     if number is None:
         return None

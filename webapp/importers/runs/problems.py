@@ -1,7 +1,7 @@
-"""What is wrong with a file, told in the language in force: file, place and remedy.
+"""The problems of a file as sentences in the language in force: file, place and remedy.
 
 A `Problem` carries a code and details; its sentence is made when it is shown, so that a
-stored problem can be told in any language.
+stored problem can be shown in any language.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TRANSLATED_DETAILS = frozenset({"expected", "found", "outcome"})
 
 
 class ImportRefused(Exception):
-    """Nothing of a file could be used; ``problem`` says why, ``problems`` all there is to say."""
+    """Nothing of a file could be used; ``problem`` is the reason, ``problems`` has all."""
 
     def __init__(self, problem: Problem, *others: Problem) -> None:
         super().__init__(problem.code, problem.file)
@@ -46,7 +46,7 @@ class ImportRefused(Exception):
 
 
 class UnreadableFile(ImportRefused):
-    """The bytes are no JSON that can be read: another encoding, cut off, too large, too deep."""
+    """The bytes are not readable JSON: another encoding, cut off, too large, too deep."""
 
 
 class UnknownRunFormat(ImportRefused):
@@ -58,11 +58,11 @@ class NoReadableQuery(ImportRefused):
 
 
 class UnusableQuestions(ImportRefused):
-    """A question file that is no list of questions, or has one that is wrong."""
+    """A question file that is not a list of questions, or has a wrong one."""
 
 
 def message(problem: Problem) -> str:
-    """What is wrong, where, and what to do about it, in the language in force."""
+    """The problem, its place and its remedy, in the language in force."""
     told = {name: _told(name, value) for name, value in problem.details.items()}
     places = {"file": problem.file, "line": problem.line, "query": problem.query_id}
     return gettext(MESSAGES[problem.code], **(places | told))
@@ -88,7 +88,7 @@ def error(
     query_id: int | None = None,
     line: int | None = None,
 ) -> Problem:
-    """A problem that loses something of the file."""
+    """A problem that loses part of the file."""
     return Problem(Severity.ERROR, code, file, query_id, line, dict(details))
 
 

@@ -40,7 +40,7 @@ _SEPARATORS = " -\u2013\u2014:|,;\u00b7\u2022"
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _MOST_LINES = 40
 _LONGEST_LINE = 1000
-"""What is kept of a card's other lines, in characters each; no answer has more."""
+"""Characters that are kept of each other line of a card; no answer has more."""
 
 
 @dataclass(slots=True)
@@ -57,19 +57,19 @@ class _Item:
     lines: list[str] = field(default_factory=list)
 
     def keep(self, line: str) -> None:
-        """Take in a line, or the rest of one, of which no field tells."""
+        """Add a line, or the rest of one, that fills no field."""
         text = _unmarked(line)
         if text and len(self.lines) < _MOST_LINES:
             self.lines.append(text)
 
     def add(self, fields: Fields) -> None:
-        """Take in what a detail line says; what was said before stands."""
+        """Add the fields of a detail line; a field that has a value keeps it."""
         self.detailed = True
         self.fields = fields | self.fields
 
     @property
     def speaks_for_itself(self) -> bool:
-        """Whether what was read so far already makes it a card."""
+        """Whether the lines read so far already make it a card."""
         return (self.detailed or self.stands_alone) and bool(self.title or "url" in self.fields)
 
     def card(self) -> Card:
@@ -80,7 +80,7 @@ class _Item:
         return Card(title=self.title or slug or url or "", **known)
 
     def text(self) -> ListedText:
-        """What stands around the card."""
+        """The text around the card: the heading above it and its other lines."""
         return ListedText(self.section, tuple(self.lines))
 
 
@@ -93,7 +93,7 @@ def parse(response: str) -> tuple[Card, ...]:
 
 
 def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
-    """The cards that ``parse`` finds, each with what the answer says of it in other words."""
+    """The cards that ``parse`` finds, each with the answer's other words on it."""
     found = (item for item in _items(response) if item.speaks_for_itself)
     return tuple((item.card(), item.text()) for item in found)
 
@@ -125,7 +125,7 @@ def _items(response: str) -> Iterator[_Item]:
 
 
 def _ends(item: _Item, line: str, *, at_margin: bool) -> _Item | None:
-    """`item` if `line` is beyond it; else ``None``, with what the line says taken in."""
+    """`item` if `line` is beyond it; else ``None``, after the line was added to it."""
     if line.startswith("#"):
         return item
     text = _unlisted(line)
@@ -176,7 +176,7 @@ def _read_item(line: str, indent: int) -> _Item | None:
 
 
 def _read_title(text: str, indent: int) -> tuple[_Item, str]:
-    """The item with its title, and what is left of the line behind it."""
+    """The item with its title, and the rest of the line behind it."""
     body = text.lstrip("*_")
     link = find_link(body)
     if link and not link.before:

@@ -1,7 +1,7 @@
 """Details that a file states of a property beyond the fields of its card, shown under it.
 
-Only keys that are known to describe a property are taken: a chatbot may list what tells how
-it searched (a score, a rank, a method) beside them, and a blind rater is to see none of that.
+Only keys that are known to describe a property are taken: a chatbot may list values beside
+them that reveal how it searched (a score, a rank, a method), which a blind rater must not see.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FACTS: Mapping[str, str] = {
     **dict.fromkeys(("road_width", "lebar_jalan"), "road_width"),
     **dict.fromkeys(("nearby", "nearby_places", "landmarks", "dekat"), "nearby"),
 }
-"""What a value is of, by the key that a file has it under."""
+"""The name of a fact by its key in the file."""
 
 _MOST_FACTS, _LONGEST_FACT = 40, 500
 _MOST_FEATURES, _LONGEST_FEATURE = 80, 120
@@ -54,7 +54,7 @@ _DISTANCES = (("distance_m", " m"), ("distance_km", " km"), ("distance", ""), ("
 
 
 def read(raw: object) -> Particulars:
-    """What the object `raw` says of a property; what cannot be read says nothing."""
+    """The particulars of a property in the object `raw`; unreadable values are left out."""
     if not isinstance(raw, Mapping):
         return Particulars()
     said = {str(key).casefold(): value for key, value in raw.items()}

@@ -1,8 +1,8 @@
 """Ratings brought back from a page that was rated without a server: every change, in order.
 
-The file also says what stood in the end. That part is for people and programs; what is
-stored follows from the changes alone. Of the cards it keeps title and identity, to recognise
-them by.
+The file also states the final judgments. That part is for people and programs; the stored
+judgments follow from the changes alone. Of the cards it keeps title and identity, to
+recognise them by.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from webapp.importers.runs.problems import ImportRefused, error
 from webapp.records import EmptyOutcome, Problem, Relevance
 
 FORMAT = "relevansi offline ratings"
-"""What the file calls itself, by which it is recognised (``exporters.offline_page`` writes it)."""
+"""The file's name for its format, by which it is recognised (see ``exporters.offline_page``)."""
 
 VERSION = 1
 MOST_NOTES = 10_000
@@ -43,7 +43,7 @@ class RatedCard:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing a rater said, or took back: an event on its way into the log.
+    """One judgment that a rater gave or took back: an event on its way into the log.
 
     ``field`` is "relevance" (of the card at ``rank``), "quality", "notes" or "empty_outcome";
     ``value`` is as events keep it. ``undoes`` is the id of the event that it takes back.
@@ -61,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class OfflineRatings:
-    """The file as read: whose, of which run, every change in order, and what is wrong.
+    """The file as read: its rater, its run, every change in order, and its problems.
 
     ``cards`` are those of each question by its query id.
     """
@@ -109,7 +109,7 @@ class _Change(FromFile):
 
 
 def recognises(data: bytes) -> bool:
-    """Whether `data` may be such a file: it says its name somewhere.
+    """Whether `data` may be such a file: it contains the name of the format.
 
     >>> recognises(b'{"format": "relevansi offline ratings"}'), recognises(b"{}")
     (True, False)
@@ -120,7 +120,7 @@ def recognises(data: bytes) -> bool:
 def read(name: str, data: bytes) -> OfflineRatings | None:
     """The ratings in the file `name`, ``None`` where the file is something else.
 
-    A change that cannot be is left out and reported. Raises ``ImportRefused``.
+    An invalid change is left out and reported. Raises ``ImportRefused``.
     """
     if not recognises(data):
         return None
@@ -145,7 +145,7 @@ def read(name: str, data: bytes) -> OfflineRatings | None:
 
 
 def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[Change]:
-    """Yield the changes that can be stored, by their sequence; tell the others as problems."""
+    """Yield the changes that can be stored, by their sequence; the others become problems."""
     found: dict[str, Change] = {}
     for position, raw in enumerate(listed):
         place = {"place": f"changes[{position}]"}
@@ -161,7 +161,7 @@ def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[
 
 
 def _change(entry: _Change) -> Change | None:
-    """`entry` as an event has it, ``None`` where it says what cannot be."""
+    """The change of `entry` as an event has it, ``None`` where it is invalid."""
     value = entry.value
     said: str | None
     match entry.field, value:

@@ -1,4 +1,4 @@
-"""What can be wrong with the ratings of a page without a server: code to message."""
+"""The problems of ratings from a page without a server: code to message."""
 
 from __future__ import annotations
 

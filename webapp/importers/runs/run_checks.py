@@ -1,4 +1,4 @@
-"""What the owner of a run file should know before it is stored: claims that do not hold."""
+"""Checks of a run file before it is stored: warnings about its claims that are wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LLM_NAMES = {
 }
 _LLM = re.compile(rf"(?<![a-z])(?:{'|'.join(_LLM_NAMES)})(?![a-z])")
 _MOST_GAPS = 10_000
-"""A total beyond this is told as a number; no list of missing questions is made of it."""
+"""A total beyond this is reported as a number, without a list of the missing questions."""
 
 _LONGEST_REASON = 200
 """Characters of an error that a message repeats; the query keeps all of it."""
@@ -40,7 +40,7 @@ def check_labels(name: str, search_method: str | None, llm: str | None) -> Itera
 def check_total(
     name: str, queries: Sequence[ReadQuery], total: int | None, successful: int | None
 ) -> Iterator[Problem]:
-    """Warnings where questions are missing and where the file's own sums do not hold."""
+    """Warnings where questions are missing and where the file's own sums are wrong."""
     ids = {query.query_id for query in queries}
     if total is not None and total != len(ids):
         yield warning("total_differs", name, {"total": total, "count": len(ids)})
@@ -89,7 +89,7 @@ def _check_cards(name: str, number: int, cards: Sequence[Card]) -> Iterator[Prob
 
 
 def _missing(ids: set[int], total: int | None) -> list[int]:
-    """The numbers that 1 to `total`, or the numbers there are, leave out."""
+    """The missing numbers: those of 1 to `total`, else between the numbers there are."""
     if not ids:
         return []
     counted_from_one = total is not None and ids <= set(range(1, min(total, _MOST_GAPS) + 1))

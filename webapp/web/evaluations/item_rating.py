@@ -1,6 +1,6 @@
-"""Items of evaluations for raters: ✓ or ✗ on each part, a grade, and never the machine's word.
+"""Items of evaluations for raters: ✓ or ✗ on each part, a grade, and never the machine's score.
 
-Nothing of these pages comes from a score: they are made of the row that was scored alone.
+These pages show nothing from a score: they are made from the scored row alone.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ ASKS = {
     Kind.CHUNKS: mark("Does this chunk help to answer?"),
     Kind.JSON: mark("Is this field right?"),
 }
-"""What is asked of each part."""
+"""The question to the rater about each part, by kind of evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A named text that a part is judged by; none where the name leads nowhere."""
+    """A named text that a part is judged by; ``None`` where no text has the name."""
 
     name: str
     text: str | None
@@ -46,7 +46,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class PartAsked:
-    """One part to be judged: its name in the form, what was said, and what there is to read.
+    """One part to be judged: its name in the form, the rater's verdict, and the texts to read.
 
     ``label`` and the two sides are filled for a field, ``beside`` for a sentence.
     """
@@ -69,7 +69,7 @@ class ItemOffers:
 
 @dataclass(frozen=True, slots=True)
 class ItemAsked:
-    """One item to be judged blind to the machine; ``contexts`` are what a field is judged by."""
+    """One item to be judged without the machine's scores, with the ``contexts`` for its fields."""
 
     offer: Offer
     title: str
@@ -94,7 +94,7 @@ def index() -> str:
 
 @blueprint.get("/<evaluation_id>/")
 def next_one(evaluation_id: str) -> Response:
-    """Lead to the next item that the rater has not finished; with none left, to the list."""
+    """Lead to the next item that the rater has not finished; to the list if none is left."""
     with access.reading() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
         position = item_rating.next_open(session, rater, found)
@@ -114,7 +114,7 @@ def show(evaluation_id: str, position: int) -> Response:
 
 @blueprint.post("/<evaluation_id>/<int:position>/judgment")
 def judge(evaluation_id: str, position: int) -> Response:
-    """Store a word on one part of the item."""
+    """Store a verdict or grade on one part of the item."""
     form = checked(PartForm)
     part = form.part.data or ""
     with access.writing() as (session, rater):
@@ -208,7 +208,7 @@ def _fields(asked: Asked) -> list[PartAsked]:
 
 
 def _references(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files that an answer refers to with the words it gives for them; else as it came."""
+    """The files that an answer refers to, with its quotations; else the value as it is."""
     entries = given.get("source_map")
     if not isinstance(entries, list):
         return _lines(entries)
@@ -230,7 +230,7 @@ def _contexts(row: Mapping[str, Any]) -> tuple[Text, ...]:
 
 
 def _read(output: str | None) -> Mapping[str, Any]:
-    """Return the fields of an output where it is a JSON object at all; it is shown raw too."""
+    """Return the fields of an output that is a JSON object; the output is shown raw too."""
     try:
         value = json.loads((output or "").strip())
     except (ValueError, RecursionError):

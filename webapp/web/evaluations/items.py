@@ -1,4 +1,4 @@
-"""One item of an evaluation as its page shows it: what the machine made of each part, and why."""
+"""One item of an evaluation as its page shows it: the score of each part, and its reason."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SUPPORTS = {
     Support.DO_NOT_KNOW: ("calm", mark("Says “I don't know”")),
     Support.DO_NOT_KNOW_CITED: ("bad", mark("Says “I don't know” and yet cites")),
 }
-"""What became of a sentence: its look, and in words."""
+"""The look and the words for the outcome of a sentence."""
 
 FAILURES = {
     SchemaFailure.NOT_JSON: mark("The output is no JSON at all."),
@@ -43,12 +43,12 @@ FAILURES = {
     SchemaFailure.MISSING_FIELD: mark("A field is missing:"),
     SchemaFailure.WRONG_TYPE: mark("A field has the wrong type:"),
 }
-"""Why an output scores 0, in words; the last two name the field behind."""
+"""The reasons why an output scores 0, in words; the last two are followed by the field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What may be judged: its name in the form, what the machine says, what the rater said."""
+    """A part that may be judged: its name in the form, the machine's score, the rater's verdict."""
 
     key: str
     passed: bool | None
@@ -87,7 +87,7 @@ class ChunkShown:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a field; ``look`` as in a segment, ``pair`` its number where it has one."""
+    """One line of a field; ``look`` as in a segment, ``pair`` the number of its pair, if any."""
 
     text: str
     look: str = ""
@@ -96,7 +96,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class FieldShown:
-    """One field of a JSON answer: points earned of those it can earn, why, both sides."""
+    """One field of a JSON answer: points earned of those possible, the reason, both sides."""
 
     said: Said
     label: str
@@ -110,7 +110,7 @@ class FieldShown:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One item: what was asked and expected, and its parts, of which one kind is filled.
+    """One item: its question, the expected answer, and its parts, of which one kind is filled.
 
     ``n_hidden`` parts are not shown; ``failure`` says why an output is unusable.
     """
@@ -129,7 +129,7 @@ class Shown:
 
 
 def shown(kind: Kind, item: Item) -> Shown:
-    """Return everything that the page of an item says of it."""
+    """Return the content of an item's page."""
     score, verdicts = score_again(kind, item.row, item.parts)
     if isinstance(score, ChunkScore):
         return _chunks(item, score)
@@ -235,7 +235,7 @@ def _coverage(score: JsonScore, name: str) -> Coverage | None:
 
 
 def _why(score: JsonScore, name: str) -> str:
-    """Why a field earned what it earned, in a sentence."""
+    """The reason for a field's points, in a sentence."""
     if not score.schema_ok:
         return gettext("The output failed, so every field has 0.")
     if name in CLASSES:
@@ -295,7 +295,7 @@ def _entry(text: object, pair: int | None, otherwise: str) -> Entry:
 
 
 def _paths(score: JsonScore) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """The files of the contexts, and every reference with what was found of it."""
+    """The files of the contexts, and every reference with its outcome."""
     files = tuple(Entry(cut(context.source_path)) for context in score.question.contexts)
     found = []
     for one in score.references:
@@ -322,7 +322,7 @@ def plain(value: object) -> str:
 
 
 def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> Iterator[Segment]:
-    """The text in pieces: words that have a look, and what stands between them."""
+    """The text in pieces: words that have a look, and the text between them."""
     waiting = ""
     for piece in re.split(r"(\s+)", text):
         look = next((name for name, words in looks.items() if piece in words), "")

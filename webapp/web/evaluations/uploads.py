@@ -1,4 +1,4 @@
-"""The form by which files are scored: what it says, and what cannot be meant."""
+"""The form by which files are scored: its content, and the checks of it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _LONGEST_NUMBER = 12
 
 
 class NotUploaded(ValueError):
-    """The form cannot be followed; the text says why in the reader's language."""
+    """The form is invalid; the text is the reason in the reader's language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the form says, as it was typed, to be shown again."""
+    """The content of the form as typed, to be shown again."""
 
     kind: str = "answers"
     embedder: str = ""
@@ -60,7 +60,7 @@ def typed() -> Asked:
 
 
 def settings(asked: Asked) -> Settings:
-    """Return how files are to be scored; raises ``NotUploaded``, ``EmbedderUnusable``."""
+    """Return the settings of the scoring; raises ``NotUploaded``, ``EmbedderUnusable``."""
     if asked.kind not in list(Kind):
         raise NotUploaded(gettext("Say first what kind of file it is."))
     tau_sim = _number(asked.tau_sim, -1, 1, gettext("Threshold (tau_sim)"))
@@ -128,7 +128,7 @@ def _number(text: str, low: int, high: int, name: str) -> Fraction | None:
 
 
 def _first(asked: Asked, kind: Kind) -> int | None:
-    """Return how many rows are to be scored; ``None`` for all."""
+    """Return the number of rows to score; ``None`` for all."""
     if not asked.first:
         return None
     if kind is Kind.JSON:
@@ -139,7 +139,7 @@ def _first(asked: Asked, kind: Kind) -> int | None:
 
 
 def _of_json(field: str, kind: Kind, otherwise: str) -> File | None:
-    """Return the file chosen in a field that is for JSON answers, if one was."""
+    """Return the file chosen in a field that is for JSON answers, if there is one."""
     chosen = request.files.get(field)
     if chosen is None or not chosen.filename:
         return None

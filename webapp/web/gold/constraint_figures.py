@@ -70,7 +70,7 @@ class QuestionLine:
 class Summary:
     """The figures and the matrix of a run, which every decision changes."""
 
-figures: tuple[FigureLine, ...]
+    figures: tuple[FigureLine, ...]
     matrix: Mapping[str, MatrixCell]
     pca: tuple[FigureLine, ...]
 

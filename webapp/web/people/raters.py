@@ -1,4 +1,4 @@
-"""Raters: who they are and how they stand, their invitations, their names, their removal."""
+"""Raters: their list and progress, their invitations, their names, their removal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from webapp.web.frame.forms import REQUIRED, TOO_LONG, UNUSABLE
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 
 CHOICES = (1, 7, 30, 90)
-"""Days that an invitation may hold, as the page offers them."""
+"""The choices of days for which an invitation is valid."""
 LINK = "link"
 
 
@@ -63,7 +63,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Raters:
-    """The study's raters, and what was typed to invite another."""
+    """The study's raters, and the user's input to invite another."""
 
     raters: tuple[RaterShown, ...]
     link: Link | None
@@ -76,7 +76,7 @@ class Raters:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A rater who is about to go, and what they gave."""
+    """A rater who is about to be removed, and their judgments."""
 
     rater: RaterLine
     cost: RemovalCost
@@ -87,7 +87,7 @@ def _typed(value: str | None) -> str:
 
 
 class NameForm(Form):
-    """What a rater is called."""
+    """The name of a rater."""
 
     name = StringField(
         filters=[_typed],
@@ -96,7 +96,7 @@ class NameForm(Form):
 
 
 class InviteForm(NameForm):
-    """Who is invited, and for how many days."""
+    """The name of an invited rater, and for how many days the invitation is valid."""
 
     days = IntegerField(
         default=DAYS, validators=[NumberRange(min=1, max=MOST_DAYS, message=UNUSABLE)]
@@ -111,7 +111,7 @@ def index() -> str:
 
 @blueprint.post("/")
 def add() -> Response:
-    """Add a rater, with a link to come in by or to work at this machine."""
+    """Add a rater, who signs in by a link or works at this machine."""
     form = InviteForm(request.form)
     if not form.validate():
         return _again(form, forms.messages(form))
@@ -170,7 +170,7 @@ def rename(rater_id: int) -> Response:
 
 @blueprint.get("/<int:rater_id>/remove")
 def ask_to_remove(rater_id: int) -> str:
-    """Say what goes with a rater and what stays, either way."""
+    """Show what is deleted with a rater and what is kept, for both ways of removal."""
     with access.reading() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
         found = raters.lines(session, owner.study)
@@ -181,7 +181,7 @@ def ask_to_remove(rater_id: int) -> str:
 
 @blueprint.post("/<int:rater_id>/remove")
 def remove(rater_id: int) -> Response:
-    """Remove a rater, keeping what they gave unless it is to be deleted."""
+    """Remove a rater; their judgments are kept unless the form asks to delete them."""
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
         if request.form.get("judgments") == "delete":

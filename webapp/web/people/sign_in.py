@@ -1,4 +1,4 @@
-"""Coming in and going out: the owner's password, a rater's link, who is at work here."""
+"""Signing in and out: the owner's password, a rater's link, the rater at work here."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ UNFIT = mark("A password has 10 to 200 characters.")
 DIFFERENT = mark("The two are not the same.")
 WRONG = mark("This is not the password.")
 _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
-"""Known browsers wait for one another alone, not for those who guess."""
+"""Known browsers have their own queue, so they do not wait for people who guess passwords."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """What the sign-in page offers.
+    """The choices on the sign-in page.
 
-    ``raters`` are those of this machine, where nobody signs in. ``has_password``: the owner
-    can sign in; if not, ``may_set``: whoever asks may set the password, on the strength of
-    sitting here or of the set-up link with its key.
+    ``raters`` are those of this machine, where nobody signs in. ``has_password``: the owner can
+    sign in; if not, ``may_set``: the visitor may set the password, because they sit at this
+    machine or have the set-up link with its key.
     """
 
     study: str
@@ -53,7 +53,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """Who is invited to what, for a link that holds."""
+    """The invited rater and the study, for a valid link."""
 
     study: str
     name: str
@@ -77,20 +77,20 @@ class NewPasswordForm(Form):
 
 @blueprint.before_request
 def stay_shut() -> None:
-    """Answer other machines only once somebody can sign in, or by the set-up link."""
+    """Refuse other machines until somebody can sign in, except by the set-up link."""
     if access.visitor().is_shut_out and not _has_setup_key():
         raise NotFromHere
 
 
 @blueprint.get("/sign-in")
 def show() -> str:
-    """Show how to come in: choose a rater, set the first password, or say it."""
+    """Show the ways to sign in: choose a rater, set the first password, or enter it."""
     return _page()
 
 
 @blueprint.post("/sign-in")
 def enter() -> Response:
-    """Let the owner in who knows the password."""
+    """Sign the owner in with the password."""
     try:
         badge = _checked(request.form.get("password", ""))
     except WrongPassword:
@@ -101,7 +101,7 @@ def enter() -> Response:
 
 @blueprint.post("/sign-in/first")
 def set_first() -> Response:
-    """Set the owner's first password and let the owner in."""
+    """Set the owner's first password and sign the owner in."""
     form = NewPasswordForm(request.form)
     if not _may_set():
         raise NotYours
@@ -132,7 +132,7 @@ def choose() -> Response:
 
 @blueprint.post("/sign-out")
 def leave() -> Response:
-    """Let the browser carry no badge any more, and a copy of its badge be worth nothing."""
+    """Sign out: delete the browser's badge and make copies of it invalid."""
     if named := badges.sign_in():
         with access.database().writing() as session:
             sign_in.sign_out(session, named, access.now())
@@ -143,7 +143,7 @@ def leave() -> Response:
 
 @blueprint.get("/join/<token>")
 def greet(token: str) -> str:
-    """Say who is invited to what; opening a link signs nobody in, pressing the button does."""
+    """Show the invitation; opening a link signs nobody in, pressing the button does."""
     with access.database().reading() as session:
         study = access.study(session)
         invitation = invitations.accept(session, study, token, access.now())
@@ -153,7 +153,7 @@ def greet(token: str) -> str:
 
 @blueprint.post("/join/<token>")
 def join(token: str) -> Response:
-    """Let the rater of a link in."""
+    """Sign in the rater of a link."""
     with access.database().reading() as session:
         study = access.study(session)
         badge = sign_in.rater_badge(invitations.accept(session, study, token, access.now()))
@@ -163,13 +163,13 @@ def join(token: str) -> Response:
 
 @blueprint.get("/password")
 def ask_to_change() -> str:
-    """Ask for another password."""
+    """Show the form for another password."""
     return _password_page({})
 
 
 @blueprint.post("/password")
 def change() -> Response:
-    """Set another password; every other browser of the owner is out."""
+    """Set another password; every other browser of the owner is signed out."""
     form = NewPasswordForm(request.form)
     errors = {} if form.validate() else _messages(form)
     with access.reading() as (_, rater):
@@ -217,7 +217,7 @@ def _page(errors: dict[str, str] | None = None) -> str:
 
 
 def _may_set() -> bool:
-    """Whether who asks may set the first password: they sit here, or have the set-up link."""
+    """Whether the visitor may set the first password: from this machine or by the set-up link."""
     with access.database().reading() as session:
         missing = access.study(session).password is None
     return missing and (access.is_from_here() or _has_setup_key())
@@ -232,8 +232,8 @@ def _has_setup_key() -> bool:
 def _checked(password: str) -> Badge:
     """Return the owner's badge for the right password.
 
-    Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. A browser in which the owner is,
-    or was, signed in waits for nobody's tries but its own.
+    Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. For a browser in which the owner
+    is, or was, signed in only its own tries count.
     """
     source, queue = _source(), _QUEUES[_is_known()]
     with queue.turn():
@@ -257,7 +257,7 @@ def _is_known() -> bool:
 
 
 def _source() -> str:
-    """Return under which name the wrong passwords of this browser are counted."""
+    """Return the name under which the wrong passwords of this browser are counted."""
     if access.visitor().is_owner:
         return "signed in"
     known = badges.known_browser()
@@ -280,6 +280,6 @@ def _password_page(errors: dict[str, str]) -> str:
 
 
 def _onward() -> Response:
-    """Go on to the page that was asked for before, if it is ours, else to the first."""
+    """Redirect to the page that was requested before, if it is ours, else to the first page."""
     wanted = request.form.get("next", "")
     return redirect(wanted if is_ours(wanted) else url_for("home.show"), 303)  # type: ignore[return-value]

@@ -46,8 +46,8 @@ class Rating:
     """The content of the rating page and its parts.
 
     ``query`` are the arguments that keep the filter in every address; ``whole`` is true where
-    a long answer is shown in full; ``background`` is shown above and under its cards, and so are
-    the ``parts`` of wings.
+    a long answer is shown in full; ``background`` is shown above and under its cards; ``parts``
+    are those that wings add.
     """
 
     page: RatingPage

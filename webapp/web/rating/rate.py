@@ -47,7 +47,7 @@ class Rated:
     ``whole`` is true where long answers are shown in full, ``because`` why the rater was led
     here. ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``,
     where the study lets raters see figures. ``query`` keeps the filter in every address;
-    ``background`` and the ``parts`` of wings are shown above and under the cards.
+    ``background`` is shown above and under the cards; ``parts`` are those that wings add.
     """
 
     page: BlindPage
