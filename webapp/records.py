@@ -59,7 +59,7 @@ COMMENTS = ("helped", "missing")
 
 
 CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms", "floors")
-"""What a question of V2 may ask of a card, as files name it, in the order in which it is shown."""
+"""The constraints that a V2 question may set, by their names in files, in the order shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from webapp.importers.runs.written_numbers import NUMBER, read_number
 
 HIGHEST_PRICE = 10**15
-"""Whole rupiah; anything above is a slip of the pen, not a price."""
+"""In whole rupiah; anything above is a slip of the pen, not a price."""
 
 _UNITS = {
     **dict.fromkeys(("triliun", "trilyun", "t"), 10**12),

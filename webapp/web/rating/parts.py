@@ -1,4 +1,4 @@
-"""What wings show on both rating pages, under their cards and under the rating."""
+"""The parts that wings add to both rating pages, under their cards and under the rating."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webapp.web.frame.parts import ShownPart
 
 @dataclass(frozen=True, slots=True)
 class CardParts:
-    """What a wing shows on a rating page: under its cards, by their numbers, and at its end.
+    """The parts that a wing adds to a rating page: under its cards, by number, and at its end.
 
     ``styles`` and ``scripts`` are the static files that it needs.
     """
@@ -28,7 +28,7 @@ class CardParts:
 
 
 def on_answer(page: RatingPage) -> Iterator[CardParts]:
-    """Yield what each wing shows on the page of an answer of a run."""
+    """Yield the parts that each wing adds to the page of an answer of a run."""
     for wing in rooms.contributions("web", "card_parts"):
         parts: CardParts | None = wing.on_answer(page)
         if parts is not None:
@@ -36,7 +36,7 @@ def on_answer(page: RatingPage) -> Iterator[CardParts]:
 
 
 def on_task(session: Session, rater: Rater, page: BlindPage) -> Iterator[CardParts]:
-    """Yield what each wing shows on the page of a blind rater's question."""
+    """Yield the parts that each wing adds to the page of a blind rater's question."""
     for wing in rooms.contributions("web", "card_parts"):
         parts: CardParts | None = wing.on_task(session, rater, page)
         if parts is not None:
