@@ -118,7 +118,7 @@ def provenance(report: ComparisonReport) -> str:
 
 
 def blindness(report: ComparisonReport) -> str:
-    """Return what raters saw beyond the cards, and since when."""
+    """Return whether rating was blind, and since when raters saw facts beyond the cards."""
     if report.unblinded:
         said = gettext("Blind; unblinded on %(times)s.", times=_times(report.unblinded))
     elif report.blind:
@@ -178,7 +178,7 @@ def significant(comparison: RunDifferences, difference: Difference) -> bool:
 
 
 def conclusion(comparison: RunDifferences, difference: Difference) -> str:
-    """Return one sentence: how far two runs lie apart on a figure and what that is worth."""
+    """Return one sentence: the difference of two runs on a figure and its significance."""
     names = {
         "figure": difference_name(difference),
         "first": comparison.name(difference.first),
@@ -222,12 +222,12 @@ def stability(found: Stability) -> str:
 
 
 def change(found: Change) -> str:
-    """Return what a kind of change varies."""
+    """Return the name of a kind of change."""
     return gettext(CHANGES[found])
 
 
 def variation(found: Variation) -> str:
-    """Return what one variation did: its rater, rule, K, category or question."""
+    """Return the name of one variation: its rater, rule, K, category or question."""
     if found.change is Change.RULE:
         return labels.rule(found.what)
     if found.change is Change.CUTOFF:
@@ -319,7 +319,7 @@ def smallness(comparison: RunDifferences) -> str | None:
 
 
 def unsaid(report: ComparisonReport) -> Iterator[str]:
-    """Yield what rated files cannot say of a comparison; nothing for runs of a study."""
+    """Yield the figures that rated files cannot give a comparison; nothing for runs of a study."""
     if not report.files:
         return
     yield gettext(

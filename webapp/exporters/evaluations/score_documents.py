@@ -94,7 +94,7 @@ def chunk_means(means: ChunkMeans) -> dict[str, Any]:
 
 
 def json_item(score: JsonScore) -> dict[str, Any]:
-    """One JSON answer: whether it is what was asked for, its score and its parts."""
+    """One JSON answer: whether it follows the schema, its score and its parts."""
     parts = {name: float(part) for name, part in score.parts.items()}
     reason = None if score.reason is None else str(score.reason)
     known = {"id": score.question.row_id, "schema_ok": score.schema_ok, "reason": reason}

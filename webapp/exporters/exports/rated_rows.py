@@ -1,6 +1,6 @@
 """The rows of the rated CSV as values, for every file that has its twelve columns.
 
-``importers.csv_ratings`` reads them again; a property test holds the two together.
+``importers.runs.csv_ratings`` reads them again; a property test holds the two together.
 """
 
 from __future__ import annotations

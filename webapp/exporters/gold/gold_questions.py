@@ -1,4 +1,4 @@
-"""A gold file written back as JSON: what `importers.gold_questions` reads, and reads again.
+"""A gold file written back as JSON, which `importers.gold.gold_questions` reads in again.
 
 An unchanged question is written as its file had it; so is each unchanged constraint of a
 question that was changed.

@@ -101,7 +101,7 @@ class OfflineRun:
     """A run to be rated from a file. ``identity`` leads its ratings back to it.
 
     ``name`` becomes part of the names of the files that are downloaded. In the ``blind``
-    form neither the labels nor that name say what was searched how.
+    form neither the labels nor that name give away the search method.
     """
 
     identity: str

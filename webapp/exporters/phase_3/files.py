@@ -81,7 +81,7 @@ DATA: Mapping[str, Data] = MappingProxyType(
         "phase3.json": Data(user_study_bytes, "application/json"),
     }
 )
-"""Every file of what participants gave, by its name."""
+"""Every file of the participants' data, by its name."""
 
 
 def file_name(file_format: str, on: date) -> str:

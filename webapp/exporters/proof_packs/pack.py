@@ -75,7 +75,7 @@ class PackedRun:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Something random that can be made again: what it is for, its settings, its seed."""
+    """A random draw that can be repeated: its purpose, its settings, its seed."""
 
     what: str
     seed: int
@@ -87,7 +87,7 @@ class Drawn:
 class Contents:
     """The manifest of a pack apart from its files.
 
-    ``made_at`` is the time of the last thing that happened to what is inside. ``raters``
+    ``made_at`` is the time of the last change to the pack's content. ``raters``
     are in the order in which the rules go through them. ``unblinded`` are the times from
     when until when the study was not blind, the end ``None`` while it is not, ``badged``
     those in which blind raters saw constraint badges, ``record_shown`` those in which raters

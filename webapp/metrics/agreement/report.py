@@ -1,7 +1,7 @@
 """Agreement in a study, taken apart: overall, per pair of raters, per category, over time.
 
 Three kinds of items: cards (a verdict per judged thing), empty lists (the same, counted
-apart), and the quality of whole answers. Every figure is one of ``metrics.agreement``.
+apart), and the quality of whole answers. Every figure is one of ``metrics.agreement.agreement``.
 """
 
 from __future__ import annotations

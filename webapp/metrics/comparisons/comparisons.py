@@ -71,7 +71,7 @@ class Contender:
 
     @property
     def rated(self) -> bool:
-        """Whether any question is complete: a run that nobody judged loses to none."""
+        """Whether any question is complete: a run without judgments loses to no other run."""
         return self.totals.n_complete > self.totals.n_failed
 
 

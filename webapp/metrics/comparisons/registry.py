@@ -1,6 +1,6 @@
 """The meaning of every number of a comparison: one place for page, command line, reports and docs.
 
-All texts but the citations are English message ids, as in ``metrics.registry``.
+All texts but the citations are English message ids, as in ``metrics.judging.registry``.
 """
 
 from __future__ import annotations

@@ -59,5 +59,5 @@ class ComparisonReport:
     parts: tuple[ComparisonPart, ...] = ()
 
     def part(self, name: str) -> Any:
-        """Return what a wing compares under this name; ``None`` where there is nothing."""
+        """Return the wing's comparison of this name; ``None`` where there is none."""
         return next((part.value for part in self.parts if part.name == name), None)

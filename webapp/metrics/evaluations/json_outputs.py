@@ -45,7 +45,7 @@ class SchemaFailure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadOutput:
-    """The fields of an output, or the reason why there are none and what it is about.
+    """The fields of an output, or the reason why there are none, with the field it concerns.
 
     ``field`` names the first field that is missing or of the wrong type.
     """

@@ -1,6 +1,6 @@
 """The meaning of every figure of the automatic evaluations, and which to read together.
 
-All texts but the citations are English message ids, as in ``metrics.registry``.
+All texts but the citations are English message ids, as in ``metrics.judging.registry``.
 """
 
 from __future__ import annotations

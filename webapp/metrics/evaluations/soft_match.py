@@ -36,7 +36,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Two lists of texts matched: the pairs, and what follows from their number.
+    """Two lists of texts matched: the pairs, and the figures of their number.
 
     ``n_given`` counts the items looked at, ``n_ignored`` those beyond the cut-off.
     """

@@ -135,7 +135,7 @@ class QueryEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionMatrix:
-    """Questions by expected and met, and what follows from the counts."""
+    """Questions by expected and met, and the figures of the counts."""
 
     tp: int = 0
     fp: int = 0

@@ -73,8 +73,8 @@ class Span(NamedTuple):
     that reading leaves the figure undefined, so either may be set without the other. Once
     nothing is open the three are equal; a response quality settles when it is rated,
     whether the query is complete or not. Of a list that is known by its counts only
-    (``metrics.counted_lists``) the bounds are the lowest and the highest value that the
-    counts allow, and there is no value where these differ.
+    (``metrics.judging.counted_lists``) the bounds are the lowest and the highest value that
+    the counts allow, and there is no value where these differ.
     """
 
     value: float | None

@@ -1,6 +1,6 @@
-"""A run rated under one rule, query by query: what every export, page and report is made from.
+"""A run rated under one rule, query by query: the source of every export, page and report.
 
-This is also the door through which the other layers reach what a summary is made of.
+The other layers import the parts of a summary from here.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """One query of a run with its question and what the judgments make of it.
+    """One query of a run with its question and the summary of its judgments.
 
-    ``verdicts`` are those the summary was made of, in rank order. Only what names single
-    results needs them (the rated CSV names each "cannot tell"); else they may be left out.
+    ``verdicts`` are those the summary was made of, in rank order. Only files that name single
+    results need them (the rated CSV names each "cannot tell"); else they may be left out.
     """
 
     query_id: int

@@ -1,6 +1,6 @@
 """The meaning of the numbers about people: users of phase 3, and people beside machines.
 
-All texts but the citations are English message ids, as in ``metrics.registry``.
+All texts but the citations are English message ids, as in ``metrics.judging.registry``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The usability scores of a few people summed up: mean, interval, and what it is called.
+"""The usability scores of a few people summed up: mean, interval, and the adjective for it.
 
 References: Brooke (1996), see ``usability``; Bangor, Kortum & Miller (2009), Determining What
 Individual SUS Scores Mean: Adding an Adjective Rating Scale. Journal of Usability Studies

@@ -1,4 +1,4 @@
-"""Where JSON answers come from: the fields that every report carries, and what is wrong in them."""
+"""Where JSON answers come from: the fields that every report carries, and the flaws in them."""
 
 from __future__ import annotations
 

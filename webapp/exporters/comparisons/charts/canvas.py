@@ -39,8 +39,8 @@ class Palette:
     def shade(self, share: float) -> str:
         """Return the accent thinned to `share` of itself.
 
-        On white it is a colour of its own: what is see-through makes a PDF's parts come in
-        another order each time.
+        On white it is a colour of its own: transparent parts come in another order in a PDF
+        each time.
         """
         if self.paper is None:
             return f"color-mix(in srgb, {self.accent} {_number(100 * share)}%, transparent)"
@@ -194,7 +194,7 @@ class Canvas:
         return len(found) * SMALL * LINE
 
     def picture(self, name: str, title: str, description: str, height: float) -> Picture:
-        """Return what was drawn; `name` makes the ids that no other picture of a page has."""
+        """Return the finished picture; `name` makes its ids unique on a page."""
         said, told = printable_line(title), printable_line(description)
         ids = f"{name}-{self.width:.0f}"
         svg = ET.Element(
