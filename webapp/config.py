@@ -80,8 +80,8 @@ class Settings:
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
         """The settings that `environ` asks for; an empty variable counts as absent.
 
-        Raises `UnusableSetting` for an upload limit that is no positive whole number, and
-        for a `JudgeEndpoint` that is none.
+        Raises `UnusableSetting` for an upload limit that is not a positive whole number, and
+        for an invalid `JudgeEndpoint`.
         """
         folder = environ.get("RELEVANSI_INSTANCE")
         instance = Path(folder).expanduser().absolute() if folder else default_instance()

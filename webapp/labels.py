@@ -77,7 +77,7 @@ def method(label: str | None) -> str:
 
 
 def place(label: str | None) -> int:
-    """Return where a search method stands among others: API, Vector, Hybrid, then the rest.
+    """Return the place of a search method among others: API, Vector, Hybrid, then the rest.
 
     >>> place("api_only"), place("vector"), place("bm25")
     (0, 1, 3)
@@ -128,7 +128,7 @@ def field(name: str) -> str:
 
 
 def judgment(value: str | None, field: str) -> str:
-    """Return what a rater said in `field`, in words; a dash where they said nothing.
+    """Return a rater's judgment in `field` in words; a dash where there is none.
 
     >>> judgment("1", "quality"), judgment(None, "notes")
     ('1', '-')

@@ -116,7 +116,7 @@ def _hundredfold(value: float, places: int) -> str:
 
 @cache
 def _mark(code: str) -> str:
-    """Return what stands before the decimals in a language."""
+    """Return the decimal mark of a language."""
     return get_decimal_symbol(code)
 
 

@@ -131,7 +131,7 @@ _SHORT = 160
 class CardParticulars:
     """The details of one card beyond its fields.
 
-    ``headings`` are of the sections it stood under and ``lines`` the answer's other words on
+    ``headings`` are of the sections it was under and ``lines`` the answer's other words on
     it, ``listed`` what the chatbot listed beside its answer. ``recorded`` and the fields of
     ``record`` are known to the record of the listing only. The distances are from ``place``.
     """
@@ -178,7 +178,7 @@ class Problem:
     """Something wrong in a file, named so that its owner can mend it.
 
     ``code`` picks the message and ``details`` fills it, so that the same problem can be
-    told in any language (see ``importers.problems.message``).
+    shown in any language (see ``importers.problems.message``).
     """
 
     severity: Severity

@@ -64,7 +64,7 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
-    """The runs in `folders`, each named after its folder, as shortly as tells them apart."""
+    """The runs in `folders`, each named after its folder, by the shortest distinct names."""
     try:
         names = conflicts.run_names([folder.resolve().parts for folder in folders])
         pairs = [

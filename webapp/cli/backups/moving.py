@@ -50,7 +50,7 @@ def move_command(database_url: str) -> None:
 
 
 def _other(old: str, new: str) -> str:
-    """Return the address to move to; it must be a database of ours, and not the one in use."""
+    """Return the address to move to: SQLite or PostgreSQL, but not the database in use."""
     try:
         url = make_url(new)
         is_known = url.get_backend_name() in ENGINES and bool(url.database)
@@ -95,7 +95,7 @@ def _move(source: Database, target: Database) -> tuple[Sequence[MovedTable], Seq
 
 
 def _refusing(move: Callable[[], Sequence[MovedTable]], target: Database) -> Sequence[MovedTable]:
-    """Return what was moved; what stands against it is told in a line."""
+    """Return the moved tables; a reason against the move is printed in a line."""
     from webapp.services.backups.moving import RowsDiffer, TargetNotEmpty, UnfitRow
 
     try:

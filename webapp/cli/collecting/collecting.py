@@ -148,7 +148,7 @@ def chatbot_command(port: int | None) -> None:
 
 
 def _chatbot(wanted: Wanted) -> Chatbot:
-    """Return the chatbot to ask; what is missing for it is told before anything is begun."""
+    """Return the chatbot to ask; a missing setting is reported before anything is begun."""
     from webapp.chatbot import mappings
     from webapp.chatbot.client import Chatbot, Patience, UnusableAddress
 

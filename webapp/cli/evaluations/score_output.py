@@ -59,12 +59,12 @@ def write_report(
 
 
 def tell(found: Problem) -> None:
-    """Say on the standard error what is wrong with a file."""
+    """Print a problem of a file on the standard error."""
     say(f"relevansi: {problems.message(found)}", err=True)
 
 
 def failure_of(refused: ImportRefused) -> click.ClickException:
-    """Return the failure to end with, every other problem of the file said before."""
+    """Return the failure to end with; every other problem of the file is printed before."""
     for problem in refused.problems[1:]:
         tell(problem)
     return click.ClickException(problems.message(refused.problem))

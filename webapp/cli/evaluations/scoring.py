@@ -200,14 +200,14 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
 
 
 class _Told:
-    """The lines of a file that were left out, told as they are met."""
+    """The lines of a file that were left out, reported as they are met."""
 
     def __init__(self) -> None:
         self.n_lines = 0
         self._last: int | None = None
 
     def add(self, found: Problem) -> None:
-        """Say what is wrong; a line with several problems counts once."""
+        """Print a problem; a line with several problems counts once."""
         tell(found)
         self.n_lines += found.line is None or found.line != self._last
         self._last = found.line

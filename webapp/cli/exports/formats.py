@@ -24,7 +24,7 @@ class ExportFormat:
 
     ``opened`` keeps open what several files need. ``takes_rule`` says that the file depends on
     the rule by which several raters' judgments become one, ``takes_all`` that there is one of the
-    whole study. ``notice`` is said to whoever asks for the file of a run.
+    whole study. ``notice`` is printed for the person who asks for the file of a run.
     """
 
     name: str

@@ -109,7 +109,7 @@ def _place(one: FileEffect) -> str:
 
 
 def why_unconfirmed(path: Path, report: RatingsReport) -> str:
-    """Return that a rater's name is to be said, with the command that says it."""
+    """Return the message that asks for a rater's name, with the command that gives it."""
     command = ["relevansi", "import", str(path), "--rater", report.rater]
     return gettext(
         "Nothing of it is stored: %(name)s is a rater of this study already. To store it in "
@@ -195,7 +195,7 @@ def tell_taken(report: RatedImport) -> None:
 
 
 def why_refused(report: RatedImport) -> str:
-    """Return why nothing could be taken from a rated CSV."""
+    """Return the reason why nothing could be taken from a rated CSV."""
     if report.refused:
         return gettext("%(name)s is a machine or was removed.", name=report.rater)
     if report.fits:

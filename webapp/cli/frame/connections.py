@@ -103,7 +103,7 @@ class ArrivingRequest(HTTPRequestParser):
     def _leave_refusal(self) -> None:
         """Leave the refusal of a body to the application, which knows the sender's language.
 
-        It is told the length and given nothing to read.
+        The application gets the length and nothing to read.
         """
         self.error, self.expect_continue = None, False
         self.close()
@@ -195,7 +195,7 @@ class Connection(HTTPChannel):
         super().handle_close()
 
     def _ends_answer(self) -> bool:
-        """Whether the sender is told that nothing more comes; false if the connection is gone."""
+        """Send the sender the end of the stream; false if the connection is gone."""
         if self.socket is None:
             return False
         try:
@@ -208,7 +208,7 @@ class Connection(HTTPChannel):
 class Server(TcpWSGIServer):
     """Waitress's server for one address, with our connections and `places` for them.
 
-    ``largest_body`` tells by a request's headers how large a body is read.
+    ``largest_body`` returns, from a request's headers, how large a body is read.
     """
 
     channel_class = Connection
@@ -264,7 +264,7 @@ class Server(TcpWSGIServer):
         """Close the connection that has waited longest, of the network that has the most.
 
         Nobody loses a place to somebody who holds more, and none whose request is at work. Those
-        whose request is half here stay longer than those who have not said what they want.
+        whose request is half here stay longer than those who have not sent any of it.
         Returns whether there was one.
         """
         waiting = [one for one in self.connections.values() if not one.requests]

@@ -124,8 +124,8 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
         channel_timeout=IDLE_SECONDS,
         ident="relevansi",
         max_request_header_size=MOST_HEADER_BYTES,
-        clear_untrusted_proxy_headers=False,  # they tell that a request is not from here
-        log_socket_errors=False,  # that somebody hangs up is no fault
+        clear_untrusted_proxy_headers=False,  # they show that a request is not from here
+        log_socket_errors=False,  # a client that hangs up is not an error
     )
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"

@@ -1,4 +1,4 @@
-"""A server that is told to stop: it lets nobody new in and finishes what it has begun.
+"""A server that gets the signal to stop: it accepts nobody new and finishes what it has begun.
 
 Waitress by itself ends with its process, in the middle of whatever it does. Here SIGTERM and
 Ctrl+C close the door first; each answer then says that its connection closes, and the process

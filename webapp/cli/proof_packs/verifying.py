@@ -154,7 +154,7 @@ def _told(one: Difference) -> str:
 
 
 def _value(value: Value) -> str:
-    """`value` as it is told: ten digits of a number, ``-`` for none."""
+    """`value` as it is printed: ten digits of a number, ``-`` for none."""
     if isinstance(value, float):
         return f"{value:.10g}"
     return "-" if value is None else str(value)

@@ -92,7 +92,7 @@ def read(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]
 
 
 def count(name: str, file: BinaryIO) -> int:
-    r"""How many rows a file has, usable or not; a line of settings is none.
+    r"""The number of rows of a file, usable or not; a line of settings is not a row.
 
     >>> import io
     >>> count("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))

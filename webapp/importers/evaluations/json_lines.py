@@ -1,4 +1,4 @@
-"""JSON Lines of any length, row by row: one object per line, bad lines told by number.
+"""JSON Lines of any length, row by row: one object per line, bad lines reported by number.
 
 Nothing but the row in hand is held, so a file may have a million of them.
 """
@@ -44,7 +44,7 @@ def read(name: str, file: BinaryIO) -> Iterator[Line | Problem]:
 
 
 def count(name: str, file: BinaryIO) -> int:
-    r"""How many lines ``read`` would tell of.
+    r"""The number of lines that ``read`` would yield.
 
     >>> import io
     >>> count("a.jsonl", io.BytesIO(b"{}\n\n{bad"))
@@ -64,7 +64,7 @@ def read_row(
 
 
 def wrong_value(line: Line, place: str, found: object, expected: str) -> Problem:
-    """The problem that `place` in `line` holds something else than `expected`."""
+    """The problem that `place` in `line` holds something other than `expected`."""
     words = {"place": place, "found": kind_of(found), "expected": expected}
     return error(
         "line_value_wrong", line.name, words | {"outcome": "line_left_out"}, line=line.number

@@ -50,7 +50,7 @@ class Entry(FromFile):
 def read(name: str, data: bytes) -> dict[str, Any]:
     """The places in the file `name` as it has them, by key.
 
-    Raises `UnusablePlaces` with every problem, and `UnreadableFile` for what is no JSON.
+    Raises `UnusablePlaces` with every problem, and `UnreadableFile` for a file that is not JSON.
     """
     document, problems = load(name, data, expected=_EXPECTED)
     listed = document.get("locations") if isinstance(document, dict) else None
@@ -66,7 +66,7 @@ def read(name: str, data: bytes) -> dict[str, Any]:
 
 
 def places(listed: object) -> tuple[KnownPlace, ...]:
-    """The places that `listed` holds by key; what is none is left out."""
+    """The places that `listed` holds by key; a value that is not a place is left out."""
     if not isinstance(listed, Mapping):
         return ()
     found = []

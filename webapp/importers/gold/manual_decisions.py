@@ -8,7 +8,7 @@ from webapp.metrics.gold.constraints import Decisions
 
 
 def decisions(manual: ManualInput) -> Decisions:
-    """Return what `manual` decides; pending is no verdict."""
+    """Return the decisions of `manual`; pending is not a verdict."""
     overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
     for override in manual.overrides:
         outcome = Outcome(override.result)

@@ -26,7 +26,7 @@ def says_nothing(value: object) -> bool:
 
 
 def is_blank_sign(value: object) -> bool:
-    """Whether `value` is only a sign that there is nothing, where a whole answer may stand.
+    """Whether `value` is only a blank sign, in a field that may hold a whole answer.
 
     "Tidak ada" and "none" can be the answer to a question, and an empty text is one.
 

@@ -23,7 +23,7 @@ LARGEST_AREA = 10**9
 """Square metres."""
 
 _MOST_PARTS = 20
-"""Markers on one line that are told apart; no card has more."""
+"""Markers on one line that are read one by one; no card has more."""
 
 _CERTIFICATES = re.compile(
     r"\b(?:SHM(?:SRS)?|SHGB|HGB|HGU|AJB|PPJB|SKT|SK Camat|Girik|Strata Title"
@@ -81,7 +81,7 @@ def says_more(line: str) -> bool:
 
 
 def read_badge(text: str) -> Fields:
-    """Where the property comes from (resale, new project), and sale or rent where said."""
+    """The source of the property (resale, new project), and sale or rent where stated."""
     words = text.casefold()
     source = None
     if "resale" in words:
@@ -111,7 +111,7 @@ def read_price_line(text: str) -> Fields:
 
 
 def read_facts(text: str) -> Fields:
-    """Rooms, areas, floors and certificate, each only where it is said as one number."""
+    """Rooms, areas, floors and certificate, each only where it is written as one number."""
     named_first = _names_come_first(text)
     certificate = _CERTIFICATES.search(text)
     return _said(

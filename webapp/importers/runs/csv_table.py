@@ -13,7 +13,7 @@ from webapp.records import Problem, Severity
 
 DELIMITERS = (",", ";", "\t")
 LONGEST_HEADER = 64 * 1024
-"""Characters; a longer first line is none, and slow to take apart."""
+"""Characters; a longer first line is not a header, and slow to split."""
 
 MESSAGES = {
     "csv_not_utf8": mark(
@@ -69,7 +69,7 @@ def read_table(name: str, data: bytes, *, required: Iterable[str]) -> Table:
     """The records of the CSV file `name`, whatever its delimiter, with or without a BOM.
 
     Column names are taken from the first line, in lower case. Without one of the `required`
-    columns, or when the bytes are no UTF-8, there is a problem and no record. Blank lines
+    columns, or when the bytes are not UTF-8, there is a problem and no record. Blank lines
     are passed over; a line that cannot be read is reported and the reading goes on.
     """
     try:

@@ -29,7 +29,7 @@ def find_link(text: str) -> Link | None:
     """The first markdown link in `text` that leads to a page, or ``None``.
 
     Brackets inside the label and balanced parentheses inside the address belong to them;
-    an image (``![...](...)``) is no link.
+    an image (``![...](...)``) is not a link.
     """
     if _ANY_TARGET.search(text) is None:  # a million brackets need no walk
         return None
@@ -75,7 +75,7 @@ def slug_of(url: str) -> str | None:
 
 
 def source_of(url: str) -> str | None:
-    """Return "listing" for /properti/, "project" for /proyek/, else ``None``: not said."""
+    """Return "listing" for /properti/, "project" for /proyek/, else ``None``: not stated."""
     return next((_SOURCES[part] for part in _segments(url) if part in _SOURCES), None)
 
 

@@ -51,7 +51,7 @@ class Property(FromPerson):
 def read_properties(
     name: str, place: str, listed: Iterable[object]
 ) -> tuple[list[Property | None], list[Problem]]:
-    """The properties of one entry in their order, ``None`` for each that is no object.
+    """The properties of one entry in their order, ``None`` for each that is not an object.
 
     A value that is wrong is left out and reported; `place` is the entry's in file `name`.
     """
@@ -97,7 +97,7 @@ def places(cards: Iterable[Card], properties: Sequence[Property | None]) -> Iter
 
 
 def enriched(known: object, further: object) -> object:
-    """The ``properties`` of two files of one session as one list: what is `known` stands.
+    """The ``properties`` of two files of one session as one list: `known` values are kept.
 
     A property of `further` adds the keys that the same property has not or has empty.
     """
@@ -114,7 +114,7 @@ def enriched(known: object, further: object) -> object:
 
 
 def _card(raw: object) -> Card:
-    """The card that only the property `raw` tells of."""
+    """The card that is made from the property `raw` alone."""
     (known,), _ = read_properties("", "", [raw])
     if known is None:
         return Card(title="")

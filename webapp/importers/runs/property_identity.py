@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+")
 
 
 def identity(card: Card) -> str:
-    """Return what tells the property on `card` from every other, as ``kind:value``."""
+    """Return the identity of the property on `card`, as ``kind:value``."""
     if card.slug:
         return f"slug:{card.slug}"
     if card.listing_id:
@@ -27,7 +27,7 @@ def identity(card: Card) -> str:
 def differences(one: Card, other: Card) -> tuple[str, ...]:
     """Return the fields in which two versions of a property contradict each other.
 
-    A field that only one of them states is no contradiction.
+    A field that only one of them states is not a contradiction.
     """
     found = []
     if _both_differ((one.price, one.price_max), (other.price, other.price_max)):

@@ -57,7 +57,7 @@ def read(name: str, data: bytes) -> tuple[Question, ...]:
 
 
 def context_dependent(said: bool | None, category: str) -> bool | None:
-    """Whether a question leans on earlier turns: said, else by its category, else unknown."""
+    """Whether a question depends on earlier turns: stated, else by category, else unknown."""
     if said is not None:
         return said
     return True if category.startswith("context_") else None

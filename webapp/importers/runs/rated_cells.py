@@ -93,7 +93,7 @@ class Number:
 class Notes:
     """The notes taken apart: a state they name or the ranks that cannot be told, the rest.
 
-    ``whole`` is all of it, for where the numbers say that the beginning is no mark.
+    ``whole`` is all of it, for rows whose numbers show that the beginning is not a mark.
     """
 
     whole: str
@@ -112,7 +112,7 @@ class Notes:
 class RatedCells:
     """The cells of one row; ``None`` where blank, within their ranges one by one.
 
-    Nothing is said about how they go together. ``figures`` holds the precisions and mrr
+    Contradictions between them are not checked. ``figures`` holds the precisions and mrr
     under their column names. ``original`` when the original page's thirteenth column is
     there. A first relevant rank of 0 is how that page wrote that there is none.
     """

@@ -71,7 +71,7 @@ def agrees(given: Number, span: Span) -> bool:
 def _relevant_in_top(cells: RatedCells) -> int | None:
     """Number of relevant results in the first five as the row states it, where it decides."""
     if (cells.results_count or 0) <= TOP:
-        return None  # all of them; another number is told as a contradiction
+        return None  # all of them; another number is reported as a contradiction
     if cells.relevant_in_top5 is not None:
         return cells.relevant_in_top5
     given = cells.figures.get("precision_at_5")

@@ -38,7 +38,7 @@ def read_number(written: str, *, single_mark_is_decimal: bool = False) -> Decima
 
 
 def exact_number(written: str) -> Fraction | None:
-    """The number as programs write it, exactly; ``None`` for what is none or far too large.
+    """The exact number as programs write it; ``None`` if it is not a number or far too large.
 
     >>> exact_number("0.1"), exact_number("1e3"), exact_number("1e999999999"), exact_number("x")
     (Fraction(1, 10), Fraction(1000, 1), None, None)

@@ -70,7 +70,7 @@ class OpenForm(Form):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationList:
-    """The form to score a file, what stands in its way, and what was scored before."""
+    """The form to score a file, the reason if it was refused, and the evaluations made before."""
 
     evaluations: tuple[Overview, ...]
     titles: dict[Kind, str]
@@ -163,7 +163,7 @@ def index() -> Response:
 
 @blueprint.post("/")
 def upload() -> Response:
-    """Score the chosen files and keep them, or say what stands in the way."""
+    """Score the chosen files and keep them, or show the reason why they cannot be scored."""
     asked = uploads.typed()
     try:
         settings = uploads.settings(asked)
@@ -302,7 +302,7 @@ def ask_to_delete(evaluation_id: str) -> str:
 
 @blueprint.post("/<evaluation_id>/delete")
 def delete(evaluation_id: str) -> Response:
-    """Delete an evaluation with its items and what people said of them."""
+    """Delete an evaluation with its items and people's judgments of them."""
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         evaluations.remove(session, rater.study, found, access.now())

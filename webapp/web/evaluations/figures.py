@@ -77,7 +77,7 @@ def cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
 
 
 def main_cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
-    """Return the figures of the main table; a judge's faithfulness stands beside the fallback."""
+    """Return the figures of the main table; a judge's faithfulness is beside the fallback."""
     found = {cell.name: cell for cell in cells(kind, figures)}
     if kind is not Kind.ANSWERS:
         return tuple(found.values())
@@ -86,7 +86,7 @@ def main_cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, 
 
 
 def appendix_cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
-    """Return the figures that do not stand in the main table."""
+    """Return the figures that are not in the main table."""
     stated = tuple(figures)
     main = {cell.name for cell in main_cells(kind, stated)}
     return tuple(cell for cell in cells(kind, stated) if cell.name not in main)

@@ -428,7 +428,7 @@ def _visitor(driver: Driver) -> Visitor:
 
 
 def _participant(session: Session, study: Study, badge: Mapping[str, Any]) -> int | None:
-    """Return the id of the participant whom a badge stands for, if a wing knows them."""
+    """Return the id of the participant that a badge belongs to, if a wing knows them."""
     found = (
         module.recognise(session, study, badge, now())
         for module in rooms.contributions("web", "guests")

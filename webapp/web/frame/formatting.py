@@ -75,7 +75,7 @@ def full_price(card: Card) -> str:
 
 
 def money(amount: float) -> str:
-    """Return a small amount of whatever currency, exact enough to tell two of them apart.
+    """Return a small amount of any currency, exact enough to distinguish two of them.
 
     >>> money(1234.5), money(0.0123)
     ('1.234,50', '0,0123')

@@ -1,6 +1,6 @@
 """How pages write ratios: as 0.94, or as 94% where the reader chose so in this browser.
 
-Files and reports have decimals whoever asks for them: their addresses end as files do.
+Files and reports always have decimals: their addresses end as files do.
 """
 
 from __future__ import annotations

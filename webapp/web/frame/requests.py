@@ -24,7 +24,7 @@ MOST_PARTS = 1_000
 
 
 class Request(flask.Request):
-    """A request of Flask's: the same values, and the limits of whoever sends it."""
+    """A request of Flask's: the same values, and the limits of its sender."""
 
     # Flask's own limit of a form with files, for which it would ask the configuration each time.
     max_form_memory_size = 500_000
@@ -64,7 +64,7 @@ def _typed(environ: WSGIEnvironment, length: int) -> bytes:
 
 
 def _fields(typed: bytes) -> ImmutableMultiDict[str, str]:
-    """Return the fields of a form; none of what is no text."""
+    """Return the fields of a form; empty for a body that is not text."""
     try:
         said = parse_qsl(typed.decode(), keep_blank_values=True, errors="werkzeug.url_quote")
     except ValueError:

@@ -47,7 +47,7 @@ class Application(Flask):
 
 
 class _StoredNumber(IntegerConverter):
-    """A whole number that every database can look for; where a larger one stands is nothing."""
+    """A whole number that every database can look for; a larger one in an address is not found."""
 
     def __init__(self, url_map: Map) -> None:
         super().__init__(url_map, max=LARGEST_NUMBER)

@@ -26,7 +26,7 @@ def on_task(session: Session, rater: Rater, page: BlindPage) -> CardParts | None
 
 
 def parts(badges: Badges) -> CardParts:
-    """Return badges as the parts of a page: below each card, and what the question came to."""
+    """Return badges as the parts of a page: below each card, and the result of the question."""
     checked = badges.checked
     return CardParts(
         styles=("gold/card_badges.css",),

@@ -1,4 +1,4 @@
-"""The constraints' verdicts beside people's: how well they tell them, and where they do not."""
+"""The constraints' verdicts beside people's: how well they agree, and where they differ."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintAgreementPage:
-    """How well the constraints of a run tell people's verdicts under a rule."""
+    """How well the constraints of a run predict people's verdicts under a rule."""
 
     found: ConstraintAgreement
     rule: RuleChoice

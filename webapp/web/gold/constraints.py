@@ -165,7 +165,7 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
 
 @blueprint.post("/<run_id>/decisions/<int:step_id>/undo")
 def undo(run_id: str, step_id: int) -> Response:
-    """Undo a decision: what stood before it stands again."""
+    """Undo a decision: the one before it is in force again."""
     with access.writing() as (session, rater):
         step = constraints.undo(session, rater, run_id, step_id, access.now())
         session.commit()

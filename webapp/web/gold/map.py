@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SIZE = 340
-"""Pixels of a side, on every screen: a click tells its place in pixels."""
+"""Pixels of a side, on every screen: a click sends its place in pixels."""
 
 KM_PER_DEGREE = 111.195
 SMALLEST_KM = 3.0

@@ -73,7 +73,7 @@ class Judging(Worker):
                 while self._step(rater_id):
                     pass
         except Exception:
-            # The database is away, say: the session stays stored, and is told as interrupted.
+            # The database is away, say: the session stays stored, and is shown as interrupted.
             self._app.logger.exception("a machine judge could not go on")
         finally:
             with self._changed:

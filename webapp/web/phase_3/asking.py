@@ -2,7 +2,7 @@
 
 Threads of this process take questions that were stored, one each, and store what comes of it.
 While the chatbot thinks, no transaction is open and no lock is held. Nothing depends on the
-browser that asked; a process that dies leaves a question that is told as interrupted.
+browser that asked; a process that dies leaves a question that is shown as interrupted.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Asker(Worker):
                 while (call := self._claim()) is not None:
                     self._put(call)
         except Exception:
-            # The database is away, say: the question stays stored, and is told as interrupted.
+            # The database is away, say: the question stays stored, and is shown as interrupted.
             self._app.logger.exception("a question could not be asked")
         finally:
             with self._changed:

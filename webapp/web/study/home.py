@@ -18,7 +18,7 @@ blueprint = Blueprint("home", __name__)
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The study's runs, in their order, as the rater stands in them.
+    """The study's runs, in their order, with the rater's progress in them.
 
     ``blind`` is how far the rater is in the pooled cards, where the study is rated blind.
     """
@@ -29,7 +29,7 @@ class Home:
 
 @blueprint.get("/")
 def show() -> str | Response:
-    """Show what needs doing; whoever is not the owner is led to what is theirs."""
+    """Show the owner's open work; lead everybody else to their own pages."""
     with access.reading() as (session, rater):
         if not rater.is_owner:
             return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
