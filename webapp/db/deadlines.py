@@ -1,4 +1,4 @@
-"""How long whoever asks the database waits in all, however many locks they meet on the way."""
+"""The longest a request waits for the database in all, however many locks it meets."""
 
 from __future__ import annotations
 

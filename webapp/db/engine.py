@@ -41,8 +41,8 @@ SLOW_SECONDS = 1.0
 MOST_BEHIND_SLOW = 4
 """Behind a write that takes longer than that, no more writers than this wait.
 
-The others are refused, those that came earlier too, so that threads stay free for whoever only
-reads.
+The others are refused, those that came earlier too, so that threads stay free for requests that
+only read.
 """
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
@@ -85,7 +85,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a session for reading; whatever it changes is thrown away.
+        """Yield a session for reading; its changes are thrown away.
 
         All of its statements see the database as the first one did: SQLite reads so anyway.
         """
@@ -157,7 +157,7 @@ class Database:
         return (DatabaseOutOfDate if is_known else NewerDatabase)(self.description)
 
     def is_missing(self) -> bool:
-        """Whether this is a SQLite file that nobody has made yet."""
+        """Whether this is a SQLite file that does not exist yet."""
         return self.is_sqlite and not Path(self.description).is_file()
 
     def version(self) -> str | None:
@@ -191,7 +191,7 @@ class Database:
     def empty_journal(self) -> None:
         """Let nothing stand beside the SQLite file that was deleted from it (its WAL).
 
-        Somebody who reads just then keeps a part of it until the next time.
+        A reader at that moment keeps a part of it until the next time.
         """
         if not isinstance(self._queue, _Queue):
             return

@@ -40,7 +40,7 @@ class OpenFile:
             if self._anchor is not None or not self._path.is_file():
                 return
             anchor = sqlite3.connect(self._path, check_same_thread=False)
-            with suppress(sqlite3.Error):  # the first use of the file reports what is wrong with it
+            with suppress(sqlite3.Error):  # the first use of the file reports its fault
                 anchor.execute("SELECT count(*) FROM sqlite_master").fetchone()
             self._anchor = anchor
             self._known = self._found()

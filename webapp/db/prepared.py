@@ -1,6 +1,6 @@
-"""Statements that SQLAlchemy writes once, for the driver to carry out: what clicks wait for.
+"""Statements that SQLAlchemy writes once, for the driver to carry out on every click.
 
-It writes them for the database in use, and tells how each value goes in and comes out.
+It writes them for the database in use, and converts each value on its way in and out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Prepared:
         return found[0] if found else None
 
     def run(self, driver: Driver, values: Values) -> int:
-        """Write what the statement says; return how many rows that were."""
+        """Carry out the writing statement; return the number of rows written."""
         written = self._written.get(driver.dialect.name) or self._write_for(driver.dialect)
         return driver.run(written.sql, written.bind(values))
 
@@ -73,9 +73,9 @@ def joined(text: SQLColumnExpression[str]) -> ColumnElement[str]:
 
 
 class _Written(NamedTuple):
-    """A statement in one database's words.
+    """A statement in one database's dialect.
 
-    ``bind`` makes of our values what the driver takes, ``read`` of its rows ours.
+    ``bind`` converts our values to the driver's, ``read`` its rows to ours.
     """
 
     sql: str
@@ -101,7 +101,7 @@ def _write(statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> _
 def _binder(
     ordered: Callable[[Values], Any], constants: Values, changes: Mapping[str, Change]
 ) -> Callable[[Values], Any]:
-    """Return what adds the statement's own `constants`, and makes the `changes` on the way in."""
+    """Return the function that adds the statement's `constants` and makes the `changes`."""
     if not constants and not changes:
         return ordered
 
@@ -115,7 +115,7 @@ def _binder(
 
 
 def _reader(columns: Sequence[Any], dialect: Dialect) -> Callable[[Rows], list[Any]]:
-    """Return what makes named tuples of our values out of the driver's rows."""
+    """Return the function from the driver's rows to named tuples of our values."""
     kind = cast("Any", namedtuple)("Row", [column.key for column in columns], rename=True)  # noqa: PYI024
     row = partial(tuple.__new__, kind)
     changes = [
@@ -136,26 +136,26 @@ def _reader(columns: Sequence[Any], dialect: Dialect) -> Callable[[Rows], list[A
 
 
 def _ordered(names: Sequence[str]) -> Callable[[Values], Sequence[Any]]:
-    """Return what takes the values of these names out of a mapping, in this order."""
+    """Return the function that takes these names' values from a mapping, in this order."""
     if len(names) < 2:  # an itemgetter of one gives no sequence
         return lambda said: [said[name] for name in names]
     return itemgetter(*names)
 
 
 def _change_in(bind: Any, dialect: Dialect) -> Change | None:
-    """Return what makes of a value of ours one of the driver's; a float is one already."""
+    """Return the function from our value to the driver's; a float is one already."""
     kind = _type(bind, dialect)
     return None if isinstance(kind, Float) else kind.bind_processor(dialect)
 
 
 def _change_out(column: Any, dialect: Dialect) -> Change | None:
-    """Return what makes of a value of the driver's one of ours; a float is one already."""
+    """Return the function from the driver's value to ours; a float is one already."""
     kind = _type(column, dialect)
     return None if isinstance(kind, Float) else kind.result_processor(dialect, None)
 
 
 def _default(column: Any) -> Any:
-    """Return what a column is given where nobody says anything, the same in every row."""
+    """Return a column's default value, the same in every row."""
     assert column.default.is_scalar, f"{column} is given another value in every row"
     return column.default.arg
 

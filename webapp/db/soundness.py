@@ -13,15 +13,15 @@ from webapp.db.models import Base
 from webapp.db.outages import Outage, outage
 
 MOST = 20
-"""So many faults are named; more do not help anybody."""
+"""The most faults that are named; more would not help."""
 MOST_TOLD = 120
-"""Characters of a fault that are told: it may quote a whole text."""
+"""The most characters of a fault that are shown: it may quote a whole text."""
 ROWS_AT_ONCE = 20
 """Rows that are in memory at once: some hold whole files."""
 
 
 def faults(database: Database) -> list[str]:
-    """Return what is wrong with the database itself, at most ``MOST``; empty means sound.
+    """Return the faults of the database itself, at most ``MOST``; empty means sound.
 
     On SQLite every page, index and reference is read; PostgreSQL holds references and pages by
     itself. On both, every table and column of this version must be there, every value must be

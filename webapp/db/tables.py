@@ -1,4 +1,4 @@
-"""The tables behind a session, for statements that need no objects made of what they find."""
+"""The tables behind a session, for statements whose rows need not become objects."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ def upsert(
 ) -> Prepared:
     """Return the statement that writes a row of `model`, over the one with its key if need be.
 
-    ``given`` are the columns it is given beside its key, without any all of them; of a row
-    that is there those ``kept`` stay as they are: an index of what is written is written anew.
+    Beside the key only the columns ``given`` are written; all columns if empty. In an existing row
+    the columns ``kept`` stay as they are: writing an indexed column rewrites its index.
     """
     return _upsert(model, driver.dialect.name, given, kept)
 
