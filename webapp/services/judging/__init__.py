@@ -1,1 +1,1 @@
-"""Verdicts and what they are about: use cases."""
+"""Verdicts and the things they judge: use cases."""

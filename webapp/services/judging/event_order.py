@@ -1,4 +1,4 @@
-"""Which of several events about one thing stands, whatever order they arrived in.
+"""The order of events about one thing, and the one in force, for any order of arrival.
 
 Order is by device sequence, then by the earlier of client time and server receipt. An
 event can be no later than a later event of its own device, so a clock that runs ahead for
@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 
 class Placed(Protocol):
-    """Where and when an event was made: what its place in the order rests on."""
+    """The device and times of an event, which decide its place in the order."""
 
     @property
     def device(self) -> str: ...  # noqa: D102
@@ -29,12 +29,12 @@ PlacedT = TypeVar("PlacedT", bound=Placed)
 
 
 def made_at(event: Placed) -> datetime:
-    """Return the earlier of what the client's clock said and the receipt."""
+    """Return the earlier of the client's time and the receipt."""
     return min(event.client_time or event.received_at, event.received_at)
 
 
 def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
-    """Return the events from first to last, whatever order they are given in."""
+    """Return the events from first to last, for any order of `events`."""
     placed: list[tuple[datetime, str, int, PlacedT]] = []
     for event in sorted(events, key=_in_device, reverse=True):
         bound = made_at(event)
@@ -46,7 +46,7 @@ def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
 
 
 def standing(events: Iterable[PlacedT]) -> PlacedT | None:
-    """Return the event that stands: the last one in order, ``None`` if there is none."""
+    """Return the event in force: the last one in order, ``None`` if there is none."""
     latest: dict[str, PlacedT] = {}
     for event in events:
         known = latest.get(event.device)

@@ -21,7 +21,7 @@ _Place = tuple[int, str | None, str | None]  # question, run where it matters, i
 
 
 def to_row(card: Card) -> dict[str, Any]:
-    """Return what `card` states, as it is stored."""
+    """Return the fields of `card` as they are stored."""
     stated = ((name, getattr(card, name)) for name in _FIELDS)
     return {name: value for name, value in stated if value is not None}
 
@@ -64,16 +64,16 @@ class Pool:
         return thing
 
     def place_again(self, result: Result, query: Query, card: Card) -> JudgedThing:
-        """Return the judged thing of a result of which more is known now.
+        """Return the judged thing of a result whose card has more fields now.
 
-        It stays where it was judged unless what is new contradicts that.
+        It stays the one that was judged unless the new fields contradict it.
         """
         if _joins(result.judged_thing, card):
             return result.judged_thing
         return self.place(query, query.question, card)
 
     def place_emptiness(self, query: Query, question: Question) -> JudgedThing:
-        """Return the judged thing that stands for "there is nothing" of the question."""
+        """Return the judged thing for the question's emptiness."""
         scope = _scope(query, question)
         versions = self._things[question.id, scope, None]
         if not versions:

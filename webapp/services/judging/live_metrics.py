@@ -58,7 +58,7 @@ _PARTS = methodcaller("split", " ")
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
     """Rewrite the summary rows of these raters for the queries in `scope`.
 
-    A fixed number of statements for each rater, whatever the size of the runs.
+    A fixed number of statements for each rater, for runs of any size.
     """
     session.flush()
     asked = verdicts.asked_queries(session, scope)
@@ -81,7 +81,7 @@ def refresh_touched(
     """Rewrite one rater's summaries of the queries that one change touches.
 
     Those that show or are the judged thing, without one the query with the key. The same as
-    ``refresh`` with a statement to read and one for each, for it is what every click waits for.
+    ``refresh`` with a statement to read and one for each, since every click waits for it.
     """
     of = query_key if thing_id is None else thing_id
     touched = _touched(by_thing=thing_id is not None)
@@ -133,7 +133,7 @@ def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
 
 
 def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
-    """Return the summary row of one query that ``_touched`` tells of."""
+    """Return the summary row of one query that ``_touched`` found."""
     told = map(_PARTS, query.listed.split(",")) if query.listed else ()
     listed = sorted([(int(rank), thing, verdict) for rank, thing, verdict in told])
     unsaid = {thing for _, thing, verdict in listed if not verdict}
@@ -149,10 +149,10 @@ def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one rater stands in some queries of a run: what is summed, and what is left.
+    """One rater's progress in some queries of a run: the sums, and the work left.
 
-    ``open_judgments`` counts verdicts still to give, ``open_queries`` the queries that miss
-    one or whose answer misses its quality.
+    ``open_judgments`` counts verdicts still to give, ``open_queries`` the queries that lack
+    one or whose answer lacks its quality.
     """
 
     totals: Totals = field(default_factory=Totals)
@@ -161,7 +161,7 @@ class Standing:
 
     @classmethod
     def together(cls, disjoint: Iterable[Standing]) -> Standing:
-        """Return how the rater stands in several sets of queries that have none in common."""
+        """Return the rater's progress in several sets of queries that have none in common."""
         listed = tuple(disjoint)
         return cls(
             Totals.together(one.totals for one in listed),
@@ -181,7 +181,7 @@ def is_unrated(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
 
 
 def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
-    """Return how a rater stands in a run, by category in question order; one statement."""
+    """Return a rater's progress in a run, by category in question order; one statement."""
     rows = _standings().all(driver(session), {"rater_id": rater_id, "run_id": run_id})
     return {
         category: Standing(_totals(numbers), open_judgments, open_queries)
@@ -212,7 +212,7 @@ def _span(row: QuerySummary | Row[Any], figure: str) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A number of a summary row that is not what the judgments make it."""
+    """A number of a summary row that differs from the judgments."""
 
     rater: str
     run_id: str

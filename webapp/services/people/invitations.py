@@ -1,7 +1,7 @@
 """Links that let raters in without an account: made, accepted on any device, withdrawn.
 
-Who holds the link is the rater. Only its hash is stored, so that whoever reads the database
-can sign in as nobody.
+The holder of the link is the rater. Only its hash is stored, so that a reader of the database
+cannot sign in with it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPEN, EXPIRED, WITHDRAWN = "open", "expired", "withdrawn"
 
 
 class NoWayIn(Missing):
-    """A link lets nobody in, whatever the reason: a stranger is not told which."""
+    """A link is not valid, for any reason: a stranger does not learn which."""
 
     message = mark("This link lets nobody in")
     remedy = mark("It may be incomplete, too old or withdrawn. Ask whoever sent it for a new one.")
@@ -50,7 +50,7 @@ class OwnerIsNotInvited(Exception):
 
 
 class MachineIsNotInvited(Conflict):
-    """Nobody can come in as a machine judge; its name is the argument."""
+    """A machine judge cannot be invited; its name is the argument."""
 
     message = mark("Nobody can come in as a machine judge")
     remedy = mark("It has no link. Its page, under Study, Machine judges, is where it is started.")
@@ -133,7 +133,7 @@ def accept(session: Session, study: Study, token: str, now: datetime) -> Invitat
 
 
 def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) -> None:
-    """Take an invitation back, logged; whoever came in by it is out at once.
+    """Take an invitation back, logged; the people who came in by it are out at once.
 
     Raises ``UnknownInvitation``.
     """

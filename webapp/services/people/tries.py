@@ -16,7 +16,7 @@ LONGEST_WINDOW = timedelta(hours=1)
 
 
 class TooManyTries(Busy):
-    """Too many tries of late; whoever made them has to wait."""
+    """Too many tries of late; the person who made them has to wait."""
 
     message = mark("Too many tries")
     remedy = mark(
@@ -34,7 +34,7 @@ def knock(
     Counting first, one at a time, lets no number of tries at once exceed the limit.
     """
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
-    # Rows of a later time were written before the clock was put back: nobody waits for those.
+    # Rows of a later time were written before the clock was put back: they do not count.
     over = or_(Attempt.at <= now - LONGEST_WINDOW, Attempt.at > now + LONGEST_WINDOW)
     session.execute(delete(Attempt).where(over))
     recent = (Attempt.at > now - window) & (Attempt.at <= now + window)
@@ -45,7 +45,7 @@ def knock(
 
 
 def forgive(session: Session, study: Study, name: str) -> None:
-    """Forget the tries under a name whose holder has shown who they are."""
+    """Forget the tries under a name whose holder has signed in."""
     session.execute(delete(Attempt).where(Attempt.source == _source(study, name)))
 
 

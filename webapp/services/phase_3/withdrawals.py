@@ -1,4 +1,4 @@
-"""A participant who withdraws: what goes, what stays, and which copies may still hold it."""
+"""A participant's withdrawal: the data deleted, the data kept, and copies that may remain."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A file that was made of phase 3, and when; it holds what there was then."""
+    """A file made from the data of phase 3, and when it was made."""
 
     name: str
     at: datetime
 
 
 def cost(session: Session, participant: Participant) -> Cost:
-    """Return what a withdrawal would delete."""
+    """Return the counts of the data that a withdrawal would delete."""
     asked = select(func.count()).where(OwnQuestion.participant_id == participant.id)
     said = {
         table: select(func.count()).where(table.rater_id == participant.rater_id)
@@ -56,7 +56,7 @@ def cost(session: Session, participant: Participant) -> Cost:
 
 
 def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
-    """Log that a file with what participants gave was made."""
+    """Log that a file with participants' data was made."""
     studies.log(session, study, EXPORTED, name, None, None, now)
 
 
@@ -66,14 +66,14 @@ def exports(session: Session, study: Study) -> tuple[Copy, ...]:
 
 
 def copies(session: Session, participant: Participant) -> tuple[Copy, ...]:
-    """Return the files made since a participant agreed, which may hold what they gave."""
+    """Return the files made since a participant agreed, which may hold their data."""
     if participant.agreed_at is None:
         return ()
     return _made(session, participant.study, participant.agreed_at, None)
 
 
 def copies_before_last(session: Session, study: Study) -> tuple[Copy, ...]:
-    """Return the files made before the last withdrawal: they may hold who is gone."""
+    """Return the files made before the last withdrawal: they may hold the withdrawn data."""
     last = session.scalar(
         select(func.max(LogEntry.at)).where(
             LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
@@ -83,10 +83,10 @@ def copies_before_last(session: Session, study: Study) -> tuple[Copy, ...]:
 
 
 def withdraw(session: Session, participant: Participant, now: datetime) -> None:
-    """Delete a participant with all they gave; a count stays, and in the log their number.
+    """Delete a participant with all their data; a count stays, and their number in the log.
 
-    What the owner made of their words goes from the log too. SQLite overwrites what is
-    deleted, so that the file holds no trace of it either.
+    The owner's coding of their words is deleted from the log too. SQLite overwrites deleted
+    data, so that the file holds no trace of it either.
     """
     if session.get_bind().dialect.name == "sqlite":
         session.execute(text("PRAGMA secure_delete = ON"))

@@ -1,6 +1,6 @@
-"""The owner's note on a question: what raters read above its cards.
+"""The owner's note on a question, which raters read above its cards.
 
-The note of a gold question may tell the expected answer ("no_data because ..."), so raters read
+The note of a gold question may reveal the expected answer ("no_data because ..."), so raters read
 it only after the owner chose to show it: it then is the owner's note, like one that was typed.
 """
 

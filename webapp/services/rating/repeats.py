@@ -1,8 +1,8 @@
-"""Hidden repeats: some questions are asked a second time, whole, and nothing tells which.
+"""Hidden repeats: some questions are asked a second time, whole, and nothing reveals which.
 
 How many, which ones and when follows from the study's secret and share before the first is
-given, so that the number of questions a rater is told never changes with one. What is said
-the second time measures how far a rater agrees with themselves; it is never the verdict.
+given, so that the number of questions a rater sees never changes with one. The second
+verdict measures how far a rater agrees with themselves; it is never the verdict.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Planned:
 
 
 def count(units: int, percent: int) -> int:
-    """Return how many of so many units are asked again: `percent` of them, rounded.
+    """Return how many of `units` units are asked again: `percent` of them, rounded.
 
     The last two never are: too little would lie between.
 
@@ -61,7 +61,7 @@ def count(units: int, percent: int) -> int:
 
 
 def planned(rater: Rater, share: Share) -> list[Planned]:
-    """Return what the rater is still to be asked again, the earliest first.
+    """Return the repeats that the rater is still to be given, the earliest first.
 
     While the share stays as it is, giving one takes it from this plan and changes no other.
     """
@@ -96,10 +96,10 @@ def due(
     left: Collection[Unit] = (),
     among: Callable[[Unit], bool] = lambda _unit: True,
 ) -> Task | None:
-    """Give the rater what is to be asked again by now, `among` some; ``None`` if nothing is.
+    """Give the rater the repeat that is due, `among` some units; ``None`` if none is.
 
-    Nothing is asked again while it is `left` open for the first time, nor right after it: the
-    rater may have come back to it late. Only when nothing else is to be done it comes anyway.
+    No unit is asked again while it is `left` open for the first time, nor right after it: the
+    rater may have come back to it late. It comes anyway only when nothing else is left to do.
     """
     ready = [unit for unit in _ready(rater, share, left) if unit not in left and among(unit)]
     if not ready:
@@ -117,13 +117,13 @@ def is_due(rater: Rater, share: Share, left: Collection[Unit] = ()) -> bool:
 
 
 def _ready(rater: Rater, share: Share, left: Collection[Unit]) -> list[Unit]:
-    """Return what is planned by now: what was put off and is left open is still to come."""
+    """Return the repeats due by now; units put off and still open count as not reached."""
     reached = len(share.first_time) - len(share.postponed.intersection(left))
     return [one.unit for one in planned(rater, share) if one.after <= reached]
 
 
 def _latest(session: Session, rater: Rater) -> set[Unit]:
-    """Return the units on which the rater said something last, as many as are to lie between."""
+    """Return the units that the rater judged last, as many as must lie between."""
     rows = session.execute(
         select(Task.question_id, Task.run_id)
         .join(Event, Event.task_id == Task.id)
@@ -144,7 +144,7 @@ def is_open() -> ColumnElement[bool]:
 
 
 class Left(NamedTuple):
-    """How many verdicts and qualities are still to be given again, in so many open tasks."""
+    """The numbers of verdicts and qualities still to be given again, and of open tasks."""
 
     judgments: int = 0
     unrated: int = 0
@@ -152,7 +152,7 @@ class Left(NamedTuple):
 
 
 def left(session: Session, rater: Rater) -> Left:
-    """Return what is still to be said again of all that was given to the rater again."""
+    """Return the verdicts and qualities still open in the repeats given to the rater."""
     mine = Task.rater_id == rater.id, Task.kind == REPEAT
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
@@ -179,7 +179,7 @@ _THINGS = Prepared(
 
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
-    """Return what was said again and when, by judged thing."""
+    """Return the repeated verdicts and their times, by judged thing."""
     rows = session.execute(
         select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
             Repeat.task_id == task.id
@@ -191,7 +191,7 @@ def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, da
 def suggested(
     session: Session, task: Task | Row[Any], answers: Mapping[int, QueryState]
 ) -> dict[int, int | None]:
-    """Return what the verdicts given again suggest for the quality of each of these answers."""
+    """Return the quality that the repeated verdicts suggest for each of these answers."""
     same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
     rows = session.execute(
         select(Result.query_key, Repeat.verdict)
@@ -205,7 +205,7 @@ def suggested(
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
-    """Ask everything of a unit again that the rater has said of it."""
+    """Give the rater a repeat of everything they judged of a unit."""
     judged = (
         select(JudgedThing.id)
         .join(Judgment)

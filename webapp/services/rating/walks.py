@@ -19,11 +19,11 @@ EVERYTHING = Filter()
 
 @dataclass(frozen=True, slots=True)
 class TaskPlace:
-    """Where a task stands among those the rater was given, and the ways from it.
+    """The place of a task among those the rater was given, and the ways from it.
 
     ``position`` is 1-based among all of them. ``previous`` and ``next`` are the ids of the
-    nearest tasks that the filter lets through; ``leads_further`` says that after the last of
-    these a new one can be given. ``is_left`` says that something within the filter is open.
+    nearest tasks that the filter lets through; ``leads_further``: after the last of
+    these a new one can be given. ``is_left``: something within the filter is open.
     """
 
     position: int
@@ -41,7 +41,7 @@ def place(
     task_id: str,
     wanted: Filter = EVERYTHING,
 ) -> TaskPlace:
-    """Return where one of the rater's tasks stands; `progress` is how far they are in `share`."""
+    """Return the place of one of the rater's tasks; `progress` is theirs in `share`."""
     at = [one.task_id for one in share.given].index(task_id)
     shown = _shown(session, rater, wanted)
     next_one = next(filter(shown, share.given[at + 1 :]), None)
@@ -76,7 +76,7 @@ def onward(
     """Return the id of the task to go to within a filter; ``None`` if there is none.
 
     `after` a task it is the next one that was given, or a new one while the study's rules
-    allow it; else, and without `after`, what is to be done next. In a category with nothing
+    allow it; else, and without `after`, the next one to do. In a category with nothing
     left to do it is the first that was given.
     """
     tasks.lock(session, rater)

@@ -1,7 +1,7 @@
-"""Where the final label of a judged thing comes from, once several raters have voted.
+"""The provenance of a judged thing's final label, once several raters have voted.
 
 A vote decides unless it is "cannot tell". A judged thing is disputed when decided votes
-differ; it stays open while they tie, or while nobody judged it.
+differ; it stays open while they tie, or while it has no verdict.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Provenance(StrEnum):
 class LabelCounts:
     """How many judged things have a final label of each provenance.
 
-    Of the unanimous ones, ``alone`` rest on one vote, and in ``cannot_tell`` nobody decided.
+    Of the unanimous ones, ``alone`` rest on one vote, and ``cannot_tell`` have no decided vote.
     Of the open ones, ``tied`` have as many votes for as against and ``unjudged`` have none.
     """
 
@@ -77,9 +77,9 @@ def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, s
 def provenances(
     session: Session, study: Study, scope: Scope, *, adjudicated: bool = True
 ) -> dict[int, Provenance]:
-    """Return where the final label of every judged thing in `scope` comes from.
+    """Return the provenance of the final label of every judged thing in `scope`.
 
-    Without `adjudicated` the rule is "majority", to which adjudication says nothing.
+    Without `adjudicated` the rule is "majority", which ignores adjudication.
     """
     known = select(Adjudication.judged_thing_id)
     settled = set(session.scalars(known)) if adjudicated else set[int]()

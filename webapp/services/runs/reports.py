@@ -1,4 +1,4 @@
-"""A run under a named rule, row by row: what the metrics command and every export start from."""
+"""A run under a named rule, row by row: the start of the metrics command and every export."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MachineNotReleased(Conflict):
 
 
 class MachineNotPacked(Conflict):
-    """A proof pack holds what people judged; what a machine said is not in it."""
+    """A proof pack holds people's judgments; a machine's are not in it."""
 
     message = mark("A proof pack holds what people judged")
     remedy = mark(
@@ -93,7 +93,7 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
 
 
 def of_rater(rater: Rater) -> Rule:
-    """Return the rule that one rater's own verdicts count; it says so of a machine's."""
+    """Return the rule that one rater's own verdicts count; a machine's is named as such."""
     return Rule(f"{'machine' if rater.is_machine else 'rater'} {rater.name}", rater)
 
 
@@ -105,7 +105,7 @@ def rules(session: Session, study: Study) -> tuple[Rule, ...]:
 
 
 def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
-    """Return every query of a run with what the judgments make of it under `rule`.
+    """Return every query of a run with its summary under `rule`.
 
     Raises ``UnknownRun``.
     """
@@ -135,7 +135,7 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport
 
 
 def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standing:
-    """Return how far a run is rated under `rule`: what is summed, and what is left."""
+    """Return a run's progress under `rule`: the sums, and the work left."""
     scope = Query.run_id == run_id
     said = verdicts_under(session, study, scope, rule)
     asked = verdicts.asked_queries(session, scope)

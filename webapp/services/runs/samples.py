@@ -26,7 +26,7 @@ SAMPLE_NAME = mark("Sample study")
 def load(session: Session, folder: Path, now: datetime) -> Study:
     """Add the sample of `folder` (the product's ``seeds``) to the open study; return it.
 
-    Its three runs would be rated blind; unless the owner said otherwise they are rated run by
+    Its three runs would be rated blind; unless the owner chose otherwise they are rated run by
     run, which is logged, so that a newcomer can watch the figures of a run move. Loading it
     twice changes nothing.
     """

@@ -23,7 +23,7 @@ class UnknownUpload(Missing):
 
 
 def keep(session: Session, study: Study, name: str, data: bytes, now: datetime) -> str:
-    """Return the token under which the file waits; clears away what nobody came back for."""
+    """Return the token under which the file waits; clears away abandoned files."""
     session.execute(delete(Upload).where(Upload.created_at < now - KEPT_FOR))
     token = secrets.token_hex(16)
     session.add(Upload(id=token, study_id=study.id, name=name, data=data, created_at=now))

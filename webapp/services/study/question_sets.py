@@ -46,10 +46,10 @@ def _known(session: Session, study: Study) -> Sequence[QuestionSet]:
 def _positions(
     questions: Sequence[Question], queries: Sequence[ReadQuery], keys: Sequence[str]
 ) -> list[int] | None:
-    """Return where in `questions` the keys stand, in order; ``None`` if they do not.
+    """Return the places of the keys in `questions`, in order; ``None`` if they are not there.
 
     The ids of the file are tried first: the same text may stand at two positions, and only
-    they tell which of the two a part of the set left out.
+    the ids show which of the two a part of the set left out.
     """
     by_id = [query.query_id - 1 for query in queries]
     if _ascending(by_id, len(questions)) and all(
@@ -65,7 +65,7 @@ def _ascending(places: Sequence[int], length: int) -> bool:
 
 
 def subsequence(whole: Sequence[str], part: Sequence[str]) -> list[int] | None:
-    """Return the first places at which `part` stands in `whole` in order, else ``None``.
+    """Return the first places at which `part` is found in `whole` in order, else ``None``.
 
     >>> subsequence(["a", "b", "a", "c"], ["a", "a", "c"])
     [0, 2, 3]
