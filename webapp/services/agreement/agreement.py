@@ -1,7 +1,7 @@
 """How far the raters of a study agree: with one another, and each with themselves.
 
-What is compared is what a run of the study shows or left empty; a removed rater's judgments
-count as long as they are kept.
+The judged things that a run of the study shows or left empty are compared; a removed rater's
+judgments count as long as they are kept.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def report(
 
 
 def items(session: Session, study: Study, kind: Kind, raters: Sequence[Rater]) -> list[Item]:
-    """Return what can be agreed on, in question order, with what each of `raters` said."""
+    """Return the items to agree on, in question order, with each of `raters`' verdicts."""
     scope: Scope = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
     said: dict[int, dict[str, str | float]] = defaultdict(dict)
@@ -143,7 +143,7 @@ def _repeats(
 
 
 def _verdicts_again() -> Select[int, bool, str | None, str | None]:
-    """Return the statement over the repeats: rater, whether of a card, standing and second."""
+    """Return the statement over the repeats: rater, whether of a card, current and second."""
     is_card = JudgedThing.property_id.is_not(None)
     same = and_(
         Judgment.rater_id == Task.rater_id, Judgment.judged_thing_id == Repeat.judged_thing_id
@@ -159,7 +159,7 @@ def _verdicts_again() -> Select[int, bool, str | None, str | None]:
 
 
 def _grades_again() -> Select[int, int | None, int | None]:
-    """Return the statement over the grades given again: rater, standing and second."""
+    """Return the statement over the grades given again: rater, current and second."""
     same = and_(
         QueryRating.rater_id == Task.rater_id, QueryRating.query_key == RepeatRating.query_key
     )

@@ -1,4 +1,4 @@
-"""Runs judged by hand apart from one another, side by side: what the command and the page share."""
+"""Runs judged by hand apart from one another, side by side, for the command and the page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """A run with the verdicts by hand on its cards, and what is wrong with its two files."""
+    """A run with the verdicts by hand on its cards, and the problems of its two files."""
 
     name: str
     read: ReadRun
@@ -40,7 +40,7 @@ class JudgedRun:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The conflict report of some runs, and what makes it readable.
+    """The conflict report of some runs, with the texts that make it readable.
 
     ``questions`` has each question's text by query id, ``titles`` each property's by
     identity, both as the first run that has one puts it.

@@ -46,7 +46,7 @@ MOST_ABOUT = 2**20
 PIECE = 2**20
 MOST_TIMES_PACKED = 100
 SMALL = 64 * 2**20
-"""Bytes a backup may always unpack to; a larger one to so many times what it is packed."""
+"""Bytes a backup may always unpack to; a larger one to a multiple of its packed size."""
 _VERDICTS = {None, *map(str, Relevance), *map(str, EmptyOutcome)}
 _STATES = set(map(str, QueryState))
 VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
@@ -58,7 +58,7 @@ VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
 }
 """The values that figures are computed from, where a column's type allows others too."""
 UNREADABLE = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError)
-"""How ``zipfile`` says that a file is not a zip, or is cut off or changed."""
+"""The errors of ``zipfile`` for a file that is not a zip, or is cut off or changed."""
 
 
 class NothingToBackUp(Exception):
@@ -168,7 +168,7 @@ def restore(
 ) -> Restored:
     """Put a backup in the place of the database, which is empty or, with `replace`, kept beside.
 
-    The tables are of this version afterwards, whatever version the backup is of. Everything is
+    The tables are of this version afterwards, even if the backup is of an older one. Everything is
     checked before anything is touched. Raises ``NotABackup``, ``NewerBackup``,
     ``DamagedBackup``, ``ForeignBackup``, ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse``
     and, unless `as_superuser`, ``RestoresAsSuperuser``.
@@ -226,7 +226,7 @@ def _opened(content: Path) -> Iterator[Database]:
 
 
 def _counts(database: Database) -> dict[str, int]:
-    """Return how many rows each of our tables has, whichever of them are there."""
+    """Return the number of rows of each of our tables that exists."""
     there = set(inspect(database.engine).get_table_names())
     with database.reading() as session:
         return moving.counts(session, there)

@@ -36,7 +36,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class RatedCsv:
-    """A rated CSV as it was given: ``name`` is its path, ``label`` what to call its run."""
+    """A rated CSV as it was given: ``name`` is its path, ``label`` the name of its run."""
 
     name: str
     data: bytes
@@ -45,7 +45,7 @@ class RatedCsv:
 
 @dataclass(frozen=True, slots=True)
 class RatedComparison:
-    """The comparison of rated CSVs, and what is wrong with their lines."""
+    """The comparison of rated CSVs, and the problems of their lines."""
 
     report: ComparisonReport
     problems: tuple[Problem, ...]
@@ -92,7 +92,7 @@ def compare_files(
 
 
 def method_name(path: str) -> str:
-    """Return what a rated CSV is of: from its name, else from its folder.
+    """Return the search method of a rated CSV: from its name, else from its folder.
 
     >>> method_name("data/evaluation/hybrid/evaluation_rated_20260125.csv")
     'hybrid'

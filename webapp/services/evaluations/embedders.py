@@ -1,7 +1,7 @@
-"""Where the cosines of claims come from: an embeddings endpoint, or a model in a package.
+"""The sources of the cosines of claims: an embeddings endpoint, or a model in a package.
 
-An endpoint is asked for the vectors of one row at a time; what a text's vector was is kept
-for the texts that come back in the next rows (the same context under several questions).
+An endpoint is asked for the vectors of one row at a time; they are kept for the texts that come
+back in the next rows (the same context under several questions).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Vectors = list[list[float]]
 
 
 class _NoVectors(ValueError):
-    """An endpoint's answer is not what was asked for; the text says what it is."""
+    """An endpoint's answer has not the form that was asked for; the text names its form."""
 
 
 class EmbedderUnusable(Exception):
@@ -122,7 +122,7 @@ def packaged() -> VectorEmbedder:
 
 
 def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> Vectors:
-    # Only who asks an endpoint pays for these.
+    # Imported here, since only callers of an endpoint need them.
     from webapp.chatbot import client
     from webapp.chatbot import failures as failed
 
@@ -151,7 +151,7 @@ def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> V
 
 
 def _answer(address: str, model: str, key: str | None, texts: Sequence[str]) -> bytes:
-    """Return what an endpoint sends back, within the limits of a chatbot's answer."""
+    """Return an endpoint's answer, within the limits of a chatbot's answer."""
     from webapp.chatbot import client
     from webapp.chatbot.failures import NotReached, QuestionRefused
 
@@ -177,7 +177,7 @@ def _refusal(status: int) -> str:
 
 
 def _vectors(document: Any, n: int) -> Vectors:
-    """The vectors in the order of the texts: each says which text it is of."""
+    """The vectors in the order of the texts: each names its text."""
     try:
         listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
         vectors = [[_number(x) for x in entry["embedding"]] for entry in listed]
@@ -194,5 +194,5 @@ def _vectors(document: Any, n: int) -> Vectors:
 
 
 def _number(x: Any) -> float:
-    """A component of a vector; what JSON has no number for was read as null."""
+    """A component of a vector; numbers that JSON lacks were read as null."""
     return math.nan if x is None else float(x)

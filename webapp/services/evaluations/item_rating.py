@@ -1,6 +1,6 @@
-"""Items of evaluations as raters judge them: what the owner opened, what is next, how far.
+"""Items of evaluations as raters judge them: those the owner opened, the next one, the progress.
 
-What a rater is given holds the row that was scored and the names of its parts. The machine's
+A rater is given the scored row and the names of its parts. The machine's
 verdicts, its figures and the names of the file, item and strategy are not in it, so that no
 page can show them (see docs/decisions/0013).
 """
@@ -38,9 +38,9 @@ class Offer:
 class Asked:
     """One item to be judged, without a word of the machine's.
 
-    ``parts`` name what takes ✓ or ✗, ``judged`` is what the rater said of them. ``next_open``
-    is the next item that the rater has not finished, this one aside; ``None`` where there is
-    no other.
+    ``parts`` name the parts that take ✓ or ✗, ``judged`` has the rater's verdicts on them.
+    ``next_open`` is the next item that the rater has not finished, this one aside; ``None``
+    where there is none.
     """
 
     position: int
@@ -67,7 +67,7 @@ class RaterStanding:
 def open_to_raters(
     session: Session, study: Study, evaluation: Evaluation, now: datetime, *, is_open: bool
 ) -> None:
-    """Let raters judge an evaluation, or no longer, logged; what they said stays."""
+    """Let raters judge an evaluation, or no longer, logged; their verdicts stay."""
     if evaluation.for_raters == is_open:
         return
     old, new = ("yes", "no")[is_open], ("no", "yes")[is_open]
@@ -141,7 +141,7 @@ def item(session: Session, rater: Rater, evaluation: Evaluation, position: int) 
 
 
 def standings(session: Session, evaluation: Evaluation) -> tuple[RaterStanding, ...]:
-    """Return how far everybody is who judged an item of the evaluation."""
+    """Return the progress of every rater who judged an item of the evaluation."""
     said = _finished(evaluation).subquery()
     done = select(said.c.rater_id, func.count()).group_by(said.c.rater_id)
     counts = {rater_id: n for rater_id, n in session.execute(done)}  # noqa: C416 - rows
@@ -158,9 +158,9 @@ def standings(session: Session, evaluation: Evaluation) -> tuple[RaterStanding, 
 
 
 def _finished(evaluation: Evaluation) -> Select[int, int]:
-    """Return (rater, position) of every item on which a rater said all: each part, and a grade.
+    """Return (rater, position) of every item that a rater finished: each part, and a grade.
 
-    Only rows of judgments are counted, so it costs what people said, not what was scored.
+    Only rows of judgments are counted, so its cost grows with the judgments, not the items.
     """
     parts = func.json_array_length(EvaluationItem.parts, type_=Integer)
     asked = case((parts > MOST_PARTS, MOST_PARTS), else_=parts) + 1

@@ -1,8 +1,8 @@
 """Questions put to a model with the fixed prompt; each answer is on disk before it counts.
 
-The file of answers is JSON Lines: where they come from, then one line for each question that
+The file of answers is JSON Lines: their provenance, then one line for each question that
 was answered. A question whose call failed has no line, so going on asks it again. Contexts that
-a retriever gave stand in the line: the answer is scored against them.
+a retriever gave are in the line: the answer is scored against them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from webapp.services.evaluations import json_prompt
 TEMPERATURE = 0
 _MAY_STAND_THERE = ("index_version", *MODEL_PARTS)
 MOST_FAILURES = 5
-"""So many failed calls in a row end the asking: something is wrong that patience does not mend."""
+"""The failed calls in a row that end the asking: waiting would not mend the cause."""
 
 
 class AnswersThere(Exception):
@@ -123,7 +123,7 @@ def head(
     options: Mapping[str, str | None],
     retriever: Retriever | None = None,
 ) -> dict[str, Any]:
-    """Where the answers will come from: what `options` state, else the file of questions.
+    """The provenance of the answers: as `options` state it, else the file of questions.
 
     Without either, no adapter is named and the index is the contexts of the questions. The index
     of a `retriever` is named by `options` or by the retriever itself.
@@ -189,11 +189,11 @@ def ask_rest(
     *,
     at_once: int = 1,
 ) -> Generator[JsonQuestion | Unanswered]:
-    """Ask what is left; yields each question once its answer is on disk, or why it has none.
+    """Ask the questions left; yields each once its answer is on disk, or why it has none.
 
-    The contexts are those of the question, or what the `retriever` finds for it. Ends after
-    `MOST_FAILURES` failed calls in a row. What is on its way when the asking is interrupted is
-    waited for and kept.
+    The contexts are those of the question, or those that the `retriever` finds for it. Ends after
+    `MOST_FAILURES` failed calls in a row. Calls on their way when the asking is interrupted
+    are waited for and kept.
     """
     left = iter(answering.left)
     on_way: dict[Future[tuple[JsonQuestion, Answer]], JsonQuestion] = {}

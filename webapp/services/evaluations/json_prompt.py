@@ -1,4 +1,4 @@
-"""The fixed prompt of JSON answers: its version, its hash, and what a question makes of it."""
+"""The fixed prompt of JSON answers: its version, its hash, and its text for a question."""
 
 from __future__ import annotations
 

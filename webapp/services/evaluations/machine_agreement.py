@@ -1,4 +1,4 @@
-"""How well the automatic figures of an evaluation predict what people say of its items.
+"""How well the automatic figures of an evaluation predict people's verdicts on its items.
 
 Of several raters the majority of ✓ and ✗ on a part counts, a tie counts for nothing; the
 median of their grades counts for the item.
@@ -31,7 +31,7 @@ class Disagreement:
     """One item on which people and machine differ.
 
     ``n_differ`` of ``n_parts`` parts that both judged; ``gap`` is how far the grade / 5 lies
-    from the figure that stands for the item, ``None`` without both.
+    from the item's headline figure, ``None`` without both.
     """
 
     position: int
@@ -69,7 +69,7 @@ class Report:
 
 @dataclass(slots=True)
 class _Judged:
-    """One item with what people, merged, say of it."""
+    """One item with people's merged verdicts on it."""
 
     item: EvaluationItem
     verdicts: Mapping[str, bool]
@@ -93,7 +93,7 @@ def report(
 ) -> Report:
     """Return how well each automatic figure of the evaluation predicts the human one.
 
-    With `rater_id` only what this rater said counts, else what all said, merged.
+    With `rater_id` only this rater's verdicts count, else those of all, merged.
     """
     kind = evaluations.kind(evaluation)
     judged, n_raters = _judged(session, evaluation, rater_id)

@@ -1,4 +1,4 @@
-"""A scored row as it is kept: what was scored, the item, its parts, and back again."""
+"""A scored row as it is stored: the input, the item, its parts, and the way back."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
 
 HEADLINES = {Kind.ANSWERS: ("overlap", "f1"), Kind.CHUNKS: ("f1",), Kind.JSON: ("score",)}
-"""The figure of an item that stands for it, else the next one; 0 to 1, a score to 100."""
+"""The headline figure of an item, else the next one; 0 to 1, a score to 100."""
 
 FIGURES = {
     Kind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
@@ -62,7 +62,7 @@ COLUMNS = {
 class Row:
     """One scored row, ready to be kept.
 
-    Each of ``parts`` has a ``key`` and what the machine says, ``passed`` (null: nothing).
+    Each of ``parts`` has a ``key`` and the machine's verdict, ``passed`` (null: none).
     """
 
     item_id: str
@@ -131,7 +131,7 @@ def score_again(
 
 
 def headline(kind: Kind, result: Mapping[str, Any]) -> float | None:
-    """The figure of an item that stands for it, from 0 to 1; ``None`` where it has none."""
+    """Return the headline figure of an item, from 0 to 1; ``None`` where it has none."""
     found = next((result[name] for name in HEADLINES[kind] if result[name] is not None), None)
     return found / 100 if found is not None and kind is Kind.JSON else found
 

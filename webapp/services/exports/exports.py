@@ -29,7 +29,7 @@ from webapp.services.study import studies
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file to take away: its name, its media type, its bytes, and what it could not say."""
+    """A file to download: its name, its media type, its bytes, and the warnings on its gaps."""
 
     name: str
     media_type: str
@@ -167,9 +167,9 @@ def run_file(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
 
 
 def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
-    """Return the run with every card, all that is known of it and verdict as one JSON document.
+    """Return the run with every card, all its details and verdict as one JSON document.
 
-    What only the record of a listing knows is in it, whatever raters may see.
+    Details that only a listing's record has are in it, even if raters may not see them.
     """
     run = runs.find(session, study, run_id)
     known = particulars.of_run(session, run, with_record=True)
@@ -207,7 +207,7 @@ FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
 
 
 def _name(session: Session, study: Study, run_id: str, stem: str, ending: str) -> str:
-    """Return what a file of a run is called: with the day of the run, else of its import.
+    """Return the name of a file of a run: with the day of the run, else of its import.
 
     The id keeps runs of one day apart.
     """

@@ -35,14 +35,14 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Every file of the tree, and what none of them can say."""
+    """Every file of the tree, and the warnings on data that none of them holds."""
 
     files: tuple[TreeFile, ...]
     notes: tuple[str, ...] = ()
 
 
 def tree(session: Session, study: Study, rule: Rule, to_rate: Printer | None) -> Tree:
-    """Return the study's runs with what was said of them under `rule`, as files."""
+    """Return the study's runs with their judgments under `rule`, as files."""
     rows = select(Run).where(Run.study_id == study.id)
     stored = {run.id: run for run in session.scalars(rows.options(*_whole()))}
     runs = run_folders.in_order(_stored(run) for run in stored.values())
@@ -64,7 +64,7 @@ def tree(session: Session, study: Study, rule: Rule, to_rate: Printer | None) ->
 
 
 def _whole() -> tuple[ORMOption, ...]:
-    """Return what loads a run with its questions and cards in a few statements."""
+    """Return the options that load a run with its questions and cards in a few statements."""
     queries = selectinload(Run.queries)
     return queries.joinedload(Query.question), selectinload(Run.queries, Query.results)
 
@@ -111,7 +111,7 @@ def _beside(
 
 
 def is_rated(report: RunReport) -> bool:
-    """Whether anything at all was said of a run."""
+    """Whether a run has any judgment at all."""
     return any(
         row.notes
         or row.summary.judged_count
@@ -122,7 +122,7 @@ def is_rated(report: RunReport) -> bool:
 
 
 def _unrated(report: RunReport) -> RunReport:
-    """Return a run of which nothing was said yet: what the template is made of."""
+    """Return a run without judgments, from which the template is made."""
     return replace(report, rows=tuple(map(_unrated_row, report.rows)))
 
 

@@ -1,4 +1,4 @@
-"""Gold questions in versions: what the questions of a set should bring, saved whole each time.
+"""Gold questions in versions: the expected results of a question set, saved whole each time.
 
 The newest version is in force; an older one is put in force again by saving it anew, so that
 nothing is ever altered.
@@ -195,7 +195,7 @@ def restore(
 
 
 def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
-    """Return what does not fit between gold questions and a run, one warning each."""
+    """Return the mismatches between gold questions and a run, one warning each."""
     asked = select(Query.query_id, Question.text).join_from(Query, Question)
     texts = dict(session.execute(asked.where(Query.run_id == run.id)).all())
     name = gold.version.name
@@ -219,7 +219,7 @@ def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
 def remarks_on_runs(
     session: Session, question_set: GoldSet, gold: Gold
 ) -> tuple[tuple[str, Problem], ...]:
-    """Return what does not fit between gold questions and each run of their set, by run id."""
+    """Return the mismatches between gold questions and each run of their set, by run id."""
     return tuple(
         (run_id, problem)
         for run_id, _, _ in question_set.runs

@@ -1,7 +1,7 @@
-"""The cards that constraints are checked on: what a run's file lists, else what its text shows.
+"""The cards that constraints are checked on: those in a run's file, else those in its text.
 
-They are counted from 0. A run of which no file lists properties is taken by the cards of its
-answers' text; one that is listed may list properties that the text does not show.
+They are counted from 0. A run without a file that lists properties has the cards of its answers'
+text; a file may list properties that the text does not show.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CheckedCard:
 
     @property
     def stands(self) -> Mapping[str, Step]:
-        """The decision that stands on each subject, whichever run's card it was made on."""
+        """The decision in force on each subject, made on any run's card."""
         last = {step.subject: step for step in self.steps}
         return {place[2]: step for place, step in card_decisions.standing(last.values()).items()}
 
@@ -58,7 +58,7 @@ def are_listed(queries: Iterable[Query]) -> bool:
 
 
 def facts(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
-    """Return what the constraints see of every card of a run, by number of the question."""
+    """Return the facts of every card of a run that constraints check, by question number."""
     if are_listed(queries.values()):
         return {number: _listed(query) for number, query in queries.items()}
     return {
@@ -69,7 +69,7 @@ def facts(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
 
 
 def facts_of_one(session: Session, query: Query) -> tuple[CardFacts, ...]:
-    """Return what the constraints see of one query's cards, whatever else its run holds."""
+    """Return the facts of one query's cards that constraints check."""
     if are_listed([query]) or _is_run_listed(session, query.run_id):
         return _listed(query)
     return () if query.state == QueryState.UNREADABLE else _in_text(query)
@@ -120,7 +120,7 @@ def _in_text(query: Query) -> tuple[CardFacts, ...]:
 
 
 def _facts_in_text(card: Card) -> CardFacts:
-    """Return what the text of a card says; a price of 0 was none."""
+    """Return the facts in the text of a card; a price of 0 was none."""
     return CardFacts(
         name=card.title,
         location=card.location or "",

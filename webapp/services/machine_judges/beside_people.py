@@ -1,6 +1,6 @@
-"""How far a machine judge agrees with people, and the owner's word that its figures may be used.
+"""How far a machine judge agrees with people, and the owner's release of its figures.
 
-People's verdict on a card is what adjudication settled, else the majority of all raters. The
+People's verdict on a card is the adjudicated one, else the majority of all raters. The
 machine never is one of them. "Cannot tell" is a verdict in the table and missing in every
 coefficient, as between people.
 """
@@ -26,7 +26,7 @@ from webapp.services.runs.provenance import in_study
 from webapp.services.study import studies
 
 FEWEST_SHARED = 20
-"""So many cards both must have decided before the machine's figures may be used."""
+"""The fewest cards both must have decided before the machine's figures may be used."""
 INTERVALS = Bootstrap(resamples=1000)
 _LABELS: Mapping[Relevance, int | None] = {
     Relevance.RELEVANT: 1,

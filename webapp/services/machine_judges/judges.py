@@ -1,8 +1,8 @@
 """Machine judges: models with a prompt that judge as raters of their own, marked as machines.
 
-A judge is never altered: another model or another prompt is another judge. What it says is
-in no figure of people, and no figure of its own may be chosen before its owner has seen how
-far it agrees with people and said so (see machine_beside_people).
+A judge is never altered: another model or another prompt is another judge. Its verdicts
+are in no figure of people, and no figure of its own may be chosen before its owner has seen how
+far it agrees with people and released it (see ``beside_people``).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class OtherConfiguration(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class JudgeLine:
-    """One machine judge in a list, with the verdicts that stand and whether it is at work."""
+    """One machine judge in a list, with its current verdicts and whether it is at work."""
 
     id: int
     name: str

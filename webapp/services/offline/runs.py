@@ -24,7 +24,7 @@ _LONGEST_NAME = 60
 def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
     """Return a run to be rated from a file; where the study is blind, without its labels.
 
-    It says nothing of what was rated already. Raises ``UnknownRun``.
+    Ratings given already are not in it. Raises ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
     blind = studies.is_blind(session, study)
@@ -40,7 +40,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
 
 
 def file_name(offline: OfflineRun) -> str:
-    """Return what the file of a run is called.
+    """Return the name of the file of a run.
 
     >>> file_name(OfflineRun("ab12", "hybrid_20260126", (), blind=False))
     'rate_hybrid_20260126.html'

@@ -1,7 +1,7 @@
 """Everything behind the figures of a run, or of the whole study, as one zip to hand in.
 
-A pack is written without a clock: it is dated by the last thing that happened to what is
-inside, so the same state gives the same bytes.
+A pack is written without a clock: it is dated by the last change of its
+content, so the same state gives the same bytes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def of_study(
 ) -> ExportedFile:
     """Return the proof pack of every run of the study.
 
-    Raises ``NoRuns`` and ``MachineNotPacked``. `settings` say how its comparisons are drawn.
+    Raises ``NoRuns`` and ``MachineNotPacked``. `settings` are those of its comparisons' resampling.
     """
     found = order.in_order(session, study)
     found.sort(key=lambda run: run.question_set_id)
