@@ -115,7 +115,7 @@ class Database:
     def judging(self) -> Iterator[Driver]:
         """Yield the driver in a write transaction whose caller commits.
 
-        The same as ``writing``, without what a session costs: every click waits for it.
+        The same as ``writing``, without the cost of a session: every click waits for it.
         """
         with self._still_there(), self._queue, self._judging.one() as driver:
             if self.is_sqlite:
@@ -189,9 +189,9 @@ class Database:
         command.upgrade(_alembic(connection), version)
 
     def empty_journal(self) -> None:
-        """Let nothing stand beside the SQLite file that was deleted from it (its WAL).
+        """Empty the WAL, so that data deleted from the SQLite file is not left in it.
 
-        A reader at that moment keeps a part of it until the next time.
+        While another connection reads, a part of it stays until the next time.
         """
         if not isinstance(self._queue, _Queue):
             return

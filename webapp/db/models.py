@@ -96,7 +96,7 @@ class Base(DeclarativeBase):
 
 
 def _index_of(first: str, *others: str) -> Index:
-    """Return an index of the rows that hang on something by their column `first`."""
+    """Return an index of the rows whose column `first` refers to something."""
     hangs = text(f"{first} IS NOT NULL")
     return Index(None, first, *others, sqlite_where=hangs, postgresql_where=hangs)
 
@@ -502,7 +502,7 @@ class Event(Base):
     __table_args__ = (
         UniqueConstraint("rater_id", "event_id", "field"),
         # The keys that the row depends on come first, so that deletions there find it too, and
-        # rows that hang on none are in none: an index less is a page less for every click.
+        # rows without such keys are in no index: one index less is a page less for every click.
         Index(None, "judged_thing_id", "rater_id"),
         _index_of("query_key", "rater_id", "field"),
         _index_of("task_id", "rater_id"),

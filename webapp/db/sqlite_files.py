@@ -46,7 +46,7 @@ class SchemaObject(NamedTuple):
 def make_private(file: Path) -> None:
     """Make the file of a database if it is new, and close it to the machine's other users.
 
-    Its journals take their mode from it. A file of somebody else stays as it is.
+    Its journals take their mode from it. A file of another user stays as it is.
     """
     with suppress(OSError):  # SQLite itself says why a file cannot be made
         file.touch(mode=0o600)
@@ -141,7 +141,7 @@ def kept_beside(target: Path) -> list[Path]:
 
 
 def cut_off_beside(target: Path) -> list[Path]:
-    """Return the folders of backups and restores of `target` that did not come to their end."""
+    """Return the folders of backups and restores of `target` that were not finished."""
     return sorted(path for path in target.parent.glob(f".{target.name}.*") if path.is_dir())
 
 
@@ -155,7 +155,7 @@ def _name_twice(target: Path, kept: Path) -> None:
 def _read_only(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
     connection.isolation_level = None
-    connection.execute("PRAGMA trusted_schema = OFF")  # no function runs for what the file defines
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file's definitions may run no function
     return connection
 
 

@@ -54,7 +54,7 @@ class Show(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One evaluation as the list shows it; ``n_judged`` counts items somebody judged."""
+    """One evaluation as the list shows it; ``n_judged`` counts items with a judgment."""
 
     evaluation: Evaluation
     n_judged: int

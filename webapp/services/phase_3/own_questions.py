@@ -316,7 +316,7 @@ def claim(session: Session, now: datetime) -> Call | None:
     if waiting is None:
         return None
     phase = user_studies.lock(session, waiting.participant.study)
-    # Between the look and the lock somebody else may have taken it.
+    # Between the read and the lock another caller may have taken it.
     waiting = _next(session)
     if waiting is None or _on_their_way(session, phase, now) >= phase.at_once:
         return None

@@ -113,7 +113,7 @@ class NewLink:
 
 @dataclass(frozen=True, slots=True)
 class LinkLine:
-    """One link in a list; ``pseudonym`` is null for a link that is everybody's."""
+    """One link in a list; ``pseudonym`` is null for an open link."""
 
     id: int
     created_at: datetime
@@ -206,7 +206,7 @@ def links(session: Session, study: Study, now: datetime) -> list[LinkLine]:
 
 
 def new_token() -> str:
-    """Return a token for the personal link of somebody about to agree.
+    """Return a token for the personal link of a person about to agree.
 
     The page of consent carries it, so that agreeing twice makes one participant.
     """

@@ -98,7 +98,7 @@ class JudgedCard:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One earlier question of the conversation and what the chatbot answered."""
+    """One earlier question of the conversation and the chatbot's answer."""
 
     question: str
     response: str
