@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +44,18 @@ def test_a_pure_layer_loads_neither_flask_nor_sqlalchemy(layer: str) -> None:
     )
 
     assert not {"flask", "sqlalchemy", "werkzeug"} & loaded
+
+
+def test_every_docstring_opens_with_the_thing_it_describes() -> None:
+    """None opens with What or Who; those below constants count too."""
+    riddle = re.compile(r"\s*(What|Who)(ever)?\b")
+    riddles = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "webapp").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and riddle.match(str(node.value.value))
+    ]
+
+    assert riddles == []
