@@ -25,7 +25,9 @@ from werkzeug import test
 
 from webapp.config import sqlite_url, with_driver
 from webapp.db.engine import Database
-from webapp.db.models import Base, Rater, Study
+from webapp.db.tables.base import Base
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.services.people import sign_in
 from webapp.services.study import studies
 

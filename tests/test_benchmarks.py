@@ -20,7 +20,9 @@ from tests.benchmarks.results import Measurement, Section, Target, Times
 from tests.benchmarks.serving import bare
 from tests.benchmarks.studies import OWNER, Size, add_rater, card_keys, let_owner_judge, made_up
 from webapp.db.engine import Database
-from webapp.db.models import Event, JudgedThing, Rater, Result
+from webapp.db.tables.judging import Event, JudgedThing
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Result
 from webapp.services.judging import live_metrics
 from webapp.services.rating import progress, tasks
 

@@ -14,7 +14,7 @@ from tests.benchmarks.results import Measurement, Section, Times
 from tests.benchmarks.studies import answer, category, question_text
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.db.models import Run
+from webapp.db.tables.runs import Run
 
 CARDS = 10
 """In each answer."""

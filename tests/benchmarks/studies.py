@@ -19,24 +19,12 @@ from sqlalchemy.orm import Session
 
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.db.models import (
-    Base,
-    Event,
-    JudgedThing,
-    Judgment,
-    Moment,
-    Property,
-    Query,
-    QueryRating,
-    Question,
-    QuestionSet,
-    Rater,
-    Result,
-    Run,
-    RunFile,
-    Study,
-    Task,
-)
+from webapp.db.tables.base import Base, Moment
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, Property, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query, Result, Run, RunFile
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.property_identity import identity
 from webapp.records import Card, QueryState

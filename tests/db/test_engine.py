@@ -10,7 +10,9 @@ from sqlalchemy.exc import IntegrityError
 
 from tests.conftest import NOW
 from webapp.db.engine import Database
-from webapp.db.models import Property, Rater, Study
+from webapp.db.tables.judging import Property
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 
 WRITERS, EACH = 6, 8
 

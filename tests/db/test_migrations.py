@@ -15,7 +15,7 @@ from sqlalchemy import inspect, text
 from webapp.config import sqlite_url
 from webapp.db.engine import Database, DatabaseOutOfDate, NewerDatabase, _alembic
 from webapp.db.migrations import HEAD
-from webapp.db.models import Base
+from webapp.db.tables.base import Base
 
 
 @pytest.mark.filterwarnings("ignore:autogenerate skipping", "ignore:Skipped unsupported reflection")

@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.db.models import Property
 from webapp.db.open_file import FileReplaced
+from webapp.db.tables.judging import Property
 
 
 @pytest.fixture(name="opened")

@@ -15,8 +15,8 @@ from tests.conftest import NOW
 from webapp.config import sqlite_url
 from webapp.db import deadlines, engine, soundness
 from webapp.db.engine import Database
-from webapp.db.models import Study
 from webapp.db.outages import Outage, WriterBusy, outage
+from webapp.db.tables.study import Study
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
 SHORT_SECONDS = 0.05

@@ -13,9 +13,10 @@ from sqlalchemy.exc import OperationalError as Refused
 from tests.conftest import NOW
 from webapp.db.drivers import Driver
 from webapp.db.engine import Database
-from webapp.db.models import Rater, Study
 from webapp.db.outages import outage
 from webapp.db.prepared import Prepared, joined
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.db.upserts import added, upsert
 
 JAKARTA = timezone(timedelta(hours=7))

@@ -22,7 +22,7 @@ from tests.faults.rows import Row
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
-from webapp.db.models import Base
+from webapp.db.tables.base import Base
 
 FAULT = "An upgrade is killed"
 FIRST = "0001"

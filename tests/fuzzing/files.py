@@ -20,7 +20,7 @@ from webapp.chatbot.answers import Asked
 from webapp.chatbot.failures import CallFailed
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.i18n import LANGUAGES, speaking
 from webapp.importers.collecting import collected_runs

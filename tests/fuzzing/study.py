@@ -31,7 +31,7 @@ from tests.web.phase_3 import participants
 from webapp.app import create_app
 from webapp.config import JudgeEndpoint, Settings, resource, sqlite_url
 from webapp.db.engine import Database
-from webapp.db.models import Run
+from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
 from webapp.services.judging import live_metrics

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Base, Moment
+from webapp.db.tables.base import Base, Moment
 from webapp.services.backups.backups import VALUES
 
 ROWS = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, inspect, text
 
-from webapp.db.models import Base
+from webapp.db.tables.base import Base
 
 VERSION_TABLE = "alembic_version"
 

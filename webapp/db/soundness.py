@@ -9,8 +9,8 @@ from sqlalchemy.exc import DBAPIError
 
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
-from webapp.db.models import Base
 from webapp.db.outages import Outage, outage
+from webapp.db.tables.base import Base
 
 MOST = 20
 """The most faults that are named; more would not help."""

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy.dialects import postgresql, sqlite
 
 from webapp.db.drivers import Driver
-from webapp.db.models import Base
 from webapp.db.prepared import Prepared
+from webapp.db.tables.base import Base
 
 
 def upsert(

@@ -11,7 +11,10 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import JudgedThing, LogEntry, Property, Query, Rater, Study
+from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.agreement.adjudications import (

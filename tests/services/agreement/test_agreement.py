@@ -8,7 +8,11 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import JudgedThing, Query, Rater, Repeat, RepeatRating, Study, Task
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
 from webapp.metrics.agreement.agreement import Bootstrap, Scale, agreement
 from webapp.metrics.agreement.coefficients import NoAgreement
 from webapp.metrics.agreement.report import AgreementReport, Item, Kind, KindAgreement, of_kind

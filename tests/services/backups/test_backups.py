@@ -25,7 +25,8 @@ from webapp.config import sqlite_url
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
-from webapp.db.models import Base, Property
+from webapp.db.tables.base import Base
+from webapp.db.tables.judging import Property
 from webapp.services.backups import backups, moving
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule

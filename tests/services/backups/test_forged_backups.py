@@ -17,7 +17,7 @@ from tests.services.proof_packs.packs import rated_study
 from webapp.config import sqlite_url
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
-from webapp.db.models import Property
+from webapp.db.tables.judging import Property
 from webapp.services.backups import backups
 from webapp.services.study import studies
 

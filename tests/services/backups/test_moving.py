@@ -14,7 +14,9 @@ from tests.services.full_database import ROWS, fill
 from tests.services.other_database import on_postgres, on_sqlite
 from tests.services.proof_packs.packs import rated_study
 from webapp.db.engine import Database
-from webapp.db.models import Base, Event, Property, Study
+from webapp.db.tables.base import Base
+from webapp.db.tables.judging import Event, Property
+from webapp.db.tables.study import Study
 from webapp.services.backups import moving
 from webapp.services.backups.moving import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
 from webapp.services.proof_packs import packs

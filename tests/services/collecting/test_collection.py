@@ -17,7 +17,7 @@ from tests.chatbot.bots import AT_ONCE, Behaviour, Bot, good, raw, serving, stat
 from tests.conftest import NOW
 from webapp.chatbot import mappings
 from webapp.chatbot.client import Chatbot, Patience
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import Rater, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Change
 from webapp.records import QueryState, ReadQuery, Relevance

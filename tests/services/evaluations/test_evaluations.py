@@ -13,15 +13,9 @@ from sqlalchemy.orm import Session
 from tests.cli.relevansi import relevansi
 from tests.conftest import NOW, copied
 from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
-from webapp.db.models import (
-    Evaluation,
-    EvaluationItem,
-    ItemEvent,
-    ItemJudgment,
-    LogEntry,
-    Rater,
-    Study,
-)
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.study import Study
 from webapp.exporters.evaluations import score_files
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.importers.runs.problems import ImportRefused

@@ -13,7 +13,10 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import Event, Judgment, Query, QueryRating, Rater, Study
+from webapp.db.tables.judging import Event, Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
 from webapp.records import ReadRun, Relevance
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.ratings import Counts, FileEffect, RatingsReport

@@ -8,7 +8,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from webapp.db.models import Rater, Run, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
 from webapp.services.runs import imports

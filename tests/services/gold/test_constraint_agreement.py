@@ -10,7 +10,9 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.gold.gold_files import gold_bytes, listing, stored_run, v2_file
 from tests.services.runs.runs import click
-from webapp.db.models import Rater, Run, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.records import Relevance
 from webapp.services.gold import constraint_agreement, constraints, gold

@@ -16,7 +16,10 @@ from tests.conftest import NOW
 from tests.services.evaluations.test_scoring import leaves
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
 from tests.services.runs.runs import card, query, run
-from webapp.db.models import CardDecision, GoldVersion, Rater, Run, Study
+from webapp.db.tables.gold import CardDecision, GoldVersion
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
 from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused

@@ -8,7 +8,10 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import Event, Judgment, Query, QuerySummary, Rater, Study
+from webapp.db.tables.judging import Event, Judgment, QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
 from webapp.metrics.judging.summaries import Span
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import judgments, live_metrics
@@ -171,7 +174,7 @@ def test_a_rating_leaves_alone_what_it_does_not_name(
 
     assert summary(session, rater, run_id, 1).quality is None
     again = judgments.lock_query(session, rater, run_id, 1)
-    from webapp.db.models import QueryRating
+    from webapp.db.tables.judging import QueryRating
 
     assert session.get_one(QueryRating, (rater.id, again.id)).notes == "good"
 

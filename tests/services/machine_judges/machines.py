@@ -14,7 +14,8 @@ from tests.chatbot.bots import Behaviour, Bot, Handler
 from tests.conftest import NOW
 from webapp.chatbot.client import Patience
 from webapp.config import JudgeEndpoint
-from webapp.db.models import MachineJudge, MachineSession, Study
+from webapp.db.tables.machine_judges import MachineJudge, MachineSession
+from webapp.db.tables.study import Study
 from webapp.services.machine_judges import calls, judges, prompts, sessions
 from webapp.services.machine_judges.calls import Call, Nothing
 from webapp.services.machine_judges.sessions import Terms

@@ -22,7 +22,10 @@ from tests.services.machine_judges import machines
 from tests.services.machine_judges.machines import made, saying, worked
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
-from webapp.db.models import JudgedThing, LogEntry, MachineJudge, Property, Rater, Study
+from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.machine_judges import MachineJudge
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.study import Study
 from webapp.exporters.agreement.agreement_json import agreement_json
 from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.metrics.comparisons.intervals import Bootstrap

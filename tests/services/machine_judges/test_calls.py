@@ -18,7 +18,10 @@ from tests.services.machine_judges.machines import made, saying, text, worked
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
 from webapp.chatbot.mappings import MissingKey
-from webapp.db.models import Event, Judgment, MachineCall, MachineJudge, Rater, Study
+from webapp.db.tables.judging import Event, Judgment
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.records import Card, QueryState, Relevance
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import calls as machine_calls

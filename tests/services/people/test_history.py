@@ -13,7 +13,10 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import Event, Judgment, Query, Rater, Study
+from webapp.db.tables.judging import Event, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import Rating

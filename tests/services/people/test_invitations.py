@@ -10,7 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from webapp.db.models import Invitation, LogEntry, Rater, Study
+from webapp.db.tables.people import Invitation, LogEntry, Rater
+from webapp.db.tables.study import Study
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.invitations import (
     InviteExpired,

@@ -10,19 +10,11 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import (
-    Adjudication,
-    Event,
-    Invitation,
-    JudgedThing,
-    Judgment,
-    LogEntry,
-    QueryRating,
-    QuerySummary,
-    Rater,
-    Study,
-    Task,
-)
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.people import Invitation, LogEntry, Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import Rating

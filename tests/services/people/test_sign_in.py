@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.db.engine import Database
-from webapp.db.models import Attempt, LogEntry, Rater, Study
+from webapp.db.tables.people import Attempt, LogEntry, Rater
+from webapp.db.tables.study import Study
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.sign_in import (
     Badge,

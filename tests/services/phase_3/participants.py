@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.chatbot.answers import Answer
-from webapp.db.models import Participant, Study
+from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.study import Study
 from webapp.services.phase_3 import own_questions, participants, user_studies
 from webapp.services.phase_3.user_studies import Settings
 

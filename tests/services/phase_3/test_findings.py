@@ -11,7 +11,9 @@ from tests.conftest import NOW
 from tests.services.phase_3.participants import asked, opened, taking_part
 from tests.services.runs.runs import card, click, query, run
 from webapp.chatbot.answers import Answer
-from webapp.db.models import LogEntry, Participant, Study
+from webapp.db.tables.people import LogEntry
+from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.study import Study
 from webapp.exporters.phase_3 import rows as user_study_rows
 from webapp.exporters.phase_3 import tables, words
 from webapp.i18n import speaking

@@ -13,7 +13,8 @@ from tests.services.phase_3.participants import SETTINGS, TWO_CARDS, asked, open
 from tests.services.runs.runs import click
 from webapp.chatbot.answers import Answer
 from webapp.db.engine import Database
-from webapp.db.models import OwnQuestion, Participant, Study
+from webapp.db.tables.phase_3 import OwnQuestion, Participant
+from webapp.db.tables.study import Study
 from webapp.metrics.judging.totals import Totals
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments, live_metrics
@@ -319,7 +320,7 @@ def Settings(**said: object) -> user_studies.Settings:  # noqa: N802
 def _rows(session: Session) -> dict[str, int]:
     from sqlalchemy import func, select
 
-    from webapp.db.models import Base
+    from webapp.db.tables.base import Base
 
     session.flush()
     return {

@@ -10,7 +10,9 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.phase_3.participants import SETTINGS, only, opened, taking_part
-from webapp.db.models import LogEntry, Participant, ParticipantLink, Rater, Study
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.phase_3 import Participant, ParticipantLink
+from webapp.db.tables.study import Study
 from webapp.services.people import sign_in
 from webapp.services.phase_3 import participants, user_studies
 from webapp.services.phase_3.participants import (

@@ -8,7 +8,10 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.phase_3.participants import asked, only, taking_part
 from tests.services.runs.runs import click
-from webapp.db.models import Event, Participant, Rater, Study
+from webapp.db.tables.judging import Event
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.study import Study
 from webapp.metrics.judging.ranking import Undefined
 from webapp.records import USABILITY_ITEMS
 from webapp.services.judging import judgments

@@ -11,7 +11,7 @@ from tests.conftest import NOW
 from tests.services.phase_3.participants import SETTINGS
 from webapp.chatbot.client import Chatbot
 from webapp.chatbot.mappings import CONTRACT
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.services.phase_3 import user_studies
 from webapp.services.phase_3.user_studies import Settings, UnfitChatbot
 

@@ -13,7 +13,10 @@ from tests.conftest import NOW, copied
 from tests.services.phase_3.participants import asked, taking_part
 from tests.services.phase_3.test_findings import closing, rated
 from webapp.db.engine import Database
-from webapp.db.models import Base, LogEntry, Participant, Study, UserStudy
+from webapp.db.tables.base import Base
+from webapp.db.tables.people import LogEntry
+from webapp.db.tables.phase_3 import Participant, UserStudy
+from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.phase_3 import findings, participants, themes, withdrawals
 from webapp.services.phase_3.withdrawals import Copy

@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import JudgedThing, Property, Study
+from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.study import Study
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.agreement import adjudications

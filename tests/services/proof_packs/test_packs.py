@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.proof_packs.packs import members, rated_study, verified, zipped
 from tests.services.runs.runs import click
-from webapp.db.models import Rater, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.i18n import speaking
 from webapp.metrics.judging.registry import MEASURES

@@ -9,7 +9,8 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.services.statements import counted
 from webapp.db.engine import Database
-from webapp.db.models import Rater, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import Rating, UnknownQuery

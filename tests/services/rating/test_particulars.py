@@ -15,7 +15,10 @@ from tests.services.gold.gold_files import GOLD, gold_bytes
 from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, v2_answer
 from webapp import rooms
-from webapp.db.models import JudgedThing, LogEntry, Query, Question, Rater, Study
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs
 from webapp.records import Card, CardParticulars, Particulars
 from webapp.services.exports import exports

@@ -15,7 +15,11 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
 from webapp.db.engine import Database
-from webapp.db.models import Judgment, Query, QueryRating, Rater, Study, Task
+from webapp.db.tables.judging import Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judgments import NotToJudge, Rating

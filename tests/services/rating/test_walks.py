@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
-from webapp.db.models import Rater, Study, Task
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.study import Study
 from webapp.services.rating import blind_page, progress, repeats, tasks, walks
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import Filter

@@ -12,7 +12,10 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import JudgedThing, Question, QuestionSet, Rater, Result, Run, Study
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Result, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import QueryState, ReadRun, Relevance
 from webapp.services.judging import judgments, live_metrics
 from webapp.services.rating import pages

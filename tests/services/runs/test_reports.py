@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import Rater, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings
 from webapp.metrics.judging.summaries import figures, totals
 from webapp.records import EmptyOutcome, Relevance

@@ -8,7 +8,10 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import Event, JudgedThing, Judgment, LogEntry, Query, Rater, Run, Study
+from webapp.db.tables.judging import Event, JudgedThing, Judgment
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments, live_metrics
 from webapp.services.judging.judgments import Rating

@@ -12,7 +12,8 @@ from tests.services.evaluations.scored_files import ANSWERS, lines
 from tests.services.evaluations.test_evaluations import kept
 from tests.services.runs.runs import card, query, run
 from webapp.config import JudgeEndpoint
-from webapp.db.models import MachineJudge, Study
+from webapp.db.tables.machine_judges import MachineJudge
+from webapp.db.tables.study import Study
 from webapp.services.evaluations.rows import Kind
 from webapp.services.evaluations.scoring import File
 from webapp.services.machine_judges import judges, prompts

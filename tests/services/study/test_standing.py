@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.models import Rater, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.rating import blind_page, tasks
 from webapp.services.runs import imports

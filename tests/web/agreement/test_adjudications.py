@@ -10,7 +10,8 @@ from tests.conftest import NOW
 from tests.services.runs.runs import click
 from tests.web.conftest import PART
 from webapp.db.engine import Database
-from webapp.db.models import Adjudication, JudgedThing, Property
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import JudgedThing, Property
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import Rating

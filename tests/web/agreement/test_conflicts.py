@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from tests.services.agreement.test_conflicts import pair
 from tests.web.conftest import PART
 from webapp.db.engine import Database
-from webapp.db.models import Base
+from webapp.db.tables.base import Base
 from webapp.metrics.agreement.contradictions import ConflictReport
 from webapp.services.agreement.conflicts import Pair, compare, judged_runs
 

@@ -14,7 +14,7 @@ from tests.services.runs.runs import card, click, query
 from tests.web.conftest import made_once, stored
 from webapp import rooms
 from webapp.db.engine import Database
-from webapp.db.models import Run
+from webapp.db.tables.runs import Run
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, Relevance

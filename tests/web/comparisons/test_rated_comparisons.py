@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from webapp.db.engine import Database
-from webapp.db.models import Event, Query, Run, Upload
+from webapp.db.tables.judging import Event
+from webapp.db.tables.runs import Query, Run, Upload
 from webapp.exporters.comparisons.files import FORMATS
 
 HEADER = "query_id,question,category,results_count,relevant_count,first_relevant_rank,notes\n"

@@ -26,7 +26,7 @@ from tests.services.evaluations.scored_files import (
 )
 from tests.web.conftest import PART
 from webapp.db.engine import Database
-from webapp.db.models import Evaluation, ItemEvent, ItemJudgment
+from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
 from webapp.services.evaluations import embedders, files
 
 DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}

@@ -23,7 +23,8 @@ from tests.web.conftest import PART
 from tests.web.evaluations.test_evaluations import send, text
 from webapp import rooms
 from webapp.db.engine import Database
-from webapp.db.models import Evaluation, ItemEvent, ItemJudgment, LogEntry, Rater
+from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
+from webapp.db.tables.people import LogEntry, Rater
 
 FILES = {
     "answers": lines(*ANSWERS),
@@ -240,7 +241,7 @@ def test_what_cannot_be_read_from_the_item_is_not_handed_over_at_all(
 
 
 def select_items(evaluation_id: str) -> Any:
-    from webapp.db.models import EvaluationItem
+    from webapp.db.tables.evaluations import EvaluationItem
 
     return select(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation_id)
 

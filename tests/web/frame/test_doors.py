@@ -21,7 +21,8 @@ from tests.web.conftest import PART, QUERIES, stored
 from tests.web.knocks import OWN_ANSWER, ROLES, Knock, is_open_to, is_refused, knocks, rules
 from tests.web.phase_3 import participants
 from webapp.db.engine import Database
-from webapp.db.models import Attempt, Base
+from webapp.db.tables.base import Base
+from webapp.db.tables.people import Attempt
 from webapp.web.frame import rooms
 from webapp.web.frame.doors import Door
 

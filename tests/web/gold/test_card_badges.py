@@ -22,7 +22,8 @@ from tests.web.frame.test_hostile_texts import HOSTILE, check
 from tests.web.gold.test_constraints import n_rows, text_of, with_listed
 from webapp import rooms
 from webapp.db.engine import Database
-from webapp.db.models import CardDecision, Run
+from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
 from webapp.services.runs import imports

@@ -15,7 +15,7 @@ from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run
 from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from webapp.db.engine import Database
-from webapp.db.models import Run
+from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
 from webapp.services.runs import imports

@@ -17,7 +17,8 @@ from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, query
 from tests.web.conftest import PART, in_english, made_once, stored
 from webapp.db.engine import Database
-from webapp.db.models import LogEntry, MachineJudge, MachineSession, Rater
+from webapp.db.tables.machine_judges import MachineJudge, MachineSession
+from webapp.db.tables.people import LogEntry, Rater
 from webapp.services.machine_judges import judges, sessions
 from webapp.services.machine_judges.sessions import ALIVE, Terms
 from webapp.services.people import raters

@@ -21,7 +21,9 @@ from tests.web.conftest import QUERIES, stored
 from tests.web.frame.test_hostile_texts import HOSTILE
 from tests.web.runs.test_imports import tokens
 from webapp.db.engine import Database
-from webapp.db.models import Event, Judgment, Rater, Run
+from webapp.db.tables.judging import Event, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
 from webapp.exporters.offline import page as offline_page
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun
 from webapp.records import Card, QueryState

@@ -13,7 +13,8 @@ from sqlalchemy import func, select
 from tests.conftest import NOW
 from tests.web import visitors
 from webapp.db.engine import Database
-from webapp.db.models import Judgment, Rater
+from webapp.db.tables.judging import Judgment
+from webapp.db.tables.people import Rater
 from webapp.services.people import raters
 from webapp.services.study import studies
 

@@ -16,7 +16,7 @@ from tests.web import visitors
 from tests.web.visitors import PASSWORD, browser, invite, invited, lock, owner
 from webapp.config import secret_key
 from webapp.db.engine import Database
-from webapp.db.models import Invitation
+from webapp.db.tables.people import Invitation
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import WAITING
 from webapp.services.study import studies

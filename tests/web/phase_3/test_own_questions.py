@@ -14,7 +14,7 @@ from tests.chatbot import bots
 from tests.web.conftest import PART
 from tests.web.phase_3.participants import WAIT, ask, asker, opened, taking_part
 from webapp.db.engine import Database
-from webapp.db.models import OwnQuestion
+from webapp.db.tables.phase_3 import OwnQuestion
 from webapp.services.phase_3.own_questions import ALIVE
 from webapp.web.frame import workers
 from webapp.web.frame.access import now

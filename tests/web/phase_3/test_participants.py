@@ -13,7 +13,8 @@ from sqlalchemy import select
 from tests.web import visitors
 from tests.web.phase_3.participants import consent_form, opened, taking_part
 from webapp.db.engine import Database
-from webapp.db.models import Base, Participant, ParticipantLink
+from webapp.db.tables.base import Base
+from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.services.phase_3 import user_studies
 from webapp.services.study import studies
 from webapp.web.frame import access

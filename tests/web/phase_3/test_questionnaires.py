@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from tests.web.conftest import PART
 from tests.web.phase_3.participants import opened, taking_part
 from webapp.db.engine import Database
-from webapp.db.models import Participant
+from webapp.db.tables.phase_3 import Participant
 from webapp.services.phase_3 import questionnaires
 
 WHOLE = {f"sus-{number}": "4" for number in range(1, 11)}

@@ -15,7 +15,8 @@ from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, made_once, stored
 from webapp.db.engine import Database
-from webapp.db.models import LogEntry, Rater, Task
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.rating import Task
 from webapp.records import Card
 from webapp.services.judging import live_metrics
 from webapp.services.rating import pool, repeats, tasks

@@ -21,7 +21,10 @@ from tests.services.other_database import address, on_postgres
 from tests.web.visitors import PASSWORD, lock
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
-from webapp.db.models import Base, Event, Judgment, Rater, Study
+from webapp.db.tables.base import Base
+from webapp.db.tables.judging import Event, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.services.judging import live_metrics
 from webapp.services.people import sign_in

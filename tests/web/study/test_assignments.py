@@ -12,7 +12,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
-from webapp.db.models import LogEntry
+from webapp.db.tables.people import LogEntry
 from webapp.services.rating import tasks
 from webapp.services.study import assignments, studies
 

@@ -14,7 +14,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query
 from tests.web.conftest import PART, stored
 from webapp.db.engine import Database
-from webapp.db.models import LogEntry
+from webapp.db.tables.people import LogEntry
 from webapp.records import Relevance
 from webapp.services.rating import tasks
 from webapp.services.study import blinding, studies

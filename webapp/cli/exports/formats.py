@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from webapp import rooms
 from webapp.cli.frame.commands import AppFactory
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.services.runs.reports import Rule
 
 Writer = Callable[[Session, Study, str | None, Rule], bytes]

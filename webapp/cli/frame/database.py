@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from webapp.config import Settings
 from webapp.db.engine import Database
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.services.study import studies
 
 

@@ -309,7 +309,7 @@ def _keep(opened: Database, call: Call, outcome: Outcome) -> None:
 
 
 def _stop(opened: Database, rater_id: int) -> None:
-    from webapp.db.models import MachineJudge
+    from webapp.db.tables.machine_judges import MachineJudge
     from webapp.services.machine_judges import sessions
 
     with opened.writing() as session:

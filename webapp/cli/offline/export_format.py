@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from webapp.cli.exports.formats import ExportFormat, Writer
 from webapp.cli.frame.commands import AppFactory
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.exporters.offline import page
 from webapp.i18n import gettext
 from webapp.services.offline import runs

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from webapp.cli.exports.formats import ExportFormat, Writer
 from webapp.cli.frame.commands import AppFactory
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from webapp.db.models import Base
+from webapp.db.tables.base import Base
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -17,17 +17,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.models import (
-    Adjudication,
-    JudgedThing,
-    LogEntry,
-    Property,
-    Query,
-    QueryRating,
-    Question,
-    Rater,
-    Study,
-)
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import JudgedThing, Property, QueryRating
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.records import Card, EmptyOutcome, Relevance

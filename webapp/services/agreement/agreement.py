@@ -14,20 +14,11 @@ from typing import TypeAlias
 from sqlalchemy import Select, and_, case, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from webapp.db.models import (
-    Event,
-    JudgedThing,
-    Judgment,
-    Query,
-    QueryRating,
-    Question,
-    Rater,
-    Repeat,
-    RepeatRating,
-    Run,
-    Study,
-    Task,
-)
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question, Study
 from webapp.metrics.agreement.agreement import Bootstrap
 from webapp.metrics.agreement.report import (
     AgreementReport,

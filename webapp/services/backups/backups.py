@@ -33,7 +33,9 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from webapp.config import sqlite_url
 from webapp.db import postgres_schemas, sqlite_files
 from webapp.db.engine import Database, known_versions
-from webapp.db.models import Adjudication, Judgment, Query, QueryRating, QuerySummary
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import Judgment, QueryRating, QuerySummary
+from webapp.db.tables.runs import Query
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.backups import moving
 

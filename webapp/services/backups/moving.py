@@ -38,7 +38,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
-from webapp.db.models import Base, Moment
+from webapp.db.tables.base import Base, Moment
 
 CHUNK = 500
 """Rows that are in memory at once; of a table that holds files, one."""

@@ -11,7 +11,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp import labels, rooms
-from webapp.db.models import Judgment, Query, QuerySummary, Question, Rater, Run, Study
+from webapp.db.tables.judging import Judgment, QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Query, Question, Result, Study
+from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.study import Question, Study
 from webapp.metrics.comparisons.compared_runs import ComparedQuery
 from webapp.metrics.judging.summaries import summarise
 from webapp.records import Card, Relevance

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Evaluation, EvaluationItem, ItemEvent, ItemJudgment, Rater, Study
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.services.evaluations.rows import GRADE, Kind

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Evaluation, EvaluationItem, ItemEvent, ItemJudgment, Rater
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
+from webapp.db.tables.people import Rater
 from webapp.records import Click
 from webapp.services.evaluations import evaluations
 from webapp.services.evaluations.rows import GRADE

@@ -16,7 +16,9 @@ from typing import Any
 from sqlalchemy import Integer, Select, case, func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Evaluation, EvaluationItem, ItemJudgment, Rater, Study
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemJudgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.services.evaluations import evaluations, item_judgments
 from webapp.services.evaluations.evaluations import UnknownEvaluation
 from webapp.services.evaluations.rows import MOST_PARTS, Kind

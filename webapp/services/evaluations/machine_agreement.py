@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Evaluation, EvaluationItem, ItemJudgment
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemJudgment
 from webapp.exporters.evaluations.machine_agreement_json import binary_json, correlation_json
 from webapp.metrics.agreement.machine_agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.comparisons.intervals import Bootstrap

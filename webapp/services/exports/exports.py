@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, Property, Query, Question, Result, Study
+from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.study import Question, Study
 from webapp.exporters.exports import csv_ratings, json_runs, run_folders, run_reports, trec
 from webapp.exporters.exports.csv_ratings import JudgedResult
 from webapp.exporters.exports.json_runs import ExportedQuery, ExportedResult, ExportedRun

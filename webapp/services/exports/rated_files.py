@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.exporters.exports.csv_ratings import rated_csv
 from webapp.importers.runs import csv_ratings
 from webapp.metrics.judging.summaries import RunReport

@@ -14,7 +14,9 @@ from uuid import uuid4
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Query, Rater, Run, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.exporters.exports.rated_rows import OUTCOME_WORDS
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.blanks import said

@@ -21,7 +21,10 @@ from typing import Self
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
-from webapp.db.models import Event, JudgedThing, Query, Rater, Result, Run, Study
+from webapp.db.tables.judging import Event, JudgedThing
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
 from webapp.importers.runs import ratings
 from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.importers.runs.ratings import Change, OfflineRatings

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 from sqlalchemy.orm.interfaces import ORMOption
 
-from webapp.db.models import Query, Run, Study
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.exporters.exports import csv_ratings, run_folders, run_reports
 from webapp.exporters.exports.run_folders import RunNames, StoredQuery, StoredRun
 from webapp.i18n import gettext

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, exists
 from sqlalchemy.orm import Session
 
-from webapp.db.models import GoldVersion, Query, Run
+from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.runs import Query, Run
 from webapp.importers.gold import known_places
 from webapp.importers.gold.gold_questions import GoldFile
 from webapp.metrics.gold.constraints import GoldQuestion

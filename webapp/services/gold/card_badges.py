@@ -15,7 +15,11 @@ from fractions import Fraction
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
-from webapp.db.models import JudgedThing, Query, Rater, Run, Study, Task
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.metrics.gold.constraint_rules import CardFacts, Outcome
 from webapp.metrics.gold.constraints import (
     DEFAULT_THRESHOLD,

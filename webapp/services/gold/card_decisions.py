@@ -13,7 +13,9 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import CardDecision, Query, Rater
+from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
 from webapp.exporters.gold.manual_input import CARD, DecidedCard
 from webapp.failures import Conflict
 from webapp.i18n import mark

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Run, Study
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.report import ComparisonPart
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_comparison import (

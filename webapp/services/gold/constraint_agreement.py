@@ -13,7 +13,8 @@ from fractions import Fraction
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Query, Study
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
 from webapp.metrics.agreement.machine_agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.comparisons.intervals import Bootstrap
 from webapp.metrics.gold.constraint_rules import Check, Outcome

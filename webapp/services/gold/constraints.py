@@ -17,7 +17,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
 from webapp import failures
-from webapp.db.models import Query, Rater, Run, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.exporters.gold.manual_input import manual_json
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark

@@ -12,7 +12,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import QuestionSet, Rater, Run, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import QuestionSet, Study
 from webapp.exporters.gold.gold_questions import gold_json
 from webapp.failures import Missing
 from webapp.i18n import mark

@@ -16,7 +16,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import GoldVersion, Query, Question, QuestionSet, Rater, Run, Study
+from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.gold.gold_questions import gold_json
 from webapp.failures import Missing
 from webapp.i18n import mark

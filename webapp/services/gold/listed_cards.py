@@ -14,7 +14,7 @@ from fractions import Fraction
 from sqlalchemy import exists
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Query, Result
+from webapp.db.tables.runs import Query, Result
 from webapp.importers.gold import listed_properties
 from webapp.metrics.gold.constraint_rules import CardFacts
 from webapp.metrics.gold.constraints import CardEvaluation

@@ -11,18 +11,12 @@ from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session, aliased
 
 from webapp.db.drivers import driver
-from webapp.db.models import (
-    Query,
-    QuerySummary,
-    Rater,
-    Repeat,
-    RepeatRating,
-    Result,
-    Run,
-    Study,
-    Task,
-)
 from webapp.db.prepared import prepared
+from webapp.db.tables.judging import QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.records import VERDICTS, EmptyOutcome, QueryState

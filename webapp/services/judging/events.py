@@ -12,18 +12,13 @@ from sqlalchemy.orm import Session
 from webapp import failures
 from webapp.db import drivers
 from webapp.db.drivers import Asking, Driver
-from webapp.db.models import (
-    Base,
-    Event,
-    Judgment,
-    Query,
-    QueryRating,
-    QuestionnaireAnswer,
-    Rater,
-    Repeat,
-    RepeatRating,
-)
 from webapp.db.prepared import Prepared, prepared
+from webapp.db.tables.base import Base
+from webapp.db.tables.judging import Event, Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import QuestionnaireAnswer
+from webapp.db.tables.rating import Repeat, RepeatRating
+from webapp.db.tables.runs import Query
 from webapp.db.upserts import added, upsert
 from webapp.failures import Conflict
 from webapp.i18n import mark

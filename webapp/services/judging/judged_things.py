@@ -10,7 +10,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, Property, Query, Question, QuestionSet, Result
+from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.study import Question, QuestionSet
 from webapp.importers.runs.property_identity import fullest, identity, same_content
 from webapp.records import Card
 

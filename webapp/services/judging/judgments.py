@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 
 from webapp import failures
 from webapp.db.drivers import Asking, driver
-from webapp.db.models import Event, Judgment, Query, Rater, Result, Run
 from webapp.db.prepared import Prepared
+from webapp.db.tables.judging import Event, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.queries import BEST_QUALITY

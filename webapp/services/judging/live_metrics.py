@@ -26,17 +26,11 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 
 from webapp.db.drivers import Driver, driver
-from webapp.db.models import (
-    Judgment,
-    Query,
-    QueryRating,
-    QuerySummary,
-    Question,
-    Rater,
-    Result,
-    Run,
-)
 from webapp.db.prepared import joined, prepared
+from webapp.db.tables.judging import Judgment, QueryRating, QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question
 from webapp.db.upserts import upsert
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary

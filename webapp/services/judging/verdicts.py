@@ -10,7 +10,10 @@ from statistics import median
 from sqlalchemy import ColumnElement, Select, select, union
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Adjudication, Judgment, Query, QueryRating, Rater, Result
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result
 from webapp.metrics.judging.summaries import QueryJudgments
 from webapp.records import EmptyOutcome, QueryState, Relevance
 

@@ -15,7 +15,9 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, MachineCall, MachineJudge, Question, Study
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge
+from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.metrics.agreement.agreement import Agreement, Bootstrap, agreement

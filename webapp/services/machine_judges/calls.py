@@ -20,7 +20,8 @@ from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.failures import CallFailed, NotTheContract
 from webapp.chatbot.mappings import MissingKey
 from webapp.config import JudgeEndpoint
-from webapp.db.models import JudgedThing, MachineCall, MachineJudge, MachineSession
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from webapp.i18n import SOURCE_LANGUAGE, gettext, speaking
 from webapp.importers.runs.json_documents import storable_text
 from webapp.records import Click

@@ -9,15 +9,11 @@ from math import ceil
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import (
-    JudgedThing,
-    Judgment,
-    MachineCall,
-    MachineJudge,
-    Query,
-    Question,
-    Rater,
-)
+from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Question
 from webapp.services.judging.judged_things import PORTION, from_row
 from webapp.services.machine_judges import prompts as machine_prompts
 from webapp.services.rating import orders, pages, pool

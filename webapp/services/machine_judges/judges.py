@@ -16,7 +16,10 @@ from sqlalchemy.orm import Session
 
 from webapp.chatbot.client import full_address, public_address
 from webapp.config import JudgeEndpoint
-from webapp.db.models import Judgment, MachineJudge, MachineSession, Rater, Study
+from webapp.db.tables.judging import Judgment
+from webapp.db.tables.machine_judges import MachineJudge, MachineSession
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.failures import Conflict
 from webapp.i18n import LANGUAGES, mark
 from webapp.services.judging import live_metrics

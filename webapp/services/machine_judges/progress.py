@@ -9,7 +9,9 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, MachineCall, MachineJudge, MachineSession, Question
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from webapp.db.tables.study import Question
 from webapp.services.judging.judged_things import from_row
 from webapp.services.machine_judges import estimates, sessions
 from webapp.services.machine_judges.sessions import CallState, SessionState

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from webapp.chatbot import mappings
 from webapp.config import JudgeEndpoint
-from webapp.db.models import MachineCall, MachineJudge, MachineSession
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from webapp.i18n import mark
 from webapp.services.judging import events
 from webapp.services.machine_judges import estimates, judges, prompts

@@ -10,7 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from webapp.db.models import JudgedThing, Query, Result, Run, Study
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from webapp.records import CardParticulars, QueryState
 from webapp.services.judging.judged_things import from_row, identity_of

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Rater
+from webapp.db.tables.people import Rater
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
 from webapp.services.people import history
 from webapp.services.people.history import Entry

@@ -18,7 +18,11 @@ from typing import TypeAlias
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Event, JudgedThing, Property, Query, Question, Rater, Run, Task
+from webapp.db.tables.judging import Event, JudgedThing, Property
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.records import Click

@@ -14,7 +14,8 @@ from hashlib import sha256
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Invitation, Rater, Study
+from webapp.db.tables.people import Invitation, Rater
+from webapp.db.tables.study import Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.services.people import raters

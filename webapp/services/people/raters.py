@@ -10,24 +10,14 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.models import (
-    Adjudication,
-    CardDecision,
-    Event,
-    Invitation,
-    ItemEvent,
-    ItemJudgment,
-    Judgment,
-    LogEntry,
-    MachineCall,
-    MachineJudge,
-    MachineSession,
-    QueryRating,
-    QuerySummary,
-    Rater,
-    Study,
-    Task,
-)
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.evaluations import ItemEvent, ItemJudgment
+from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.judging import Event, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from webapp.db.tables.people import Invitation, LogEntry, Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.study import Study
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.services.rating import tasks

@@ -23,8 +23,10 @@ from sqlalchemy import Row, Select, and_, bindparam, case, delete, exists, func,
 from sqlalchemy.orm import Session, aliased
 
 from webapp.db.drivers import Asking, driver
-from webapp.db.models import Invitation, ParticipantLink, Rater, SignedOut, Study
 from webapp.db.prepared import prepared
+from webapp.db.tables.people import Invitation, Rater, SignedOut
+from webapp.db.tables.phase_3 import ParticipantLink
+from webapp.db.tables.study import Study
 from webapp.failures import Busy
 from webapp.i18n import mark
 from webapp.services.people import raters, tries

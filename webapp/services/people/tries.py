@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Attempt, Study
+from webapp.db.tables.people import Attempt
+from webapp.db.tables.study import Study
 from webapp.failures import Busy
 from webapp.i18n import mark
 

@@ -14,7 +14,11 @@ from importlib.metadata import version
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import CommentTheme, Event, Participant, Query, Rater, Result, Study
+from webapp.db.tables.judging import Event
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import CommentTheme, Participant
+from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.summaries import QueryRow
 from webapp.metrics.phase_3.user_study import (

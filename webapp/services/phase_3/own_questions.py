@@ -20,17 +20,11 @@ from sqlalchemy.orm import Session
 from webapp import failures
 from webapp.chatbot.answers import Answer, Asked
 from webapp.chatbot.client import public_address
-from webapp.db.models import (
-    OwnQuestion,
-    Participant,
-    Query,
-    QuerySummary,
-    Question,
-    QuestionSet,
-    Rater,
-    Run,
-    UserStudy,
-)
+from webapp.db.tables.judging import QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question, QuestionSet
 from webapp.exporters.exports.collected_runs import run_file
 from webapp.failures import Missing
 from webapp.i18n import mark

@@ -16,26 +16,18 @@ from hashlib import sha256
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import (
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import (
     ConsentText,
-    Event,
-    JudgedThing,
-    Judgment,
     OwnQuestion,
     Participant,
     ParticipantLink,
-    Query,
-    QueryRating,
-    QuerySummary,
-    Question,
     QuestionnaireAnswer,
-    QuestionSet,
-    Rater,
-    Result,
-    Run,
-    Study,
     UserStudy,
 )
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Busy, Conflict, Missing
 from webapp.i18n import mark
 from webapp.services.people import sign_in, tries

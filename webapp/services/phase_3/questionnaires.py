@@ -8,7 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.models import QuestionnaireAnswer, Rater
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.ranking import Undefined

@@ -12,7 +12,8 @@ from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.models import CommentTheme, OwnQuestion, Participant, Question
+from webapp.db.tables.phase_3 import CommentTheme, OwnQuestion, Participant
+from webapp.db.tables.study import Question
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
 from webapp.records import COMMENTS

@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.config import resource
-from webapp.db.models import ConsentText, Study, UserStudy
+from webapp.db.tables.phase_3 import ConsentText, UserStudy
+from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import LANGUAGES, mark
 from webapp.services.study import studies
@@ -45,7 +46,7 @@ class UnfitChatbot(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The owner's settings of phase 3; see ``db.models.UserStudy``. Changes are logged."""
+    """The owner's settings of phase 3; see ``db.tables.phase_3.UserStudy``. Changes are logged."""
 
     is_open: bool = False
     most_questions: int = 10

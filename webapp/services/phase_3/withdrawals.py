@@ -8,16 +8,10 @@ from datetime import datetime
 from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session
 
-from webapp.db.models import (
-    Event,
-    Judgment,
-    LogEntry,
-    OwnQuestion,
-    Participant,
-    QueryRating,
-    QuestionnaireAnswer,
-    Study,
-)
+from webapp.db.tables.judging import Event, Judgment, QueryRating
+from webapp.db.tables.people import LogEntry
+from webapp.db.tables.phase_3 import OwnQuestion, Participant, QuestionnaireAnswer
+from webapp.db.tables.study import Study
 from webapp.services.phase_3 import participants
 from webapp.services.study import studies
 

@@ -8,19 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sqlalchemy import ColumnElement, or_, select, true
 from sqlalchemy.orm import Session
 
-from webapp.db.models import (
-    Adjudication,
-    Event,
-    JudgedThing,
-    Property,
-    Query,
-    QueryRating,
-    Question,
-    Rater,
-    Result,
-    Run,
-    Study,
-)
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import Event, JudgedThing, Property, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.metrics.proof_packs.evidence import (

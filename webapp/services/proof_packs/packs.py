@@ -15,7 +15,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.migrations import HEAD
-from webapp.db.models import Adjudication, Event, LogEntry, Rater, Run, Study
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import Event
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.exporters.proof_packs import pack

@@ -11,21 +11,12 @@ from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from webapp.db.drivers import driver
-from webapp.db.models import (
-    JudgedThing,
-    Judgment,
-    Query,
-    QueryRating,
-    QuerySummary,
-    Question,
-    Rater,
-    Repeat,
-    RepeatRating,
-    Run,
-    Study,
-    Task,
-)
 from webapp.db.prepared import prepared
+from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question, Study
 from webapp.importers.runs.property_identity import differences
 from webapp.metrics.judging.ranking import suggested_quality
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who

@@ -24,23 +24,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased, joinedload
 
+from webapp.db.connection import tables
 from webapp.db.drivers import driver
-from webapp.db.models import (
-    Event,
-    GoldVersion,
-    JudgedThing,
-    Judgment,
-    Query,
-    QueryRating,
-    QuerySummary,
-    Question,
-    Rater,
-    Result,
-    Run,
-    Study,
-)
 from webapp.db.prepared import prepared
-from webapp.db.tables import tables
+from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, Study
 from webapp.importers.runs.property_identity import differences
 from webapp.metrics.judging.ranking import suggested_quality
 from webapp.metrics.judging.summaries import QuerySummary as Summary

@@ -21,7 +21,10 @@ from sqlalchemy import ColumnElement, false, func, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from webapp import rooms
-from webapp.db.models import JudgedThing, Query, Rater, Result, Run, Study
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
 from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_filling import filled, places, read_properties
 from webapp.metrics.runs.distances import haversine_km

@@ -31,22 +31,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from webapp.db.connection import tables
 from webapp.db.drivers import driver
-from webapp.db.models import (
-    JudgedThing,
-    Judgment,
-    Query,
-    QuerySummary,
-    Question,
-    QuestionSet,
-    Rater,
-    Result,
-    Run,
-    Study,
-    Task,
-)
 from webapp.db.prepared import prepared
-from webapp.db.tables import tables
+from webapp.db.tables.judging import JudgedThing, Judgment, QuerySummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.rating import orders

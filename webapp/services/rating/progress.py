@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import JudgedThing, Judgment, QueryRating, Rater, Repeat, RepeatRating, Task
+from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.metrics.judging.ranking import Undefined, precision
 from webapp.records import Relevance
 from webapp.services.rating import pool, repeats

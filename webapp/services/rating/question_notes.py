@@ -13,7 +13,9 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import GoldVersion, Query, Question, QuestionSet, Study
+from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.services.study import studies
 
 KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")

@@ -17,20 +17,11 @@ from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.drivers import Asking, driver
-from webapp.db.models import (
-    Event,
-    JudgedThing,
-    Judgment,
-    Query,
-    QueryRating,
-    Rater,
-    Repeat,
-    RepeatRating,
-    Result,
-    Run,
-    Task,
-)
 from webapp.db.prepared import Prepared
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.metrics.judging.ranking import suggested_quality
 from webapp.records import QueryState, Relevance
 from webapp.services.rating import orders, pool

@@ -29,20 +29,12 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp.db.drivers import Asking, driver
-from webapp.db.models import (
-    Event,
-    JudgedThing,
-    Judgment,
-    Query,
-    QueryRating,
-    Rater,
-    Repeat,
-    RepeatRating,
-    Run,
-    Study,
-    Task,
-)
 from webapp.db.prepared import joined, prepared
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Rater
+from webapp.db.tables.people import Rater
 from webapp.services.rating import pool, repeats, tasks
 from webapp.services.rating.pages import Filter
 from webapp.services.rating.pool import Given, Share, Unit

@@ -11,7 +11,9 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from webapp.db.models import Query, Rater, Result, Run, RunFile, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run, RunFile
+from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs, property_filling
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.runs.property_identity import fullest

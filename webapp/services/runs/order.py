@@ -13,7 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import labels
-from webapp.db.models import Run, Study
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
 
 UP = "up"
 DOWN = "down"

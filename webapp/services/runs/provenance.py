@@ -15,7 +15,9 @@ from fractions import Fraction
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Adjudication, Query, Run, Study
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope

@@ -8,7 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.models import Event, MachineJudge, Query, Question, Rater, Study
+from webapp.db.tables.judging import Event
+from webapp.db.tables.machine_judges import MachineJudge
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, summarise

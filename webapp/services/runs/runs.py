@@ -11,23 +11,14 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.models import (
-    Adjudication,
-    CardDecision,
-    JudgedThing,
-    Judgment,
-    MachineCall,
-    Query,
-    QueryRating,
-    QuerySummary,
-    Question,
-    Rater,
-    Repeat,
-    Result,
-    Run,
-    RunFile,
-    Study,
-)
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.machine_judges import MachineCall
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Repeat
+from webapp.db.tables.runs import Query, Result, Run, RunFile
+from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.metrics.runs.latency import Latency, latency

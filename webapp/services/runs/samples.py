@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Rater, Study
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import json_runs
 from webapp.records import Click, EmptyOutcome, Relevance

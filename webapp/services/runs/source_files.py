@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Evaluation, RunFile
+from webapp.db.tables.evaluations import Evaluation
+from webapp.db.tables.runs import RunFile
 
 
 class MadeFrom(Enum):

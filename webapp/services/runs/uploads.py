@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Study, Upload
+from webapp.db.tables.runs import Upload
+from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
 

@@ -18,8 +18,9 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from webapp.db.drivers import driver
-from webapp.db.models import Assignment, Question, QuestionSet, Rater, Study
 from webapp.db.prepared import Prepared
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Assignment, Question, QuestionSet, Study
 from webapp.i18n import gettext, mark
 from webapp.services.study import studies
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import LogEntry, Study
+from webapp.db.tables.people import LogEntry
+from webapp.db.tables.study import Study
 
 UNBLINDED = ("set blind", str(False))
 BADGED = ("set badges_while_blind", str(True))

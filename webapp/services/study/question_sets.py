@@ -9,7 +9,9 @@ from itertools import pairwise
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, selectinload
 
-from webapp.db.models import GoldVersion, Question, QuestionSet, Run, Study
+from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
 from webapp.records import ReadQuery
 

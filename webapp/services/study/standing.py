@@ -12,18 +12,11 @@ from statistics import median
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.models import (
-    Event,
-    JudgedThing,
-    Judgment,
-    Query,
-    Question,
-    Rater,
-    Result,
-    Run,
-    Study,
-    Task,
-)
+from webapp.db.tables.judging import Event, JudgedThing, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, Study
 from webapp.services.rating import pool, progress
 from webapp.services.rating.progress import Progress
 from webapp.services.study import assignments, studies

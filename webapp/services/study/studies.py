@@ -9,7 +9,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.engine import one_at_a_time
-from webapp.db.models import Evaluation, LogEntry, Query, Rater, Run, Study
+from webapp.db.tables.evaluations import Evaluation
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
 from webapp.services.judging import live_metrics
 
@@ -95,7 +98,7 @@ def has_items(session: Session, study: Study) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """The owner's settings of a study; see ``db.models.Study``. Every change is logged."""
+    """The owner's settings of a study; see ``db.tables.study.Study``. Every change is logged."""
 
     name: str
     allow_bulk: bool = False

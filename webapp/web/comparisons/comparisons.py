@@ -30,7 +30,7 @@ from webapp.web.study.rules import RuleChoice
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from webapp.db.models import Study
+    from webapp.db.tables.study import Study
     from webapp.services.runs.reports import Rule
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")

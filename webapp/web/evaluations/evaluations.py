@@ -11,7 +11,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from wtforms import Form, StringField
 from wtforms.validators import AnyOf, Length
 
-from webapp.db.models import Evaluation
+from webapp.db.tables.evaluations import Evaluation
 from webapp.exporters.evaluations import score_files, score_reports
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.i18n import gettext

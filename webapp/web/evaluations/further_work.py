@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Rater
+from webapp.db.tables.people import Rater
 from webapp.services.evaluations import item_rating
 from webapp.web.frame.parts import ShownPart
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, url_for
 
-from webapp.db.models import Evaluation
+from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.evaluations.sentences import sentences

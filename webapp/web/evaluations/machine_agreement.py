@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flask import Blueprint, Response, render_template, request
 
-from webapp.db.models import Evaluation
+from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext
 from webapp.metrics.agreement import machine_agreement as binary
 from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_KAPPA

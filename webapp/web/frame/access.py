@@ -26,7 +26,8 @@ from werkzeug.exceptions import NotFound
 
 from webapp import rooms
 from webapp.db import deadlines
-from webapp.db.models import Participant, Rater
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.records import Who
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from webapp.db.drivers import Driver
     from webapp.db.engine import Database
-    from webapp.db.models import Study
+    from webapp.db.tables.study import Study
 
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 FORWARDING = (

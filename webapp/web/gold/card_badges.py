@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from flask import url_for
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Rater
+from webapp.db.tables.people import Rater
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.constraints import Expected
 from webapp.services.gold import card_badges

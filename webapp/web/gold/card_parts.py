@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Rater
+from webapp.db.tables.people import Rater
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
 from webapp.web.frame.parts import ShownPart

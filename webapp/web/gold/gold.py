@@ -19,7 +19,7 @@ from flask import (
 from sqlalchemy.orm import Session
 from wtforms import Form, StringField
 
-from webapp.db.models import Rater
+from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
 from webapp.importers.gold.known_places import KnownPlace
 from webapp.importers.runs.problems import ImportRefused, message

@@ -40,7 +40,7 @@ from webapp.web.machine_judges.forms import NewJudgeForm, TermsForm, terms_of
 from webapp.web.machine_judges.judging import Judging
 
 if TYPE_CHECKING:
-    from webapp.db.models import MachineJudge
+    from webapp.db.tables.machine_judges import MachineJudge
 
 blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-judges")
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
 from webapp import notation
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
 from webapp.exporters.comparisons.tables import Table
 from webapp.exporters.phase_3 import chart as picture

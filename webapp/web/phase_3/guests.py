@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.services.phase_3 import participants
 from webapp.services.phase_3.participants import Badge
 

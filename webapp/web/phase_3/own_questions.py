@@ -22,7 +22,8 @@ from flask import (
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form, StringField
 
-from webapp.db.models import Participant, Rater
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import Participant
 from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.runs.property_identity import identity
 from webapp.services.judging import judgments

@@ -19,7 +19,8 @@ from sqlalchemy.orm import Session
 from wtforms import Form, StringField
 from wtforms.validators import Length
 
-from webapp.db.models import ConsentText, Study
+from webapp.db.tables.phase_3 import ConsentText
+from webapp.db.tables.study import Study
 from webapp.i18n import gettext, language
 from webapp.services.phase_3 import participants, user_studies
 from webapp.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from wtforms import Form, StringField
 from wtforms.validators import AnyOf, Length
 
-from webapp.db.models import Participant, Rater
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import Participant
 from webapp.metrics.phase_3.usability import ITEMS, LEAST, MOST
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging.judgments import MOST_NOTES

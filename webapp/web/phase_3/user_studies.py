@@ -12,7 +12,7 @@ from markupsafe import Markup
 from wtforms import BooleanField, Form, IntegerField, StringField
 from wtforms.validators import AnyOf, Length, NumberRange
 
-from webapp.db.models import ConsentText
+from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
 from webapp.services.phase_3 import participants, user_studies
 from webapp.services.phase_3.participants import DAYS, LinkLine, NewLink, PseudonymTaken

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from webapp import rooms
-from webapp.db.models import Rater
+from webapp.db.tables.people import Rater
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
 from webapp.web.frame.parts import ShownPart

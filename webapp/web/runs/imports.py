@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from flask import Blueprint, Response, current_app, redirect, request, url_for
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Study, Upload
+from webapp.db.tables.runs import Upload
+from webapp.db.tables.study import Study
 from webapp.i18n import gettext
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.problems import message

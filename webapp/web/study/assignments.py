@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import NotQuestions, Numbered, Why

@@ -8,7 +8,7 @@ from flask import request
 from sqlalchemy.orm import Session
 
 from webapp import labels
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.services.runs import reports
 
 

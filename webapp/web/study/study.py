@@ -11,7 +11,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
-from webapp.db.models import Study
+from webapp.db.tables.study import Study
 from webapp.i18n import LANGUAGES
 from webapp.services.rating import orders
 from webapp.services.study import assignments, studies

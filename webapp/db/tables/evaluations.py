@@ -1,0 +1,124 @@
+"""Evaluations of files and their items: tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.db.tables.base import Base
+
+
+class Evaluation(Base):
+    """Files that were scored automatically, kept so that people can read and judge the items.
+
+    ``kind`` is "answers", "chunks" or "json-v2". ``files`` are names with their SHA-256;
+    ``sha256`` covers all of them and the settings. ``head`` is what the command line
+    writes above the items, ``figures`` each figure with its n and why it has no value.
+    ``for_raters`` is true when the owner lets raters judge the items.
+    """
+
+    __tablename__ = "evaluations"
+    __table_args__ = (UniqueConstraint("study_id", "sha256"),)
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    kind: Mapped[str] = mapped_column(String(16))
+    name: Mapped[str] = mapped_column(Text)
+    files: Mapped[list[dict[str, Any]]]
+    sha256: Mapped[str] = mapped_column(String(64))
+    settings: Mapped[dict[str, Any]]
+    provenance: Mapped[dict[str, Any]]
+    head: Mapped[dict[str, Any]]
+    figures: Mapped[list[dict[str, Any]]]
+    problems: Mapped[list[dict[str, Any]]]
+    n_problems: Mapped[int]
+    n_items: Mapped[int]
+    created_at: Mapped[datetime]
+    for_raters: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class EvaluationItem(Base):
+    """One scored row of an evaluation, at its position from 1; ``item_id`` is the file's own.
+
+    ``row`` is the scored input, ``result`` the item as the command line writes it. ``parts``
+    are the parts that a person may judge (sentences, chunks or fields), each with the
+    machine's outcome. The list can be filtered by ``failed``.
+    """
+
+    __tablename__ = "evaluation_items"
+    __table_args__ = (
+        UniqueConstraint("evaluation_id", "position"),
+        Index(None, "evaluation_id", "failed", "position"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    evaluation_id: Mapped[str] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"))
+    position: Mapped[int]
+    item_id: Mapped[str] = mapped_column(Text)
+    row: Mapped[dict[str, Any]]
+    result: Mapped[dict[str, Any]]
+    parts: Mapped[list[dict[str, Any]]]
+    failed: Mapped[bool]
+
+
+class ItemJudgment(Base):
+    """One rater's current verdict on one part of an item, or its grade; null once cleared.
+
+    ``part`` is a sentence's or chunk's number from 0, a field's name, or "grade" (then
+    ``value`` is 0 to 5, else 1 or 0). ``agrees`` says whether the machine's verdict is the
+    same; it is null where the machine has none.
+    """
+
+    __tablename__ = "item_judgments"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    item_key: Mapped[int] = mapped_column(
+        ForeignKey("evaluation_items.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    part: Mapped[str] = mapped_column(String(40), primary_key=True)
+    value: Mapped[int | None]
+    agrees: Mapped[bool | None]
+    changed_at: Mapped[datetime]
+
+
+class ItemEvent(Base):
+    """One change of an item's judgment that a rater asked for, never altered.
+
+    It stays when its evaluation is deleted: ``evaluation_id`` and ``position`` still name its
+    item. ``cause`` is "click" or "undo".
+    """
+
+    __tablename__ = "item_events"
+    __table_args__ = (
+        UniqueConstraint("rater_id", "event_id"),
+        Index(None, "rater_id", "evaluation_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"))
+    event_id: Mapped[str] = mapped_column(String(80))
+    evaluation_id: Mapped[str] = mapped_column(String(16))
+    position: Mapped[int]
+    item_key: Mapped[int | None] = mapped_column(
+        ForeignKey("evaluation_items.id", ondelete="SET NULL"), index=True
+    )
+    part: Mapped[str] = mapped_column(String(40))
+    old: Mapped[int | None]
+    new: Mapped[int | None]
+    cause: Mapped[str] = mapped_column(String(16))
+    undoes_id: Mapped[int | None] = mapped_column(ForeignKey("item_events.id"), unique=True)
+    device: Mapped[str] = mapped_column(String(64))
+    sequence: Mapped[int] = mapped_column(BigInteger)
+    client_time: Mapped[datetime | None]
+    received_at: Mapped[datetime]

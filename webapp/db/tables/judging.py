@@ -1,0 +1,163 @@
+"""Judged things, verdicts, the log of clicks, figures of questions: tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Double,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from webapp.db.tables.base import Base, index_of
+from webapp.metrics.judging.summaries import COLUMNS
+
+
+class Property(Base):
+    """The property shown on a card, by any run."""
+
+    __tablename__ = "properties"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    identity: Mapped[str] = mapped_column(Text, unique=True)
+
+
+class JudgedThing(Base):
+    """The subject of one verdict: (question, property, content) or a question's emptiness.
+
+    ``content`` numbers the versions of the property that differ in content, from 1. ``run_id``
+    is set only where the answer depends on its own conversation. ``card`` is the fullest
+    version seen; null for emptiness.
+    """
+
+    __tablename__ = "judged_things"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"))
+    property_id: Mapped[int | None] = mapped_column(ForeignKey("properties.id"), index=True)
+    content: Mapped[int] = mapped_column(default=1)
+    run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.id"), index=True)
+    card: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+
+    property: Mapped[Property | None] = relationship()
+
+
+Index(
+    "uq_judged_things",
+    JudgedThing.question_id,
+    func.coalesce(JudgedThing.run_id, text("''")),
+    func.coalesce(JudgedThing.property_id, text("0")),
+    JudgedThing.content,
+    unique=True,
+)
+
+
+class Judgment(Base):
+    """One rater's current verdict on one judged thing; null once it was cleared.
+
+    The verdict is a ``records.Relevance``, or a ``records.EmptyOutcome`` for emptiness.
+    """
+
+    __tablename__ = "judgments"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    judged_thing_id: Mapped[int] = mapped_column(
+        ForeignKey("judged_things.id"), primary_key=True, index=True
+    )
+    verdict: Mapped[str | None] = mapped_column(String(16))
+    changed_at: Mapped[datetime]
+
+
+class QueryRating(Base):
+    """One rater's response quality (0-5) and notes for one answer."""
+
+    __tablename__ = "query_ratings"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    query_key: Mapped[int] = mapped_column(
+        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    quality: Mapped[int | None]
+    notes: Mapped[str] = mapped_column(Text, default="")
+    changed_at: Mapped[datetime]
+
+
+class Event(Base):
+    """One change a rater asked for, never altered: old, new, who, when, from where.
+
+    ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
+    which for a verdict names the place of the click; a blind rater's clicks name their
+    ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
+    is "click", "bulk", "machine" or "undo". An event that lost to a later one is here too.
+    """
+
+    __tablename__ = "events"
+    __table_args__ = (
+        UniqueConstraint("rater_id", "event_id", "field"),
+        # The keys that the row depends on come first, so that deletions there find it too, and
+        # rows without such keys are in no index: one index less is a page less for every click.
+        Index(None, "judged_thing_id", "rater_id"),
+        index_of("query_key", "rater_id", "field"),
+        index_of("task_id", "rater_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"))
+    event_id: Mapped[str] = mapped_column(String(80))
+    field: Mapped[str] = mapped_column(String(16))
+    judged_thing_id: Mapped[int | None] = mapped_column(
+        ForeignKey("judged_things.id", ondelete="SET NULL")
+    )
+    query_key: Mapped[int | None] = mapped_column(ForeignKey("queries.id", ondelete="SET NULL"))
+    task_id: Mapped[str | None] = mapped_column(ForeignKey("tasks.id", ondelete="SET NULL"))
+    old: Mapped[str | None] = mapped_column(Text)
+    new: Mapped[str | None] = mapped_column(Text)
+    cause: Mapped[str] = mapped_column(String(16))
+    undoes_id: Mapped[int | None] = mapped_column(ForeignKey("events.id"), unique=True)
+    device: Mapped[str] = mapped_column(String(64))
+    sequence: Mapped[int] = mapped_column(BigInteger)
+    client_time: Mapped[datetime | None]
+    received_at: Mapped[datetime]
+
+
+class QuerySummary(Base):
+    """The summary of one rater's judgments of one query, updated by every click.
+
+    The counts and figures are those of ``metrics.summaries.QuerySummary``; each figure has
+    its value and the two bounds that the finished rating can still reach. ``open_judgments``
+    counts the verdicts still to give: a property listed twice asks for one.
+    """
+
+    __tablename__ = "query_summaries"
+    __table_args__ = (Index(None, "rater_id", "run_id"),)
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    query_key: Mapped[int] = mapped_column(
+        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    state: Mapped[str] = mapped_column(String(16))
+    results_count: Mapped[int]
+    judged_count: Mapped[int]
+    relevant_count: Mapped[int]
+    not_relevant_count: Mapped[int]
+    unsure_count: Mapped[int]
+    first_relevant_rank: Mapped[int | None]
+    open_judgments: Mapped[int]
+    complete: Mapped[bool]
+    empty_outcome: Mapped[str | None] = mapped_column(String(16))
+    quality: Mapped[float | None]
+
+
+for _column in COLUMNS:
+    setattr(QuerySummary, _column, mapped_column(Double, nullable=True))

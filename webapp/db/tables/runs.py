@@ -1,0 +1,128 @@
+"""Runs of a chatbot: questions asked, answers, cards: tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from webapp.db.tables.base import Base
+
+if TYPE_CHECKING:
+    from webapp.db.tables.judging import JudgedThing
+    from webapp.db.tables.study import Question, QuestionSet
+
+
+class Run(Base):
+    """One system's answers to a question set in one sequential chat session.
+
+    The id is short, random and without meaning. ``stated_*`` keep the labels of the file where
+    the owner has relabelled the run; two files of one session share their ``session_key``.
+    ``position`` is its place among the study's runs, where the owner gave them an order.
+    """
+
+    __tablename__ = "runs"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"), index=True)
+    search_method: Mapped[str | None] = mapped_column(Text)
+    llm: Mapped[str | None] = mapped_column(Text)
+    stated_search_method: Mapped[str | None] = mapped_column(Text)
+    stated_llm: Mapped[str | None] = mapped_column(Text)
+    timestamp: Mapped[str | None] = mapped_column(Text)
+    session_key: Mapped[str] = mapped_column(String(64), index=True)
+    position: Mapped[int | None]
+    total_questions: Mapped[int | None] = mapped_column(BigInteger)
+    extra: Mapped[dict[str, Any]]
+    imported_at: Mapped[datetime]
+
+    question_set: Mapped[QuestionSet] = relationship()
+    files: Mapped[list[RunFile]] = relationship(
+        back_populates="run", order_by="RunFile.id", cascade="all, delete-orphan"
+    )
+    queries: Mapped[list[Query]] = relationship(
+        back_populates="run", order_by="Query.id", cascade="all, delete-orphan"
+    )
+
+
+class RunFile(Base):
+    """A file that a run came from, by the SHA-256 of its bytes, with the import's report."""
+
+    __tablename__ = "run_files"
+    __table_args__ = (UniqueConstraint("run_id", "sha256"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    sha256: Mapped[str] = mapped_column(String(64), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    file_format: Mapped[str] = mapped_column(String(8))
+    problems: Mapped[list[dict[str, Any]]]
+    imported_at: Mapped[datetime]
+
+    run: Mapped[Run] = relationship(back_populates="files")
+
+
+class Query(Base):
+    """One question as asked in one run, with the answer; ``query_id`` is the file's own.
+
+    ``emptiness_id`` is the judged thing to classify where the list came back empty.
+    """
+
+    __tablename__ = "queries"
+    __table_args__ = (UniqueConstraint("run_id", "query_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), index=True)
+    query_id: Mapped[int] = mapped_column(BigInteger)
+    response: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(String(16))
+    claimed_count: Mapped[int | None] = mapped_column(BigInteger)
+    error: Mapped[str | None] = mapped_column(Text)
+    extra: Mapped[dict[str, Any]]
+    emptiness_id: Mapped[int | None] = mapped_column(ForeignKey("judged_things.id"), index=True)
+
+    run: Mapped[Run] = relationship(back_populates="queries")
+    question: Mapped[Question] = relationship()
+    emptiness: Mapped[JudgedThing | None] = relationship()
+    results: Mapped[list[Result]] = relationship(
+        back_populates="query", order_by="Result.rank", cascade="all, delete-orphan"
+    )
+
+
+class Result(Base):
+    """(query, rank, property): one card as shown, ranks 1-based."""
+
+    __tablename__ = "results"
+    __table_args__ = (UniqueConstraint("query_key", "rank"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    query_key: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    rank: Mapped[int]
+    judged_thing_id: Mapped[int] = mapped_column(ForeignKey("judged_things.id"), index=True)
+    card: Mapped[dict[str, Any]]
+
+    query: Mapped[Query] = relationship(back_populates="results")
+    judged_thing: Mapped[JudgedThing] = relationship()
+
+
+class Upload(Base):
+    """A file dropped on the page, waiting for its owner's word after the import report."""
+
+    __tablename__ = "uploads"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime]

@@ -1,0 +1,101 @@
+"""The study, its questions and who is assigned to them: tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    false,
+)
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from webapp.db.tables.base import Base, new_secret
+
+
+class Study(Base):
+    """The runs, raters and switches that belong together.
+
+    ``blind`` is the owner's choice; null means blind as soon as two runs share a question set.
+    ``order_secret`` shuffles what blind raters see; no page and no export shows it.
+    ``order_seed`` does so for tasks that were given before studies had a secret. ``pool_depth``
+    limits the ranks that are pooled, ``overlap`` how many raters judge one question; null means
+    all. ``figures`` says what invited raters see while rating: "progress" or "all".
+    ``badges_while_blind`` shows them the outcome of the constraints on each card,
+    ``show_record`` shows every rater the details that only a listing's record has.
+    ``repeat_percent`` of a blind rater's questions are asked again, unannounced. ``password`` is
+    the owner's, hashed.
+    """
+
+    __tablename__ = "studies"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    allow_bulk: Mapped[bool] = mapped_column(default=False)
+    show_pictures: Mapped[bool] = mapped_column(default=False)
+    blind: Mapped[bool | None]
+    order_seed: Mapped[int] = mapped_column(BigInteger, default=0)
+    order_secret: Mapped[str] = mapped_column(String(64), default=new_secret, server_default="")
+    shuffle_questions: Mapped[bool] = mapped_column(default=False)
+    pool_depth: Mapped[int | None]
+    overlap: Mapped[int | None]
+    figures: Mapped[str] = mapped_column(String(16), default="progress")
+    badges_while_blind: Mapped[bool] = mapped_column(default=False, server_default=false())
+    show_record: Mapped[bool] = mapped_column(default=False, server_default=false())
+    repeat_percent: Mapped[int] = mapped_column(default=5)
+    guidelines: Mapped[str] = mapped_column(Text, default="")
+    password: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime]
+
+
+class QuestionSet(Base):
+    """The ordered list of questions put to the chatbot in one or more runs."""
+
+    __tablename__ = "question_sets"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    created_at: Mapped[datetime]
+
+    questions: Mapped[list[Question]] = relationship(
+        back_populates="question_set", order_by="Question.position"
+    )
+
+
+class Question(Base):
+    """One question at one position (1-based) of its set; the same text may come twice.
+
+    ``key`` is the text with blanks removed and case folded: equal keys make two runs share a set.
+    ``note`` is the owner's note to raters; null shows the gold question's note instead.
+    """
+
+    __tablename__ = "questions"
+    __table_args__ = (Index(None, "question_set_id", "position"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"))
+    position: Mapped[int]
+    text: Mapped[str] = mapped_column(Text)
+    key: Mapped[str] = mapped_column(Text)
+    category: Mapped[str] = mapped_column(Text)
+    context_dependent: Mapped[bool]
+    note: Mapped[str | None] = mapped_column(Text)
+
+    question_set: Mapped[QuestionSet] = relationship(back_populates="questions")
+
+
+class Assignment(Base):
+    """A question that a rater gets in a blind study; a rater without any gets all."""
+
+    __tablename__ = "assignments"
+
+    rater_id: Mapped[int] = mapped_column(
+        ForeignKey("raters.id", ondelete="CASCADE"), primary_key=True
+    )
+    question_id: Mapped[int] = mapped_column(
+        ForeignKey("questions.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
