@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.agreement import adjudications, agreement, conflicts
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 
 PAGES = Pages(
     blueprints=(
@@ -17,4 +18,12 @@ PAGES = Pages(
         "adjudications": Door.OWNER,
         "conflicts": Door.OWNER,
     },
+    entries=(
+        MenuEntry("study", 70, "agreement.show", mark("Agreement"), sections=("agreement",)),
+        MenuEntry(
+            "study", 80, "adjudications.show", mark("Adjudication"), sections=("adjudications",)
+        ),
+        MenuEntry("study", 100, "conflicts.show", mark("Conflict report"), sections=("conflicts",)),
+    ),
+    under={"agreement": "study.show", "adjudications": "study.show", "conflicts": "study.show"},
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.comparisons import comparisons, rated_comparisons
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 
 PAGES = Pages(
     blueprints=(
@@ -15,4 +16,7 @@ PAGES = Pages(
         "comparisons": Door.OWNER,
         "rated_comparisons": Door.OWNER,
     },
+    entries=(
+        MenuEntry("owner", 30, "comparisons.show", mark("Comparison"), sections=("comparisons",)),
+    ),
 )

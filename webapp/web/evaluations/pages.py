@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.evaluations import evaluations, item_rating, machine_agreement
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 
 PAGES = Pages(
     blueprints=(
@@ -17,4 +18,16 @@ PAGES = Pages(
         "machine_agreement": Door.OWNER,
         "item_rating": Door.RATERS,
     },
+    entries=(
+        MenuEntry("owner", 40, "evaluations.index", mark("Evaluation"), sections=("evaluations",)),
+        MenuEntry(
+            "rater",
+            20,
+            "item_rating.index",
+            mark("Items"),
+            sections=("item_rating",),
+            needs="has_items",
+        ),
+    ),
+    under={"machine_agreement": "evaluations.index"},
 )

@@ -437,6 +437,11 @@ def _participant(session: Session, study: Study, badge: Mapping[str, Any]) -> in
     return next((number for number in found if number is not None), None)
 
 
+def home_of_guests() -> str:
+    """Return the endpoint of the first page of those who take part."""
+    return next((module.HOME for module in rooms.contributions("web", "guests")), "home.show")
+
+
 @lru_cache(maxsize=1024)
 def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     """Return a name for one person in one study, the same wherever its database moves."""

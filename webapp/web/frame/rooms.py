@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from flask import Blueprint
@@ -13,11 +13,36 @@ from webapp.web.frame.doors import Door
 
 
 @dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """A link in the menu ``owner``, ``rater`` or ``study``, at its place among the others.
+
+    ``label`` is a message id. The entry is marked on the pages of the blueprints in ``sections``
+    that are not entries of the menu themselves. ``needs`` names a field of `Site` without which
+    the entry is not shown.
+    """
+
+    menu: str
+    place: int
+    endpoint: str
+    label: str
+    sections: tuple[str, ...] = ()
+    needs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages of a room: its blueprints, and the door of each blueprint or single endpoint."""
+    """The pages of a room: its blueprints, and the door of each of them or of one endpoint.
+
+    ``entries`` are its links in menus, ``parts`` its templates in the pages of other rooms, by
+    the name of the place where such a page includes them. ``under`` names, by blueprint, the
+    entry of the owner's menu under which its pages are.
+    """
 
     blueprints: tuple[Blueprint, ...]
     doors: Mapping[str, Door]
+    entries: tuple[MenuEntry, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
+    under: Mapping[str, str] = field(default_factory=dict)
 
 
 def every() -> Iterator[Pages]:
@@ -47,3 +72,27 @@ def door(endpoint: str | None) -> Door:
     if endpoint is None:
         return Door.ANYBODY
     return stated(endpoint) or Door.OWNER
+
+
+@cache
+def menu(name: str) -> tuple[MenuEntry, ...]:
+    """Return the entries of a menu, in their order."""
+    found = (entry for pages in every() for entry in pages.entries if entry.menu == name)
+    return tuple(sorted(found, key=lambda entry: entry.place))
+
+
+@cache
+def parts(place: str) -> tuple[str, ...]:
+    """Return the templates that rooms bring to a place of a page, in the order of the rooms."""
+    return tuple(pages.parts[place] for pages in every() if place in pages.parts)
+
+
+def is_current(entry: MenuEntry, endpoint: str | None) -> bool:
+    """Whether the page of `endpoint` is the entry's, or is under it."""
+    if endpoint is None or endpoint == entry.endpoint:
+        return endpoint is not None
+    if any(endpoint == other.endpoint for other in menu(entry.menu)):
+        return False
+    section = endpoint.partition(".")[0]
+    above = {b: e for pages in every() for b, e in pages.under.items()}
+    return section in entry.sections or above.get(section) == entry.endpoint

@@ -96,7 +96,13 @@ def _set_up_templates(app: Flask) -> None:
     environment.finalize = _plain
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.globals.update(
-        _=gettext, ngettext=ngettext, site=site.site, static=site.static_address
+        _=gettext,
+        ngettext=ngettext,
+        site=site.site,
+        static=site.static_address,
+        menu=rooms.menu,
+        parts=rooms.parts,
+        is_current=rooms.is_current,
     )
     for name in (
         *("figure", "number", "rupiah", "price", "full_price"),

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from flask import current_app, request, url_for
+from flask import current_app, url_for
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import notation
@@ -39,8 +39,8 @@ class Site:
     languages: dict[str, str]
     database: str
     version: str
-    section: str
     participant: str
+    home: str
     key: str | None
     has_items: bool
     ratios: str
@@ -50,6 +50,7 @@ class Site:
 def site() -> Site:
     """Return the frame of the page that is being rendered."""
     study, rater, has_items = _names()
+    participant = _participant()
     return Site(
         study=study,
         rater=rater,
@@ -59,8 +60,8 @@ def site() -> Site:
         languages={code: LANGUAGE_NAMES[code] for code in LANGUAGES},
         database=access.database().description,
         version=_version(),
-        section=request.blueprint or "",
-        participant=_participant(),
+        participant=participant,
+        home=access.home_of_guests() if participant else "home.show",
         key=access.visitor().key,
         has_items=has_items,
         ratios=notation.ratios(),

@@ -20,4 +20,6 @@ PAGES = Pages(
         "constraint_agreement": Door.OWNER,
         "gold": Door.OWNER,
     },
+    parts={"run": "gold/_run.html"},
+    under={"constraints": "runs.index", "constraint_agreement": "runs.index", "gold": "runs.index"},
 )

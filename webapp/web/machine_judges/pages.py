@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 from webapp.web.machine_judges import beside_people, judges
 
 PAGES = Pages(
@@ -15,4 +16,15 @@ PAGES = Pages(
         "machine_judges": Door.OWNER,
         "machine_beside_people": Door.OWNER,
     },
+    entries=(
+        MenuEntry(
+            "study",
+            30,
+            "machine_judges.index",
+            mark("Machine judges"),
+            sections=("machine_judges", "machine_beside_people"),
+        ),
+    ),
+    parts={"standing": "machine_judges/_standing.html", "rater": "machine_judges/_rater.html"},
+    under={"machine_judges": "study.show", "machine_beside_people": "study.show"},
 )

@@ -11,4 +11,5 @@ PAGES = Pages(
     doors={
         "offline": Door.OWNER,
     },
+    parts={"exports of a run": "offline/_export.html"},
 )

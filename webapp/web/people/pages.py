@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 from webapp.web.people import history, raters, sign_in
 
 PAGES = Pages(
@@ -19,4 +20,10 @@ PAGES = Pages(
         "history": Door.RATERS,
         "raters": Door.OWNER,
     },
+    entries=(
+        MenuEntry("rater", 30, "history.show", mark("History"), sections=("history",)),
+        MenuEntry("study", 20, "raters.index", mark("Raters"), sections=("raters",)),
+        MenuEntry("study", 90, "history.show", mark("History"), sections=("history",)),
+    ),
+    under={"raters": "study.show", "history": "study.show"},
 )

@@ -12,6 +12,9 @@ from webapp.db.tables.study import Study
 from webapp.services.phase_3 import participants
 from webapp.services.phase_3.participants import Badge
 
+HOME = "own_questions.index"
+"""The first page of a participant, by endpoint."""
+
 
 def recognise(
     session: Session, study: Study, badge: Mapping[str, Any], now: datetime

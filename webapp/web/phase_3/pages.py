@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 from webapp.web.phase_3 import findings, own_questions, participants, questionnaires, user_studies
 
 PAGES = Pages(
@@ -23,4 +24,14 @@ PAGES = Pages(
         "own_questions": Door.PARTICIPANTS,
         "questionnaires": Door.PARTICIPANTS,
     },
+    entries=(
+        MenuEntry(
+            "study",
+            110,
+            "user_studies.show",
+            mark("Phase 3"),
+            sections=("user_studies", "findings"),
+        ),
+    ),
+    under={"user_studies": "study.show", "findings": "study.show"},
 )

@@ -11,4 +11,8 @@ PAGES = Pages(
     doors={
         "proof_packs": Door.OWNER,
     },
+    parts={
+        "exports of a run": "proof_packs/_export.html",
+        "exports of the study": "proof_packs/_study.html",
+    },
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 from webapp.web.rating import judgments, question_notes, rate
 
 PAGES = Pages(
@@ -17,4 +18,15 @@ PAGES = Pages(
         "judgments": Door.OWNER,
         "question_notes": Door.OWNER,
     },
+    entries=(
+        MenuEntry("rater", 10, "rate.next_one", mark("Rating"), sections=("rate",)),
+        MenuEntry(
+            "study",
+            50,
+            "question_notes.show",
+            mark("Notes on questions"),
+            sections=("question_notes",),
+        ),
+    ),
+    under={"judgments": "runs.index", "question_notes": "study.show"},
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 from webapp.web.runs import imports, measures, runs
 
 PAGES = Pages(
@@ -17,4 +18,8 @@ PAGES = Pages(
         "imports": Door.OWNER,
         "measures": Door.RATERS,
     },
+    entries=(
+        MenuEntry("owner", 20, "runs.index", mark("Runs"), sections=("runs",)),
+        MenuEntry("owner", 50, "imports.show", mark("Import"), sections=("imports",)),
+    ),
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from webapp.i18n import mark
 from webapp.web.frame.doors import Door
-from webapp.web.frame.rooms import Pages
+from webapp.web.frame.rooms import MenuEntry, Pages
 from webapp.web.study import assignments, home, study
 
 PAGES = Pages(
@@ -18,4 +19,14 @@ PAGES = Pages(
         "study": Door.OWNER,
         "assignments": Door.OWNER,
     },
+    entries=(
+        MenuEntry("owner", 10, "home.show", mark("Home"), sections=("home",)),
+        MenuEntry("owner", 60, "study.show", mark("Study"), sections=("study",)),
+        MenuEntry("study", 10, "study.show", mark("Set-up"), sections=("study",)),
+        MenuEntry(
+            "study", 40, "assignments.show", mark("Who judges what"), sections=("assignments",)
+        ),
+        MenuEntry("study", 60, "study.standing", mark("How it stands")),
+    ),
+    under={"assignments": "study.show"},
 )
