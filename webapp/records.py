@@ -11,6 +11,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+LARGEST_INTEGER = 2**31 - 1
+"""The largest value that an integer column holds in every database."""
+
 
 class Relevance(StrEnum):
     """One rater's verdict on one shown property; unjudged is the absence of a verdict."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from webapp.records import LARGEST_INTEGER
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -38,3 +40,11 @@ class Answer:
     usage: Mapping[str, object] | None = None
     latency_ms: int = 0
     tries: int = 1
+
+
+def results_count(answer: Answer) -> int | None:
+    """How many results the chatbot says it returned, else how many it lists."""
+    returned = answer.metadata.get("returned")
+    if type(returned) is int and 0 <= returned <= LARGEST_INTEGER:
+        return returned
+    return None if answer.properties is None else len(answer.properties)

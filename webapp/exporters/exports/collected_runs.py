@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from webapp.records import CollectedAnswer, CollectedRun
 
+STAMP = "%Y%m%d_%H%M%S"
+
 
 def run_file(run: CollectedRun) -> bytes:
     """The run file: the head a field to a line, then an answer to a line.

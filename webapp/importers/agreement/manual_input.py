@@ -16,7 +16,6 @@ from typing import Any
 from webapp.importers.runs.blanks import said, says_nothing
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.json_values import (
-    LARGEST_INTEGER,
     FromPerson,
     Words,
     kind_of,
@@ -26,7 +25,7 @@ from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.property_identity import identity
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.agreement.contradictions import Verdict
-from webapp.records import CONSTRAINTS, Problem, ReadRun
+from webapp.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}

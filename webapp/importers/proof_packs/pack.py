@@ -20,8 +20,9 @@ from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 from webapp.i18n import gettext
 from webapp.importers.proof_packs.messages import PACK_MESSAGES
 from webapp.importers.runs.json_documents import storable_text
-from webapp.importers.runs.json_values import LARGEST_INTEGER, FromFile
+from webapp.importers.runs.json_values import FromFile
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
+from webapp.records import LARGEST_INTEGER
 
 MEBIBYTE = 2**20
 MOST_BYTES = 512 * MEBIBYTE

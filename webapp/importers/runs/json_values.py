@@ -18,10 +18,7 @@ from pydantic_core import ErrorDetails
 
 from webapp.importers.runs.blanks import is_blank_sign, said, says_nothing
 from webapp.importers.runs.problems import error
-from webapp.records import Problem
-
-LARGEST_INTEGER = 2**31 - 1
-"""The largest value that an integer column holds in every database."""
+from webapp.records import LARGEST_INTEGER, Problem
 
 Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, description="number_in_range")]
 """A count, or the number of a question."""

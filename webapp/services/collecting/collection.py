@@ -14,17 +14,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.answers import Answer, Asked, results_count
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
-from webapp.exporters.exports.collected_runs import run_file
+from webapp.exporters.exports.collected_runs import STAMP, run_file
 from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.json_values import LARGEST_INTEGER
 from webapp.importers.runs.questions import Question
 from webapp.records import CollectedAnswer, CollectedRun
 
-STAMP = "%Y%m%d_%H%M%S"
 LATEST = "test_results_latest.json"
 UNFINISHED = ".part"
 USER = "relevansi"
@@ -229,14 +227,6 @@ def _asked(run: CollectedRun, question: Question, chatbot: Chatbot) -> tuple[Col
         properties=answer.properties,
     )
     return answered, (answer.session_id if theirs else None) or run.thread_id
-
-
-def results_count(answer: Answer) -> int | None:
-    """How many results the chatbot says it returned, else how many it lists."""
-    returned = answer.metadata.get("returned")
-    if type(returned) is int and 0 <= returned <= LARGEST_INTEGER:
-        return returned
-    return None if answer.properties is None else len(answer.properties)
 
 
 def _fits(run: CollectedRun, plan: Plan) -> bool:

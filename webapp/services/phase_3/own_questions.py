@@ -18,20 +18,19 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.answers import Answer, Asked, results_count
 from webapp.chatbot.client import public_address
 from webapp.db.tables.judging import QuerySummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet
-from webapp.exporters.exports.collected_runs import run_file
+from webapp.exporters.exports.collected_runs import STAMP, run_file
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.json_runs import question_key
 from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
-from webapp.services.collecting import collection
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.judged_things import Pool
 from webapp.services.phase_3 import user_studies
@@ -373,7 +372,7 @@ def read(question: Question, call: Call, answer: Answer) -> ReadQuery:
         category=question.category,
         context_dependent=question.context_dependent,
         response=answer.text,
-        results_count=collection.results_count(answer),
+        results_count=results_count(answer),
         latency_ms=answer.latency_ms,
         tries=answer.tries,
         usage=answer.usage,
@@ -495,7 +494,7 @@ def _need_run(session: Session, participant: Participant, phase: UserStudy, now:
         question_set=session.scalars(select(QuestionSet).where(QuestionSet.study_id == room)).one(),
         search_method=phase.search_method or None,
         llm=phase.llm or None,
-        timestamp=now.strftime(collection.STAMP),
+        timestamp=now.strftime(STAMP),
         session_key=secrets.token_hex(32),
         extra={"endpoint": public_address(phase.endpoint)},
         imported_at=now,

@@ -1,0 +1,114 @@
+"""A wing goes when its name and its folders are deleted: the core does without it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import NOW
+from webapp.config import resource, sqlite_url
+from webapp.db.engine import Database
+from webapp.rooms import WINGS
+from webapp.services.runs import samples
+
+ROOT = Path(__file__).resolve().parents[1]
+NEEDED_BY = {"gold": ("evaluations", "machine_judges"), "evaluations": ("machine_judges",)}
+"""Wings that import another one and go with it: pyproject.toml says what for."""
+
+WITHOUT_IT = """
+import re
+import sys
+from pathlib import Path
+from webapp.app import create_app
+from webapp.cli import run
+from webapp.config import Settings, sqlite_url
+from webapp.web.frame.rooms import menu
+
+folder = Path(sys.argv[1])
+settings = Settings(sqlite_url(folder / "study.sqlite"), folder)
+app = create_app(settings)
+client = app.test_client()
+runs = sorted(set(re.findall(r"/runs/([0-9a-f]{10})", client.get("/runs/").text)))
+assert len(runs) >= 2, runs
+clicked = client.post(
+    f"/runs/{runs[0]}/queries/1/results/1/judgment",
+    data={"relevance": "1", "event_id": "wingless"},
+)
+assert clicked.status_code == 303, clicked.text
+paths = [
+    "/", "/runs/", f"/runs/{runs[0]}", f"/runs/{runs[0]}/queries/1", f"/runs/{runs[0]}/export.csv",
+    f"/runs/{runs[0]}/metrics.json", f"/comparisons/?runs={runs[0]}&runs={runs[1]}",
+    f"/comparisons/report.json?runs={runs[0]}&runs={runs[1]}", "/measures/", "/runs/import",
+    "/study/standing", "/raters/", "/agreement", "/rate/",
+    *(
+        app.url_map.bind("").build(entry.endpoint)
+        for name in ("owner", "rater", "study")
+        for entry in menu(name)
+    ),
+]
+for path in paths:
+    answer = client.get(path, headers={"Sec-Fetch-Site": "same-origin"}, follow_redirects=True)
+    assert answer.status_code == 200, (path, answer.status_code)
+try:
+    run(create_app, ["--help"])
+except SystemExit as ended:
+    assert not ended.code
+"""
+
+
+@pytest.fixture(scope="module", name="study_file")
+def _study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of the rated sample study."""
+    path = tmp_path_factory.mktemp("wings") / "study.sqlite"
+    database = Database(sqlite_url(path))
+    database.prepare()
+    with database.writing() as session:
+        samples.load(session, resource("seeds"), NOW)
+        session.commit()
+    database.close()
+    return path
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_the_core_rates_compares_and_exports_without_a_wing(
+    wing: str, study_file: Path, tmp_path: Path
+) -> None:
+    """The package is laid out as in a wheel, with templates, static and seeds inside."""
+    gone = {wing, *NEEDED_BY.get(wing, ())}
+    package = tmp_path / "webapp"
+    shutil.copytree(ROOT / "webapp", package, ignore=_left_out(gone))
+    shutil.copytree(ROOT / "templates", package / "templates", ignore=_left_out(gone))
+    for name in ("static", "seeds"):
+        (package / name).symlink_to(ROOT / name)
+    rooms = package / "rooms.py"
+    listed = "|".join(gone)
+    rooms.write_text(re.sub(rf'    "({listed})",\n', "", rooms.read_text("utf-8")), "utf-8")
+
+    shutil.copy(study_file, tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_IT, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "RELEVANSI_INSTANCE": str(tmp_path)},
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _left_out(gone: set[str]) -> Callable[[str, list[str]], set[str]]:
+    """Return what leaves out the folders of some wings, but not their tables, and bytecode."""
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        folders = {name for name in names if Path(folder, name).is_dir()}
+        return folders & (gone | {"__pycache__"})
+
+    return ignored
