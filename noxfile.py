@@ -138,10 +138,7 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
-    """Build wheel and sdist, and try each in an environment that has nothing else.
-
-    The version in pyproject.toml must have a section in the changelog.
-    """
+    """Build wheel and sdist, and try each in an environment that has nothing else."""
     project = nox.project.load_toml("pyproject.toml")["project"]
     version = project["version"]
     if f"## [{version}]" not in Path("CHANGELOG.md").read_text("utf-8"):
