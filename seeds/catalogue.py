@@ -16,7 +16,7 @@ from catalogue_words import (
 )
 from places import AREAS, ORDINARY_MIX, Area, Landmark
 
-from webapp.chatbot.demo.listings import MILLION, Listing, Nearby
+from webapp.chatbot.demo.listings import MILLION, DemoListing, Nearby
 
 SEED = 20260126
 SITE = "https://listing.example"
@@ -36,7 +36,7 @@ class _Plan:
     facilities: tuple[str, ...] = ()
 
 
-def make_catalogue() -> tuple[Listing, ...]:
+def make_catalogue() -> tuple[DemoListing, ...]:
     """All listings in id order: the ordinary ones area by area, then the projects."""
     chance = random.Random(SEED)  # noqa: S311 (invention, not secrecy)
     wanted = [
@@ -60,7 +60,7 @@ def _mix(area: Area) -> Counter[tuple[str, str]]:
 
 def _listing(
     chance: random.Random, listing_id: int, area: Area, property_type: str, listing_type: str
-) -> Listing:
+) -> DemoListing:
     plan = _plan(chance, area, property_type)
     price = _price(chance, area, property_type, listing_type, plan)
     title = _title(chance, area, (property_type, listing_type), plan)
@@ -68,7 +68,7 @@ def _listing(
     village = chance.choice(area.villages)
     latitude, longitude = _position(chance, area)
     slug = f"{slugify(title)}-{uuid[:8]}"
-    return Listing(
+    return DemoListing(
         id=listing_id,
         slug=slug,
         title=title,
@@ -101,7 +101,7 @@ def _project(
     chance: random.Random,
     listing_id: int,
     project: tuple[str, str, int, int, int, int | None, int],
-) -> Listing:
+) -> DemoListing:
     """A developer's project page: a range of prices, the sizes of its smallest type."""
     title, area_name, low, high, bedrooms, land, building = project
     area = next(area for area in AREAS if area.name == area_name)
@@ -238,7 +238,7 @@ def slugify(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-def _with_gap(listing: Listing) -> Listing:
+def _with_gap(listing: DemoListing) -> DemoListing:
     """The listing without what a careless seller leaves out: sizes, rooms, once the price."""
     if listing.property_type == "shophouse" and listing.id % 4 == 0:
         return replace(

@@ -31,7 +31,7 @@ from verdicts import RATER, half, rate
 from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.demo.bot import METHODS, DemoBot
 from webapp.chatbot.demo.http import application
-from webapp.chatbot.demo.listings import Listing, load
+from webapp.chatbot.demo.listings import DemoListing, load
 from webapp.exporters.exports.collected_runs import document, run_file
 from webapp.importers.runs import property_cards, questions
 from webapp.records import Card, CollectedAnswer, CollectedRun
@@ -64,7 +64,7 @@ def main(into: Path) -> None:
 
 
 def _ratings(
-    runs: Mapping[str, CollectedRun], catalogue: Mapping[str, Listing]
+    runs: Mapping[str, CollectedRun], catalogue: Mapping[str, DemoListing]
 ) -> Iterator[dict[str, object]]:
     """The first questions of every run rated, and of one run the next one begun."""
     for method, run in runs.items():
@@ -84,7 +84,7 @@ def _collect(method: str, folder: Path) -> CollectedRun:
     with _serving(DemoBot.of(folder / "catalogue.json")) as address, _scratch() as scratch:
         patience = Patience(first_pause=0, longest_pause=0, jitter=0)
         chatbot = Chatbot(address, patience=patience, timer=_timer(method))
-        plan = collection.Plan(asked, method, LLM, ENDPOINT, USER)
+        plan = collection.CollectionPlan(asked, method, LLM, ENDPOINT, USER)
         sitting = collection.begin(plan, scratch, BEGUN[method], f"sample_{method}")
         for further in collection.ask_rest(sitting, plan, chatbot):
             sitting = further
@@ -148,7 +148,7 @@ def _questions() -> list[dict[str, object]]:
     ]
 
 
-def _entry(listing: Listing) -> dict[str, object]:
+def _entry(listing: DemoListing) -> dict[str, object]:
     """The listing as the catalogue file holds it: what is unknown is left out."""
     entry = {
         name: value for name, value in asdict(listing).items() if value is not None and value != ()
@@ -168,7 +168,7 @@ def _v2_head(run: CollectedRun) -> dict[str, object]:
     }
 
 
-def _v2(run: CollectedRun, catalogue: Mapping[str, Listing]) -> Iterator[dict[str, object]]:
+def _v2(run: CollectedRun, catalogue: Mapping[str, DemoListing]) -> Iterator[dict[str, object]]:
     """The same answers as V2: each card read from the text and looked up in the catalogue."""
     for answer in run.answers:
         properties = [_verified(card, catalogue[str(card.slug)]) for card in _cards(answer)]
@@ -187,7 +187,7 @@ def _cards(answer: CollectedAnswer) -> Sequence[Card]:
     return property_cards.parse(answer.response)
 
 
-def _verified(card: Card, listing: Listing) -> dict[str, object]:
+def _verified(card: Card, listing: DemoListing) -> dict[str, object]:
     """The card's fields as extracted from the answer, and what the property site has."""
     fields = {
         "name": card.title,
@@ -212,7 +212,7 @@ def _whole(area: float | None) -> int | None:
     return None if area is None else int(area)
 
 
-def _record(listing: Listing) -> dict[str, object]:
+def _record(listing: DemoListing) -> dict[str, object]:
     """The listing as the property site's API gives it: null where the seller said nothing."""
     return {
         "api_id": listing.id,
@@ -236,7 +236,7 @@ def _record(listing: Listing) -> dict[str, object]:
     }
 
 
-def _description(listing: Listing) -> str:
+def _description(listing: DemoListing) -> str:
     """Return the description a seller writes: the nearest place worth naming."""
     near = sorted(listing.nearby, key=lambda place: place.distance_m)[:2]
     return ", ".join(f"{place.distance_m} m ke {place.name}" for place in near)

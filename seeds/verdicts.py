@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.chatbot.demo.listings import MILLION, Listing
+from webapp.chatbot.demo.listings import MILLION, DemoListing
 
 RATER = "Sari (contoh)"
 FINISHED = 12  # questions 1-12 of every run are done; of one, the next is half done
@@ -52,7 +52,7 @@ NEEDS = {
 }
 
 
-def judge(listing: Listing, need: Need) -> str:
+def judge(listing: DemoListing, need: Need) -> str:
     """Relevant, not relevant, or unsure where the card leaves a needed thing out."""
     checks = (
         listing.property_type in need.types,
@@ -66,7 +66,7 @@ def judge(listing: Listing, need: Need) -> str:
     return UNSURE if None in checks else RELEVANT
 
 
-def _price_meets(listing: Listing, need: Need) -> bool | None:
+def _price_meets(listing: DemoListing, need: Need) -> bool | None:
     if need.highest is None:
         return True
     if listing.price == 0:
@@ -74,22 +74,22 @@ def _price_meets(listing: Listing, need: Need) -> bool | None:
     return need.lowest * MILLION <= listing.price <= need.highest * MILLION
 
 
-def _rooms_meet(listing: Listing, bedrooms: int) -> bool | None:
+def _rooms_meet(listing: DemoListing, bedrooms: int) -> bool | None:
     return None if listing.bedrooms is None else listing.bedrooms == bedrooms
 
 
 def rate(
     run: str,
-    shown: Mapping[int, Sequence[Listing]],
+    shown: Mapping[int, Sequence[DemoListing]],
     failed: Collection[int],
-    catalogue: Sequence[Listing],
+    catalogue: Sequence[DemoListing],
 ) -> list[dict[str, object]]:
     """The ratings of what `run` showed by question, those where the call `failed` left out."""
     answered = [number for number in range(1, FINISHED + 1) if number not in failed]
     return [_rating(run, number, shown[number], catalogue) for number in answered]
 
 
-def half(run: str, shown: Mapping[int, Sequence[Listing]]) -> dict[str, object]:
+def half(run: str, shown: Mapping[int, Sequence[DemoListing]]) -> dict[str, object]:
     """The next question left in the middle: the upper half of its cards and nothing else."""
     verdicts = _verdicts(FINISHED + 1, shown[FINISHED + 1])
     upper = dict(list(verdicts.items())[: len(verdicts) // 2])
@@ -104,7 +104,7 @@ def half(run: str, shown: Mapping[int, Sequence[Listing]]) -> dict[str, object]:
 
 
 def _rating(
-    run: str, number: int, shown: Sequence[Listing], catalogue: Sequence[Listing]
+    run: str, number: int, shown: Sequence[DemoListing], catalogue: Sequence[DemoListing]
 ) -> dict[str, object]:
     verdicts = _verdicts(number, shown)
     return {
@@ -117,12 +117,12 @@ def _rating(
     }
 
 
-def _verdicts(number: int, shown: Sequence[Listing]) -> dict[str, str]:
+def _verdicts(number: int, shown: Sequence[DemoListing]) -> dict[str, str]:
     need = NEEDS[number]
     return {str(rank): judge(listing, need) for rank, listing in enumerate(shown, start=1)}
 
 
-def _outcome(question_id: int, catalogue: Sequence[Listing]) -> str:
+def _outcome(question_id: int, catalogue: Sequence[DemoListing]) -> str:
     """Correct empty when the whole catalogue holds nothing that meets the need."""
     exists = any(judge(listing, NEEDS[question_id]) == RELEVANT for listing in catalogue)
     return "false_negative" if exists else "correct_empty"

@@ -59,3 +59,14 @@ def test_every_docstring_opens_with_the_thing_it_describes() -> None:
     ]
 
     assert riddles == []
+
+
+def test_a_class_name_is_unique_in_the_product() -> None:
+    where: dict[str, list[str]] = {}
+    for path in (ROOT / "webapp").rglob("*.py"):
+        if "migrations" not in path.parts:
+            for node in ast.parse(path.read_text("utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    where.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+
+    assert {name: places for name, places in where.items() if len(places) > 1} == {}

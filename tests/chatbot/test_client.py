@@ -15,12 +15,12 @@ import pytest
 
 from tests.chatbot import bots
 from tests.chatbot.bots import AT_ONCE, Behaviour, good, raw, serving, status
-from webapp.chatbot.answers import Asked
+from webapp.chatbot.answers import Message
 from webapp.chatbot.client import LARGEST_ANSWER, Chatbot, UnusableAddress, full_address
 from webapp.chatbot.failures import CallFailed
 from webapp.i18n import speaking
 
-ASKED = Asked("Rumah di Johor?", "s1", "u1", "hybrid")
+ASKED = Message("Rumah di Johor?", "s1", "u1", "hybrid")
 IMPATIENT = replace(AT_ONCE, seconds=0.15, tries=1)
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from tests.chatbot.bots import AT_ONCE, raw, serving
 from webapp.chatbot import mappings
-from webapp.chatbot.answers import Asked
+from webapp.chatbot.answers import Message
 from webapp.chatbot.client import Chatbot
 from webapp.chatbot.mappings import KEY_VARIABLE, MissingKey, UnusableMapping
 from webapp.i18n import speaking
 
-ASKED = Asked("Lagi?", "s1", "u1", "hybrid", (("Rumah?", "Ini rumah."),))
+ASKED = Message("Lagi?", "s1", "u1", "hybrid", (("Rumah?", "Ini rumah."),))
 MAPPING = {
     "send": {"q": "{message}", "chat": {"id": "{session_id}"}, "mode": "cari-{method}", "top": 5},
     "read": {"text": "data.answer", "items": "data.hits", "session": "chat", "usage": "cost"},
@@ -87,7 +87,7 @@ def test_a_key_is_sent_without_the_blanks_around_it() -> None:
 
 
 def test_a_new_session_is_asked_for_with_null() -> None:
-    body = mapping().body(Asked("Halo", "", "u1", "hybrid"))
+    body = mapping().body(Message("Halo", "", "u1", "hybrid"))
 
     assert body == {"q": "Halo", "chat": {"id": None}, "mode": "cari-hybrid", "top": 5}
 

@@ -16,7 +16,7 @@ from tests.fuzzing import mutations, samples
 from tests.fuzzing.kinds import Kind, Wrong
 from tests.services.gold import gold_files
 from webapp.chatbot import mappings
-from webapp.chatbot.answers import Asked
+from webapp.chatbot.answers import Message
 from webapp.chatbot.failures import CallFailed
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
@@ -33,12 +33,12 @@ from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations import eval_sets
 from webapp.records import Problem
 from webapp.services.agreement import conflicts
-from webapp.services.agreement.conflicts import Pair
+from webapp.services.agreement.conflicts import HandJudgedRun
 from webapp.services.evaluations import files as evaluation_files
 from webapp.services.evaluations import scoring
-from webapp.services.evaluations.files import Settings
-from webapp.services.evaluations.rows import Kind as Scored
-from webapp.services.evaluations.scoring import File
+from webapp.services.evaluations.files import ScoringSettings
+from webapp.services.evaluations.rows import EvaluationKind as Scored
+from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.exports import exports, rated_files, ratings
 from webapp.services.judging import live_metrics
 from webapp.services.proof_packs import verification
@@ -47,7 +47,7 @@ from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 NAME = "berkas.json"
-ASKED = Asked("Rumah?", "s1", "u", "hybrid", (("Halo", "Ya"),))
+ASKED = Message("Rumah?", "s1", "u", "hybrid", (("Halo", "Ya"),))
 
 Read = Callable[["Ground", bytes], None]
 Spoil = Callable[[bytes, Random], bytes]
@@ -192,7 +192,11 @@ def _read_pack(_ground: Ground, data: bytes) -> None:
 
 
 def _score(gold: bytes, results: bytes, manual: bytes) -> None:
-    files = (File("gold.json", gold), File("results.json", results), File("manual.json", manual))
+    files = (
+        NamedBytes("gold.json", gold),
+        NamedBytes("results.json", results),
+        NamedBytes("manual.json", manual),
+    )
     _refusing(lambda: _told(scoring.constraint_scoring(*files).problems))
 
 
@@ -210,20 +214,20 @@ def _read_manual(_ground: Ground, data: bytes) -> None:
 
     def both() -> None:
         pairs = [
-            Pair("a", gold_files.v2_file(), data),
-            Pair("b", gold_files.v2_file(), samples.as_bytes(samples.MANUAL)),
+            HandJudgedRun("a", gold_files.v2_file(), data),
+            HandJudgedRun("b", gold_files.v2_file(), samples.as_bytes(samples.MANUAL)),
         ]
         _told(conflicts.compare(conflicts.judged_runs(pairs)).problems)
 
     _refusing(both)
 
 
-def _scored(*settings: Settings) -> Read:
+def _scored(*settings: ScoringSettings) -> Read:
     def read(_ground: Ground, data: bytes) -> None:
         for one in settings:
             with WaitingRows() as rows:
                 _refusing(lambda one=one, rows=rows: _told(  # type: ignore[misc]
-                    evaluation_files.score(one, [File(NAME, data)], rows).problems
+                    evaluation_files.score(one, [NamedBytes(NAME, data)], rows).problems
                 ))  # fmt: skip
 
     return read
@@ -310,10 +314,14 @@ FORMATS_READ: Mapping[str, Format] = {
     "answers": Format(
         _always(samples.answers()),
         _LINES,
-        _scored(Settings(Scored.ANSWERS), Settings(Scored.ANSWERS, keep_citations=True)),
+        _scored(
+            ScoringSettings(Scored.ANSWERS), ScoringSettings(Scored.ANSWERS, keep_citations=True)
+        ),
     ),
-    "chunks": Format(_always(samples.chunks()), _LINES, _scored(Settings(Scored.CHUNKS))),
-    "json-answers": Format(_always(samples.json_answers()), _JSON, _scored(Settings(Scored.JSON))),
+    "chunks": Format(_always(samples.chunks()), _LINES, _scored(ScoringSettings(Scored.CHUNKS))),
+    "json-answers": Format(
+        _always(samples.json_answers()), _JSON, _scored(ScoringSettings(Scored.JSON))
+    ),
     "outputs": Format(
         _always(b'{"id": "j1", "output": "{}"}\n{"id": "j2", "output": null}\n', b'["j1", "j2"]'),
         _LINES,

@@ -41,7 +41,7 @@ from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 from webapp.web.frame.workers import workers
 from webapp.web.machine_judges.judging import Judging
-from webapp.web.phase_3.asking import Asker
+from webapp.web.phase_3.asking import QuestionWorker
 from webapp.web.rating import clicks
 
 ROLES = ("owner", "rater", "participant", "stranger")
@@ -149,7 +149,7 @@ class Ground:
 
     def _idle(self) -> None:
         work = workers(self.app)
-        if not all(work.get(kind).is_idle(IDLE_SECONDS) for kind in (Asker, Judging)):
+        if not all(work.get(kind).is_idle(IDLE_SECONDS) for kind in (QuestionWorker, Judging)):
             raise Wrong("hang: what works beside the requests does not come to an end")
 
     def _fill(self) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tests.metrics.gold import constraint_oracle
 from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.services.evaluations import scoring
-from webapp.services.evaluations.scoring import File
+from webapp.services.evaluations.scoring import NamedBytes
 
 TYPES = st.sampled_from(["rumah", "House", "ruko", "land", "Tanah", "villa", "apartment"])
 OFFERS = st.sampled_from(["dijual", "jual", "Sale", "sewa", "disewa", "rent", "lelang"])
@@ -130,7 +130,7 @@ def ours(
 ) -> dict[str, Any]:
     """The figures as the product makes them of the files."""
     files = [
-        None if document is None else File(name, json.dumps(document).encode())
+        None if document is None else NamedBytes(name, json.dumps(document).encode())
         for name, document in (("g.json", gold), ("r.json", results), ("m.json", manual))
     ]
     found = scoring.constraint_scoring(

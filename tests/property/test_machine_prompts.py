@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from webapp.records import Card
 from webapp.services.machine_judges import prompts
-from webapp.services.machine_judges.prompts import EXPLANATIONS, LONGEST_REASON, VERDICTS, Said
-from webapp.services.rating.pages import Turn
+from webapp.services.machine_judges.prompts import (
+    EXPLANATIONS,
+    LONGEST_REASON,
+    VERDICTS,
+    MachineVerdict,
+)
+from webapp.services.rating.pages import EarlierTurn
 
 TEXTS = st.text(max_size=60)
 JSON = st.recursive(
@@ -39,7 +44,7 @@ def test_a_filled_prompt_is_its_parts_whatever_they_say(
     question: str, asked: str, answered: str, title: str, language: str
 ) -> None:
     """The three places are filled once: braces in what fills them stay what they are."""
-    card, turns = Card(title), (Turn(asked, answered),)
+    card, turns = Card(title), (EarlierTurn(asked, answered),)
     filled = prompts.filled("<{earlier}>|<{question}>|<{card}>", language, question, turns, card)
 
     told = prompts.described(card, language)
@@ -48,7 +53,7 @@ def test_a_filled_prompt_is_its_parts_whatever_they_say(
     assert answered in filled
 
 
-def _said(answer: str) -> Said | str:
+def _said(answer: str) -> MachineVerdict | str:
     """The verdict and reason of an answer, or the code of the failure to read it."""
     try:
         return prompts.read(answer)

@@ -18,7 +18,7 @@ from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.proof_packs import packs
-from webapp.services.proof_packs.differences import Kind
+from webapp.services.proof_packs.differences import DifferenceKind
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
@@ -62,11 +62,11 @@ def test_a_rater_s_verdict_flipped_moves_a_figure_of_that_rater(
         changed(data, "verdicts.csv", lambda _: flipped, mend_hash=mend_hash)
     ).differences
 
-    told = [one for one in found if one.kind is Kind.VERDICT]
+    told = [one for one in found if one.kind is DifferenceKind.VERDICT]
     assert [(one.stated, one.computed) for one in told] == [(rows[number][6], before)]
     moved = {one.place[0] for one in found if one.file.endswith("figures.json")}
     assert f"rater {rater}" in moved
-    assert (Kind.HASH in {one.kind for one in found}) != mend_hash
+    assert (DifferenceKind.HASH in {one.kind for one in found}) != mend_hash
 
 
 @FEW
@@ -79,8 +79,8 @@ def test_a_merged_verdict_flipped_in_one_member_is_told_with_the_figures_it_woul
     flipped = _flipped(member, members(data)[name], draw)
     found = verified(changed(data, name, lambda _: flipped)).differences
 
-    assert [one.kind for one in found if one.file == name] == [Kind.CELL]
-    figures = [one for one in found if one.kind is Kind.FIGURE]
+    assert [one.kind for one in found if one.file == name] == [DifferenceKind.CELL]
+    figures = [one for one in found if one.kind is DifferenceKind.FIGURE]
     assert figures
     assert {one.source for one in figures} == {name}
     assert {one.place[0] for one in figures} == {"adjudicated"}

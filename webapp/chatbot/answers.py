@@ -9,7 +9,7 @@ from webapp.records import LARGEST_INTEGER
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Message:
     """One message in one conversation; ``earlier`` are its (question, answer) pairs so far.
 
     Chatbots that remember their sessions are given the session alone; those that do not

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from webapp.chatbot import mappings
-from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.failures import (
     CHATBOT,
     LONGEST_EXCERPT,
@@ -74,7 +74,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Generic[Read]):
+class ChatbotReply(Generic[Read]):
     """The value read from an answer; ``latency_ms`` is that of the try that was answered."""
 
     value: Read
@@ -96,7 +96,7 @@ class Endpoint:
 
     def ask(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
-    ) -> Reply[Read]:
+    ) -> ChatbotReply[Read]:
         """The value that `read` finds in the answer; raises `CallFailed` when every try failed."""
         for attempt in retries(self._pause, self.patience):
             with attempt:
@@ -105,7 +105,7 @@ class Endpoint:
                 except CallFailed as failure:
                     failure.tries, failure.who = attempt.num, self.who
                     raise
-                return Reply(value, latency_ms, attempt.num)
+                return ChatbotReply(value, latency_ms, attempt.num)
         raise AssertionError(self.patience)
 
     def _pause(self, failure: Exception) -> bool | float:
@@ -156,7 +156,7 @@ class Chatbot:
     def __post_init__(self) -> None:
         object.__setattr__(self, "address", full_address(self.address, self.mapping.path))
 
-    def ask(self, asked: Asked) -> Answer:
+    def ask(self, asked: Message) -> Answer:
         """The answer to one question; raises a `CallFailed` when every try failed.
 
         The tries go to the same session. Raises ``MissingKey`` before anything is sent.

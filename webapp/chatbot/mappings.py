@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.failures import NotTheContract, OtherSession
 from webapp.failures import Conflict
 from webapp.i18n import gettext, mark
@@ -61,11 +61,11 @@ class Mapping:
     assigns_sessions: bool = False
     path: str = ""
 
-    def body(self, asked: Asked) -> object:
+    def body(self, asked: Message) -> object:
         """The JSON that asks."""
         return _filled(self.send, asked)
 
-    def read(self, document: object, asked: Asked) -> Answer:
+    def read(self, document: object, asked: Message) -> Answer:
         """The answer in a document; raises `NotTheContract` or `OtherSession`."""
         text = _at(document, self.text)
         if not isinstance(text, str):
@@ -232,7 +232,7 @@ def _check_places(name: str, send: object) -> None:
         )
 
 
-def _filled(template: object, asked: Asked) -> object:
+def _filled(template: object, asked: Message) -> object:
     match template:
         case str():
             return _filled_text(template, asked)
@@ -244,7 +244,7 @@ def _filled(template: object, asked: Asked) -> object:
             return template
 
 
-def _filled_text(template: str, asked: Asked) -> object:
+def _filled_text(template: str, asked: Message) -> object:
     """The text with its places filled; a place alone may become null or a list."""
     if template == "{messages}":
         return _messages(asked)
@@ -256,7 +256,7 @@ def _filled_text(template: str, asked: Asked) -> object:
     )
 
 
-def _messages(asked: Asked) -> list[dict[str, str]]:
+def _messages(asked: Message) -> list[dict[str, str]]:
     turns = [
         {"role": role, "content": text}
         for turn in asked.earlier

@@ -8,14 +8,14 @@ import pytest
 
 from webapp.chatbot.demo.listings import load
 from webapp.chatbot.demo.places import Gazetteer
-from webapp.chatbot.demo.understanding import Filter, is_follow_up, modify, understand
+from webapp.chatbot.demo.understanding import Understanding, is_follow_up, modify, understand
 from webapp.config import resource
 
 GAZETTEER = Gazetteer(load(resource("seeds") / "catalogue.json"))
 MILLION, BILLION = 10**6, 10**9
 
 
-def understood(question: str) -> Filter:
+def understood(question: str) -> Understanding:
     return understand(question, GAZETTEER)
 
 
@@ -126,7 +126,7 @@ def test_a_follow_up_changes_what_it_says_and_keeps_the_rest() -> None:
 
     changed = modify(first, understood("tapi yang 3 lantai, dibawah 800 juta"))
 
-    assert changed == Filter(
+    assert changed == Understanding(
         property_type="house",
         listing_type="sale",
         place="ringroad",

@@ -106,7 +106,7 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]
                 for rank, verdict in enumerate(verdicts, start=1):
                     at = clicked(f"{rater.id}{name}{rank}", minute=rank)
                     judgments.judge(session, rater, runs[-1], 1, rank, Relevance(verdict), at)
-                rating = judgments.Rating(quality=4, notes=FORMULA)
+                rating = judgments.AnswerRating(quality=4, notes=FORMULA)
                 at = clicked(f"{rater.id}{name}q", minute=5)
                 judgments.rate(session, rater, runs[-1], 1, rating, at)
         session.commit()

@@ -28,7 +28,7 @@ from webapp.exporters.comparisons.charts.pictures import (
     KINDS,
     NARROW,
     WIDE,
-    Choice,
+    PictureChoice,
     drawn,
     file_name,
     standalone,
@@ -110,7 +110,7 @@ def test_no_text_overlaps_another_or_leaves_the_picture(
     name: str, kind: str, width: int, language: str
 ) -> None:
     with speaking(language):
-        picture = drawn(REPORTS[name](), Choice(kind), width=width)
+        picture = drawn(REPORTS[name](), PictureChoice(kind), width=width)
     boxes = [(text.text, box(text)) for text in texts(parsed(picture.markup))]
 
     for text, (left, right, _, bottom) in boxes:
@@ -124,7 +124,7 @@ def test_no_text_overlaps_another_or_leaves_the_picture(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_set_smaller_than_a_phone_can_show(kind: str) -> None:
-    svg = parsed(drawn(three_runs(), Choice(kind), width=NARROW).markup)
+    svg = parsed(drawn(three_runs(), PictureChoice(kind), width=NARROW).markup)
 
     assert min(float(text.get("font-size", "0")) for text in texts(svg)) >= SMALL
     assert svg.get("viewBox", "").startswith("0 0 360 ")
@@ -132,7 +132,7 @@ def test_nothing_is_set_smaller_than_a_phone_can_show(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_has_a_text_alternative(kind: str) -> None:
-    picture = drawn(three_runs(), Choice(kind))
+    picture = drawn(three_runs(), PictureChoice(kind))
     svg = parsed(picture.markup)
     title, description = svg.find(f"{SVG}title"), svg.find(f"{SVG}desc")
 
@@ -146,7 +146,7 @@ def test_a_picture_has_a_text_alternative(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_a_page_a_picture_takes_the_page_s_colours(kind: str) -> None:
-    svg = parsed(drawn(three_runs(), Choice(kind)).markup)
+    svg = parsed(drawn(three_runs(), PictureChoice(kind)).markup)
     colours = {m.get(name, "none") for m in svg.iter() for name in ("fill", "stroke")} - {"none"}
 
     assert colours
@@ -155,7 +155,7 @@ def test_on_a_page_a_picture_takes_the_page_s_colours(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_stands_alone_on_white_and_says_who_rated(kind: str) -> None:
-    markup = standalone(three_runs(), Choice(kind)).markup
+    markup = standalone(three_runs(), PictureChoice(kind)).markup
 
     assert "var(" not in markup
     assert "Ani (1,200), Budi (34)" in " ".join(said(parsed(markup)))
@@ -164,7 +164,7 @@ def test_a_file_stands_alone_on_white_and_says_who_rated(kind: str) -> None:
 
 def test_hostile_names_are_text_in_every_picture() -> None:
     for kind in KINDS:
-        svg = parsed(drawn(study(30, LONG), Choice(kind)).markup)
+        svg = parsed(drawn(study(30, LONG), PictureChoice(kind)).markup)
 
         assert {element.tag.removeprefix(SVG) for element in svg.iter()} <= {
             *("svg", "title", "desc", "text", "line", "rect", "circle", "polygon"),
@@ -204,7 +204,7 @@ def test_a_partial_run_has_hollow_dots_and_a_key() -> None:
 
 
 def test_every_cell_of_the_heat_map_prints_its_value_and_n() -> None:
-    svg = parsed(drawn(three_runs(), Choice("categories")).markup)
+    svg = parsed(drawn(three_runs(), PictureChoice("categories")).markup)
 
     # location_simple: hybrid 0.9 of questions 1 and 3, api_only 0.1 of 1 and 3, vector_only 0.4
     for value in ("0.90", "0.10", "0.40"):
@@ -231,7 +231,7 @@ def test_more_value_is_more_shade() -> None:
 
 
 def test_names_without_room_become_letters_with_a_key() -> None:
-    found = said(parsed(drawn(study(30, LONG), Choice("categories"), width=NARROW).markup))
+    found = said(parsed(drawn(study(30, LONG), PictureChoice("categories"), width=NARROW).markup))
 
     assert {"A", "F"} <= set(found)
     assert any(line.startswith("A: hybrid 60/40") for line in found)
@@ -266,13 +266,13 @@ def test_without_a_pair_the_picture_says_so_and_draws_nothing() -> None:
 
 
 def test_any_two_runs_can_be_drawn() -> None:
-    picture = drawn(three_runs(), Choice("questions", pair=("vector_only", "api_only")))
+    picture = drawn(three_runs(), PictureChoice("questions", pair=("vector_only", "api_only")))
 
     assert picture.title == "Precision@5 by question: vector_only and api_only"
 
 
 def test_many_questions_are_counted_instead_of_listed() -> None:
-    picture = drawn(study(1000), Choice("questions"))
+    picture = drawn(study(1000), PictureChoice("questions"))
     rows = said(parsed(picture.markup))
 
     assert len(rows) < 50
@@ -290,7 +290,7 @@ def test_bars_count_every_question_once() -> None:
 
 
 def test_progress_puts_every_question_in_one_part() -> None:
-    picture = drawn(three_runs(), Choice("progress"))
+    picture = drawn(three_runs(), PictureChoice("progress"))
 
     assert "hybrid: 6 complete." in picture.description
     assert (
@@ -302,7 +302,7 @@ def test_progress_puts_every_question_in_one_part() -> None:
 
 def test_numbers_are_written_as_the_reader_writes_them() -> None:
     with speaking("id"):
-        svg = parsed(drawn(three_runs(), Choice("categories")).markup)
+        svg = parsed(drawn(three_runs(), PictureChoice("categories")).markup)
 
     assert "0,90" in said(svg)
 
@@ -311,7 +311,7 @@ def test_numbers_are_written_as_the_reader_writes_them() -> None:
 @pytest.mark.parametrize("picture_format", FORMATS)
 def test_a_picture_file_is_the_same_twice(kind: str, picture_format: str) -> None:
     render = FORMATS[picture_format].render
-    choice = Choice(kind)
+    choice = PictureChoice(kind)
     starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
     first = render(three_runs(), choice)
@@ -321,7 +321,7 @@ def test_a_picture_file_is_the_same_twice(kind: str, picture_format: str) -> Non
 
 
 def test_a_png_has_two_pixels_for_each_unit() -> None:
-    data = FORMATS["png"].render(three_runs(), Choice("progress"))
+    data = FORMATS["png"].render(three_runs(), PictureChoice("progress"))
 
     assert int.from_bytes(data[16:20], "big") == 2 * (WIDE + 48)
 
@@ -330,11 +330,11 @@ def test_picture_files_are_named_after_phase_kind_and_day() -> None:
     report = three_runs()
 
     assert (
-        file_name(report, Choice("intervals"), "png", DAY)
+        file_name(report, PictureChoice("intervals"), "png", DAY)
         == "phase1_comparison_intervals_20260123.png"
     )
     with pytest.raises(KeyError):
-        file_name(report, Choice("intervals"), "gif", DAY)
+        file_name(report, PictureChoice("intervals"), "gif", DAY)
 
 
 @pytest.mark.parametrize("room", [0, 5, 20, 60, 200])

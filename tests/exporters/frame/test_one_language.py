@@ -29,7 +29,7 @@ from webapp.cli.evaluations.score_tables import constraints_table, report_table
 from webapp.cli.exports import figures
 from webapp.config import Settings
 from webapp.exporters.comparisons import files as comparison_files
-from webapp.exporters.comparisons.charts.pictures import Choice, svg_file
+from webapp.exporters.comparisons.charts.pictures import PictureChoice, svg_file
 from webapp.exporters.comparisons.tables import Document
 from webapp.exporters.evaluations import score_documents, score_reports
 from webapp.exporters.exports.measures import measures_markdown
@@ -41,7 +41,13 @@ from webapp.exporters.phase_3 import files as user_study_files
 from webapp.exporters.proof_packs.readme import readme
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
-from webapp.metrics.agreement.report import AgreementReport, Item, Kind, consistency, of_kind
+from webapp.metrics.agreement.report import (
+    AgreementReport,
+    ItemKind,
+    LabelledItem,
+    consistency,
+    of_kind,
+)
 from webapp.metrics.comparisons.intervals import Bootstrap
 from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport
 from webapp.metrics.comparisons.significance import Resampling
@@ -129,21 +135,23 @@ def _agreement() -> AgreementReport:
     """Return agreement on cards of two categories, on no empty list and on quality, over time."""
     said = ("111", "101", "01?", "110", "000", "1 1")
     cards = [
-        Item(CATEGORIES[number % 2], _votes(signs), datetime.combine(DAY, time(number), UTC))
+        LabelledItem(
+            CATEGORIES[number % 2], _votes(signs), datetime.combine(DAY, time(number), UTC)
+        )
         for number, signs in enumerate(said)
     ]
-    grades = [Item(CATEGORIES[0], dict(zip(RATERS, row, strict=True))) for row in GRADES]
-    kinds: tuple[tuple[Kind, list[Item]], ...] = (
-        (Kind.CARDS, cards),
-        (Kind.EMPTY_LISTS, []),
-        (Kind.QUALITY, grades),
+    grades = [LabelledItem(CATEGORIES[0], dict(zip(RATERS, row, strict=True))) for row in GRADES]
+    kinds: tuple[tuple[ItemKind, list[LabelledItem]], ...] = (
+        (ItemKind.CARDS, cards),
+        (ItemKind.EMPTY_LISTS, []),
+        (ItemKind.QUALITY, grades),
     )
     return AgreementReport(
         RATERS,
         tuple(of_kind(kind, RATERS, items, FEW) for kind, items in kinds),
         (
-            consistency("Ani", Kind.CARDS, [("1", "1"), ("0", "1")], FEW),
-            consistency("Budi", Kind.QUALITY, [(4, None)], FEW),
+            consistency("Ani", ItemKind.CARDS, [("1", "1"), ("0", "1")], FEW),
+            consistency("Budi", ItemKind.QUALITY, [(4, None)], FEW),
         ),
         FEW,
     )
@@ -190,7 +198,7 @@ def _offline_run(*, blind: bool) -> OfflineRun:
 
 
 def _constraints(missing: MissingRule) -> str:
-    gold, results = (scoring.File("f.json", data) for data in (gold_bytes(), v2_file()))
+    gold, results = (scoring.NamedBytes("f.json", data) for data in (gold_bytes(), v2_file()))
     found = scoring.constraint_scoring(gold, results, None, threshold=None, missing=missing)
     return constraints_table(found.report).decode()
 
@@ -216,7 +224,7 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         for name in READ
     },
     **{
-        f"chart of {kind}": lambda kind=kind: svg_file(three_runs(), Choice(kind))  # type: ignore[misc]
+        f"chart of {kind}": lambda kind=kind: svg_file(three_runs(), PictureChoice(kind))  # type: ignore[misc]
         for kind in ("intervals", "categories", "progress")
     },
     **{

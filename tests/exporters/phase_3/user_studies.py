@@ -12,8 +12,8 @@ from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, summarise
 from webapp.metrics.phase_3.usability import usability_score
 from webapp.metrics.phase_3.user_study import (
     Comment,
-    JudgedCard,
     OwnAnswer,
+    ParticipantCard,
     Person,
     UserStudyReport,
     by_category,
@@ -38,7 +38,7 @@ def answer(
     text = question or f"Question {number}"
     row = QueryRow(number, text, category, notes, summary, verdicts)
     cards = tuple(
-        JudgedCard(rank, Card(f"House {rank}", url=f"https://example.org/{rank}"), verdict)
+        ParticipantCard(rank, Card(f"House {rank}", url=f"https://example.org/{rank}"), verdict)
         for rank, verdict in enumerate(verdicts, start=1)
     )
     return OwnAnswer(

@@ -20,7 +20,7 @@ from webapp.importers.agreement.manual_input import (
 )
 from webapp.importers.runs import json_runs, problems
 from webapp.importers.runs.problems import UnreadableFile
-from webapp.metrics.agreement.contradictions import Verdict
+from webapp.metrics.agreement.contradictions import VerdictByHand
 from webapp.records import Card, QueryState, ReadQuery, ReadRun
 
 NAME = "hybrid/manual_input.json"
@@ -221,8 +221,8 @@ class TestPlaces:
         )
 
         assert manual_input.verdicts(found, self.run, "hybrid") == (
-            Verdict("hybrid", 1, "slug:a", passed=False),
-            Verdict("hybrid", 3, "slug:a", passed=True),
+            VerdictByHand("hybrid", 1, "slug:a", passed=False),
+            VerdictByHand("hybrid", 3, "slug:a", passed=True),
         )
 
 

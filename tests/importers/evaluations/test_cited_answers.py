@@ -11,7 +11,7 @@ import pytest
 from webapp.i18n import speaking
 from webapp.importers.evaluations import cited_answers, retrieved_chunks
 from webapp.importers.runs import problems
-from webapp.metrics.evaluations.answers import AnswerRow, Call
+from webapp.metrics.evaluations.answers import AnswerRow, LlmCall
 from webapp.metrics.evaluations.chunks import ChunkRow
 from webapp.records import Problem
 
@@ -45,7 +45,7 @@ def test_a_row_is_read_with_all_it_says() -> None:
                 answer="Ada [CIT:d1].",
                 gold=None,
                 contexts={"d1": "Rumah.", "2": "Ruko."},
-                calls=(Call(10, 2), Call(5, 0)),
+                calls=(LlmCall(10, 2), LlmCall(5, 0)),
                 latency_ms=12.5,
                 action="RETRIEVE",
                 claim_similarities=(0.7,),
@@ -73,7 +73,7 @@ def test_one_call_may_stand_bare_and_none_is_no_tokens() -> None:
     bare, none = read({**ROW, "usage": {"prompt_tokens": 3}}, {**ROW, "usage": []})
 
     assert isinstance(bare, tuple)
-    assert bare[1].calls == (Call(3, 0),)
+    assert bare[1].calls == (LlmCall(3, 0),)
     assert isinstance(none, tuple)
     assert none[1].calls == ()
 

@@ -8,19 +8,19 @@ import pytest
 
 from webapp.i18n import speaking
 from webapp.importers.evaluations import json_lines
-from webapp.importers.evaluations.json_lines import Line
+from webapp.importers.evaluations.json_lines import JsonLine
 from webapp.importers.runs import problems
 from webapp.records import Problem
 
 
-def read(data: bytes) -> list[Line | Problem]:
+def read(data: bytes) -> list[JsonLine | Problem]:
     return list(json_lines.read("a.jsonl", io.BytesIO(data)))
 
 
 def test_each_line_is_one_object_with_its_number() -> None:
     found = read(b'\xef\xbb\xbf{"a": 1}\n\n  \r\n{"b": "\\u0000x"}')
 
-    assert found == [Line("a.jsonl", 1, {"a": 1}), Line("a.jsonl", 4, {"b": "x"})]
+    assert found == [JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 4, {"b": "x"})]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, told: str) -> Non
     assert isinstance(bad, Problem)
     with speaking("en"):
         assert problems.message(bad).startswith(told)
-    assert (first, last) == (Line("a.jsonl", 1, {"a": 1}), Line("a.jsonl", 3, {"a": 3}))
+    assert (first, last) == (JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 3, {"a": 3}))
 
 
 def test_an_endless_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ def test_an_endless_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None
 
     assert isinstance(long, Problem)
     assert (long.code, long.line) == ("line_too_long", 1)
-    assert good == Line("a.jsonl", 2, {"a": 2})
+    assert good == JsonLine("a.jsonl", 2, {"a": 2})
 
 
 def test_a_line_is_read_only_when_it_is_asked_for() -> None:

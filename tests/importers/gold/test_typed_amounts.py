@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.importers.gold.typed_amounts import Span, UnreadableAmount, read_amount, read_span
+from webapp.importers.gold.typed_amounts import AmountSpan, UnreadableAmount, read_amount, read_span
 
 JUTA, M = 10**6, 10**9
 
@@ -73,7 +73,7 @@ def test_what_is_no_amount_is_refused(text: str) -> None:
     ],
 )
 def test_a_range_is_understood(text: str, low: int | None, high: int | None) -> None:
-    assert read_span(text) == Span(low, high)  # type: ignore[arg-type]
+    assert read_span(text) == AmountSpan(low, high)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -486,8 +486,8 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 
 @given(
-    st.dictionaries(st.sampled_from(list(json_runs.RunFile.model_fields)), _JSON),
-    st.dictionaries(st.sampled_from(list(json_runs.Entry.model_fields)), _JSON),
+    st.dictionaries(st.sampled_from(list(json_runs.RunFileHead.model_fields)), _JSON),
+    st.dictionaries(st.sampled_from(list(json_runs.AnsweredQuestionInFile.model_fields)), _JSON),
     st.dictionaries(st.sampled_from(["name", "slug", "price", "bedrooms", "url"]), _JSON),
 )
 def test_any_values_in_a_run_keep_its_good_question(

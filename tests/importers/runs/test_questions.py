@@ -8,7 +8,7 @@ import pytest
 
 from webapp.i18n import speaking
 from webapp.importers.runs.problems import UnreadableFile, UnusableQuestions
-from webapp.importers.runs.questions import Question, read
+from webapp.importers.runs.questions import ReadQuestion, read
 
 GOOD = {"id": 1, "question": "Carikan rumah", "category": "location_simple"}
 
@@ -26,10 +26,10 @@ def test_questions_come_in_the_order_of_the_file() -> None:
     ]
 
     assert read("q.json", b"\xef\xbb\xbf" + data(rows)) == (
-        Question(3, "Carikan rumah", "location_simple", context_dependent=True),
-        Question(1, "Ada lagi?", "context_followup", context_dependent=True),
-        Question(2, "Ruko", "", context_dependent=None),
-        Question(4, "Carikan rumah", "context_modify", context_dependent=False),
+        ReadQuestion(3, "Carikan rumah", "location_simple", context_dependent=True),
+        ReadQuestion(1, "Ada lagi?", "context_followup", context_dependent=True),
+        ReadQuestion(2, "Ruko", "", context_dependent=None),
+        ReadQuestion(4, "Carikan rumah", "context_modify", context_dependent=False),
     )
 
 

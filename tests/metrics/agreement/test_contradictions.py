@@ -9,7 +9,7 @@ from webapp.metrics.agreement.contradictions import (
     Contradiction,
     SelfContradiction,
     SignTest,
-    Verdict,
+    VerdictByHand,
     conflicts,
 )
 from webapp.metrics.comparisons.sign_test import sign_test
@@ -17,10 +17,12 @@ from webapp.metrics.comparisons.sign_test import sign_test
 RUNS = ["hybrid", "api_only", "vector_only"]
 
 
-def verdicts(*rows: str) -> list[Verdict]:
+def verdicts(*rows: str) -> list[VerdictByHand]:
     """Verdicts from rows like ``hybrid 3 a pass``."""
     cells = [row.split() for row in rows]
-    return [Verdict(run, int(query), name, word == "pass") for run, query, name, word in cells]
+    return [
+        VerdictByHand(run, int(query), name, word == "pass") for run, query, name, word in cells
+    ]
 
 
 def test_only_opposite_verdicts_on_one_question_and_property_contradict() -> None:

@@ -9,7 +9,7 @@ from webapp.metrics.evaluations.answer_summary import AnswerSummary
 from webapp.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScale,
-    Call,
+    LlmCall,
     SimilaritiesDoNotFit,
     Support,
     WhyUndefined,
@@ -51,7 +51,7 @@ def test_the_item_of_an_answer() -> None:
             row(
                 claim_similarities=(0.6, 0.9, 0.9, 0.9, 0.59),
                 gold="Satu",
-                calls=(Call(100, 20), Call(50, 5)),
+                calls=(LlmCall(100, 20), LlmCall(50, 5)),
                 latency_ms=1200,
             )
         )
@@ -204,9 +204,14 @@ def test_the_summary_of_three_answers() -> None:
             claim_similarities=(0.9,),
             gold="ada",
             latency_ms=400,
-            calls=(Call(100, 10),),
+            calls=(LlmCall(100, 10),),
         ),
-        row("Tidak tahu [CIT:a].", gold="ruko", latency_ms=100, calls=(Call(30, 4), Call(6, 0))),
+        row(
+            "Tidak tahu [CIT:a].",
+            gold="ruko",
+            latency_ms=100,
+            calls=(LlmCall(30, 4), LlmCall(6, 0)),
+        ),
         row("Ada.", claim_similarities=(0.9,), latency_ms=200, action="ABSTAIN"),
     )
 

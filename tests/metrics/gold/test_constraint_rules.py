@@ -12,9 +12,9 @@ from webapp.metrics.gold.constraint_rules import (
     Check,
     Constraints,
     Outcome,
+    OutcomeReason,
     Place,
     Range,
-    Reason,
     check_card,
 )
 from webapp.metrics.runs.distances import haversine_km
@@ -79,19 +79,19 @@ def test_a_keyword_in_location_name_or_address_passes_wherever_the_point_is(
 ) -> None:
     found = check("location", CEMARA, card)
 
-    assert (found.outcome, found.reason, found.keyword) == ("pass", Reason.KEYWORD, "cemara")
+    assert (found.outcome, found.reason, found.keyword) == ("pass", OutcomeReason.KEYWORD, "cemara")
 
 
 @pytest.mark.parametrize(
     ("latitude", "outcome", "reason"),
     [
         # One degree of latitude is 6371 pi / 180 = 111.1949 km: 0.0179 are 1.9904 km.
-        (3.6179, "pass", Reason.WITHIN_RADIUS),
-        (3.6181, "fail", Reason.OUTSIDE_RADIUS),  # 2.0126 km
+        (3.6179, "pass", OutcomeReason.WITHIN_RADIUS),
+        (3.6181, "fail", OutcomeReason.OUTSIDE_RADIUS),  # 2.0126 km
     ],
 )
 def test_without_a_keyword_the_distance_decides(
-    latitude: float, outcome: str, reason: Reason
+    latitude: float, outcome: str, reason: OutcomeReason
 ) -> None:
     card = CardFacts(location="Jl. Beringin", latitude=latitude, longitude=98.7)
     found = check("location", CEMARA, card)
@@ -103,14 +103,14 @@ def test_without_a_keyword_the_distance_decides(
 @pytest.mark.parametrize(
     ("card", "outcome", "reason"),
     [
-        (CardFacts(name="Rumah", location="Medan"), "fail", Reason.NO_KEYWORD),
-        (CardFacts(name="Rumah", location="Medan", latitude=3.6), "fail", Reason.NO_KEYWORD),
-        (CardFacts(name="Rumah"), "missing", Reason.NOT_ON_CARD),
-        (CardFacts(), "missing", Reason.NOT_ON_CARD),
+        (CardFacts(name="Rumah", location="Medan"), "fail", OutcomeReason.NO_KEYWORD),
+        (CardFacts(name="Rumah", location="Medan", latitude=3.6), "fail", OutcomeReason.NO_KEYWORD),
+        (CardFacts(name="Rumah"), "missing", OutcomeReason.NOT_ON_CARD),
+        (CardFacts(), "missing", OutcomeReason.NOT_ON_CARD),
     ],
 )
 def test_words_that_do_not_fit_fail_and_no_words_are_missing(
-    card: CardFacts, outcome: str, reason: Reason
+    card: CardFacts, outcome: str, reason: OutcomeReason
 ) -> None:
     found = check("location", CEMARA, card)
 
@@ -182,9 +182,10 @@ def test_rooms_and_floors_are_exact_or_within_their_ends(
 
 
 @pytest.mark.parametrize(
-    ("value", "reason"), [(1, Reason.TOO_LOW), (5, Reason.TOO_HIGH), (3, Reason.WITHIN)]
+    ("value", "reason"),
+    [(1, OutcomeReason.TOO_LOW), (5, OutcomeReason.TOO_HIGH), (3, OutcomeReason.WITHIN)],
 )
-def test_a_check_says_on_which_side_a_number_is_wrong(value: int, reason: Reason) -> None:
+def test_a_check_says_on_which_side_a_number_is_wrong(value: int, reason: OutcomeReason) -> None:
     found = check("floors", Range(Fraction(2), Fraction(4)), CardFacts(floors=Fraction(value)))
 
     assert (found.reason, found.value) == (reason, Fraction(value))
@@ -193,12 +194,12 @@ def test_a_check_says_on_which_side_a_number_is_wrong(value: int, reason: Reason
 def test_what_is_not_asked_does_not_apply() -> None:
     found = check("price", None, CardFacts(price=Fraction(1)))
 
-    assert (found.outcome, found.reason) == (Outcome.NA, Reason.NOT_ASKED)
+    assert (found.outcome, found.reason) == (Outcome.NA, OutcomeReason.NOT_ASKED)
 
 
 @pytest.mark.parametrize("by_hand", [Outcome.PASS, Outcome.NA])
 def test_an_override_counts_and_the_automatic_outcome_stays_to_be_seen(by_hand: Outcome) -> None:
     found = check("property_type", "land", CardFacts(property_type="ruko"), property_type=by_hand)
 
-    assert (found.outcome, found.reason) == (by_hand, Reason.BY_HAND)
+    assert (found.outcome, found.reason) == (by_hand, OutcomeReason.BY_HAND)
     assert (found.automatic, found.value, found.rule) == (Outcome.FAIL, "ruko", "land")

@@ -8,8 +8,8 @@ import pytest
 
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Outcome, Range
 from webapp.metrics.gold.constraints import (
-    Confusion,
     ConfusionMatrix,
+    ConstraintConfusion,
     Decisions,
     Expected,
     GoldQuestion,
@@ -72,7 +72,11 @@ def test_the_threshold_is_met_by_exactly_its_fraction() -> None:
     found = query(GOOD, GOOD, GOOD, BAD, BAD)
 
     assert found.mean_cpr == Fraction(3, 5)
-    assert (found.is_success, found.confusion, found.strict_success) == (True, Confusion.TP, 3)
+    assert (found.is_success, found.confusion, found.strict_success) == (
+        True,
+        ConstraintConfusion.TP,
+        3,
+    )
 
 
 @pytest.mark.parametrize(

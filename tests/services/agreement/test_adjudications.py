@@ -26,7 +26,7 @@ from webapp.services.agreement.adjudications import (
 )
 from webapp.services.exports import exports
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.runs import imports, provenance, reports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.provenance import LabelCounts, Provenance
@@ -115,8 +115,8 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
 def test_notes_on_the_questions_answers_stand_beside_the_vote(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
-    judgments.rate(session, raters[1], run_id, 1, Rating(notes="too far"), click("n"))
-    judgments.rate(session, raters[1], run_id, 2, Rating(notes="elsewhere"), click("m"))
+    judgments.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
+    judgments.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
     adjudications.show_names(session, raters[0], shown=True, now=NOW)
     votes = adjudications.docket(session, study).open[0].votes
 
@@ -219,7 +219,7 @@ def test_emptiness_is_settled_like_a_card(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
     for rater, outcome in zip(raters, EmptyOutcome, strict=False):
-        said = Rating(empty_outcome=outcome)
+        said = AnswerRating(empty_outcome=outcome)
         judgments.rate(session, rater, run_id, 2, said, click(f"e{rater.id}"))
     (found,) = [one for one in adjudications.docket(session, study).open if one.card is None]
     why = "seen on the site"

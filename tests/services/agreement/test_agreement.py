@@ -15,11 +15,17 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.metrics.agreement.agreement import Bootstrap, Scale, agreement
 from webapp.metrics.agreement.coefficients import NoAgreement
-from webapp.metrics.agreement.report import AgreementReport, Item, Kind, KindAgreement, of_kind
+from webapp.metrics.agreement.report import (
+    AgreementReport,
+    ItemKind,
+    KindAgreement,
+    LabelledItem,
+    of_kind,
+)
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement as study_agreement
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -63,7 +69,7 @@ def report(session: Session, study: Study) -> AgreementReport:
     return study_agreement.report(session, study, bootstrap=FEW)
 
 
-def of(found: AgreementReport, kind: Kind) -> KindAgreement:
+def of(found: AgreementReport, kind: ItemKind) -> KindAgreement:
     return next(one for one in found.kinds if one.kind is kind)
 
 
@@ -71,7 +77,7 @@ def of(found: AgreementReport, kind: Kind) -> KindAgreement:
 def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
     session: Session, study: Study
 ) -> None:
-    cards = of(report(session, study), Kind.CARDS)
+    cards = of(report(session, study), ItemKind.CARDS)
 
     table = ((1, 1, 1), (1, 0, 1), (0, 0, None), (1, None, None))
     assert cards.overall == agreement(table, labels=(0, 1), bootstrap=FEW)
@@ -82,7 +88,7 @@ def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
 
 @pytest.mark.usefixtures("run_id")
 def test_cannot_tell_is_missing_and_its_rate_is_told(session: Session, study: Study) -> None:
-    cards = of(report(session, study), Kind.CARDS)
+    cards = of(report(session, study), ItemKind.CARDS)
 
     assert cards.cannot_tell is not None
     assert (cards.cannot_tell.n_cannot_tell, cards.cannot_tell.n_judged) == (1, 10)
@@ -92,7 +98,7 @@ def test_cannot_tell_is_missing_and_its_rate_is_told(session: Session, study: St
 
 @pytest.mark.usefixtures("run_id")
 def test_each_pair_counts_the_items_that_both_decided(session: Session, study: Study) -> None:
-    cards = of(report(session, study), Kind.CARDS)
+    cards = of(report(session, study), ItemKind.CARDS)
     pairs = {pair.raters: pair.agreement for pair in cards.pairs}
 
     # Ani and Budi: a and c alike, b not. Ani: 1 1 0; Budi: 1 0 0.
@@ -110,7 +116,7 @@ def test_each_pair_counts_the_items_that_both_decided(session: Session, study: S
 def test_categories_stand_in_question_order_with_their_items(
     session: Session, study: Study
 ) -> None:
-    cards = of(report(session, study), Kind.CARDS)
+    cards = of(report(session, study), ItemKind.CARDS)
     groups = [(one.category, one.n_items, one.agreement.raw.n) for one in cards.categories]
 
     assert groups == [("area", 2, 2), ("price", 2, 1)]
@@ -123,12 +129,12 @@ def test_empty_lists_are_counted_apart(
         ("Ani", EmptyOutcome.CORRECT_EMPTY),
         ("Budi", EmptyOutcome.FALSE_NEGATIVE),
     ):
-        said = Rating(empty_outcome=outcome)
+        said = AnswerRating(empty_outcome=outcome)
         judgments.rate(session, raters[name], run_id, 3, said, click(f"{name}-empty"))
     found = report(session, study)
 
-    assert of(found, Kind.CARDS).n_items == 4
-    empty = of(found, Kind.EMPTY_LISTS)
+    assert of(found, ItemKind.CARDS).n_items == 4
+    empty = of(found, ItemKind.EMPTY_LISTS)
     assert (empty.n_items, empty.overall.raw.value, empty.raters) == (1, 0, ("Ani", "Budi"))
 
 
@@ -138,9 +144,9 @@ def test_quality_is_an_order(
     grades = {"Ani": (5, 2), "Budi": (4, 2), "Citra": (None, 0)}
     for name, given in grades.items():
         for number, grade in enumerate(given, start=1):
-            said = Rating(quality=grade)
+            said = AnswerRating(quality=grade)
             judgments.rate(session, raters[name], run_id, number, said, click(f"{name}q{number}"))
-    quality = of(report(session, study), Kind.QUALITY)
+    quality = of(report(session, study), ItemKind.QUALITY)
 
     table = ((5, 4, None), (2, 2, 0))
     expected = agreement(table, scale=Scale.ORDINAL, labels=range(6), bootstrap=FEW)
@@ -156,7 +162,7 @@ def test_a_deleted_runs_own_judgments_are_compared_no_more(
 
     runs.delete_run(session, study, run_id, NOW)
 
-    assert of(report(session, study), Kind.CARDS).n_items == 0
+    assert of(report(session, study), ItemKind.CARDS).n_items == 0
 
 
 @pytest.mark.usefixtures("run_id")
@@ -180,7 +186,7 @@ def test_hidden_repeats_are_held_against_the_standing_verdict(
     session.flush()
     (own,) = report(session, study).repeats
 
-    assert (own.rater, own.kind, own.asked, own.answered) == ("Ani", Kind.CARDS, 3, 2)
+    assert (own.rater, own.kind, own.asked, own.answered) == ("Ani", ItemKind.CARDS, 3, 2)
     assert (own.agreement.raw.n, own.agreement.raw.value) == (2, 0.5)
 
 
@@ -188,9 +194,9 @@ def test_hidden_repeats_are_held_against_the_standing_verdict(
 def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
-    outcome = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, raters["Ani"], run_id, 3, outcome, click("e", minute=9))
-    judgments.rate(session, raters["Ani"], run_id, 1, Rating(quality=5), click("q", minute=9))
+    judgments.rate(session, raters["Ani"], run_id, 1, AnswerRating(quality=5), click("q", minute=9))
     answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
     empty = session.scalars(select(JudgedThing).where(JudgedThing.property_id.is_(None))).one()
     for task_id, question_id in (("t", answer.question_id), ("u", empty.question_id)):
@@ -210,19 +216,21 @@ def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
 
     found = {own.kind: own for own in report(session, study).repeats}
     # "Correct empty" both times; 5 first and 4 then are not the same grade.
-    assert set(found) == {Kind.EMPTY_LISTS, Kind.QUALITY}
-    assert found[Kind.EMPTY_LISTS].agreement.raw.value == 1
-    assert found[Kind.QUALITY].agreement.raw.value == 0
+    assert set(found) == {ItemKind.EMPTY_LISTS, ItemKind.QUALITY}
+    assert found[ItemKind.EMPTY_LISTS].agreement.raw.value == 1
+    assert found[ItemKind.QUALITY].agreement.raw.value == 0
 
 
 def test_over_time_the_first_judged_come_first_in_parts_of_ten_or_more() -> None:
     from datetime import timedelta
 
     items = [
-        Item("area", {"Ani": "1", "Budi": "1" if number < 12 else "0"}, NOW - timedelta(number))
+        LabelledItem(
+            "area", {"Ani": "1", "Budi": "1" if number < 12 else "0"}, NOW - timedelta(number)
+        )
         for number in range(25)
     ]
-    parts = of_kind(Kind.CARDS, ["Ani", "Budi"], items, FEW).over_time
+    parts = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, FEW).over_time
 
     # 25 items make two parts, 13 and 12. Number 24 was judged first; 24 to 12 disagree.
     assert [part.n_items for part in parts] == [13, 12]
@@ -236,7 +244,7 @@ def test_the_first_judgment_is_the_earlier_of_both_clocks(
 ) -> None:
     made = click("late", minute=90, client_minute=-30)
     judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
-    items = study_agreement.items(session, study, Kind.CARDS, list(raters.values()))
+    items = study_agreement.items(session, study, ItemKind.CARDS, list(raters.values()))
 
     assert [item.first and (item.first - NOW).total_seconds() / 60 for item in items] == [
         *(0, 1, 2),
@@ -245,7 +253,7 @@ def test_the_first_judgment_is_the_earlier_of_both_clocks(
 
 
 def test_without_a_second_rater_every_figure_says_why(session: Session, study: Study) -> None:
-    cards = of(report(session, study), Kind.CARDS)
+    cards = of(report(session, study), ItemKind.CARDS)
 
     assert cards.overall.raw.why_undefined is NoAgreement.NO_SHARED_ITEM
     assert cards.pairs == ()

@@ -9,7 +9,7 @@ import pytest
 
 from webapp.importers.runs.problems import ImportRefused
 from webapp.services.agreement.conflicts import (
-    Pair,
+    HandJudgedRun,
     SameFolderTwice,
     compare,
     in_folders,
@@ -18,7 +18,9 @@ from webapp.services.agreement.conflicts import (
 from webapp.services.agreement.conflicts import run_names as names_of
 
 
-def pair(name: str, *words: str, titles: str = "ab", question: str = "rumah di cemara") -> Pair:
+def pair(
+    name: str, *words: str, titles: str = "ab", question: str = "rumah di cemara"
+) -> HandJudgedRun:
     """Return a run of one question with a verdict by hand on each of its cards."""
     entry: dict[str, Any] = {
         "query_id": 1,
@@ -34,7 +36,7 @@ def pair(name: str, *words: str, titles: str = "ab", question: str = "rumah di c
     run = {"timestamp": "t", "method": name, "threshold_t": 0.6, "results": [entry]}
     decided = {str(index): {"result": word} for index, word in enumerate(words)}
     manual = {"manual_evaluations": {"1": decided}}
-    return Pair(name, json.dumps(run).encode(), json.dumps(manual).encode())
+    return HandJudgedRun(name, json.dumps(run).encode(), json.dumps(manual).encode())
 
 
 def test_a_comparison_carries_what_makes_its_figures_readable() -> None:
@@ -70,7 +72,7 @@ def test_what_is_wrong_with_a_file_is_kept_beside_its_verdicts() -> None:
 
 def test_a_file_of_which_nothing_can_be_used_is_refused() -> None:
     with pytest.raises(ImportRefused):
-        judged_runs([Pair("a", b"[]", b"{}")])
+        judged_runs([HandJudgedRun("a", b"[]", b"{}")])
 
 
 def test_a_folder_with_one_of_the_two_files_is_named() -> None:
@@ -81,7 +83,7 @@ def test_a_folder_with_one_of_the_two_files_is_named() -> None:
         "study/api_only/results.json": b"4",
     }
 
-    assert in_folders(files) == ([Pair("hybrid", b"1", b"2")], ["api_only"])
+    assert in_folders(files) == ([HandJudgedRun("hybrid", b"1", b"2")], ["api_only"])
 
 
 def test_files_without_a_folder_are_one_nameless_run() -> None:

@@ -21,21 +21,23 @@ from webapp.db.tables.study import Study
 from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused
-from webapp.importers.runs.questions import Question
+from webapp.importers.runs.questions import ReadQuestion
 from webapp.records import QueryState
 from webapp.services.collecting import collection
-from webapp.services.collecting.collection import Collection, OtherCollection, Plan
+from webapp.services.collecting.collection import Collection, CollectionPlan, OtherCollection
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 QUESTIONS = tuple(
-    Question(number, f"Pertanyaan {number}", "location", number == 3) for number in range(1, 5)
+    ReadQuestion(number, f"Pertanyaan {number}", "location", number == 3) for number in range(1, 5)
 )
 BEGUN = datetime(2026, 3, 1, 9, 0, 0)  # noqa: DTZ001 (a run file's time names no zone)
 
 
-def planned(bot: Bot, questions: Sequence[Question] = QUESTIONS) -> tuple[Plan, Chatbot]:
+def planned(
+    bot: Bot, questions: Sequence[ReadQuestion] = QUESTIONS
+) -> tuple[CollectionPlan, Chatbot]:
     chatbot = Chatbot(bot.address, patience=AT_ONCE)
     return collection.plan(questions, "hybrid", "gpt-4o-mini", chatbot), chatbot
 
@@ -46,7 +48,7 @@ def collected(bot: Bot, folder: Path, patience: Patience = AT_ONCE) -> Collectio
     return rest(collection.begin(plan, folder, BEGUN), plan, replace(chatbot, patience=patience))
 
 
-def rest(begun: Collection, plan: Plan, chatbot: Chatbot) -> Collection:
+def rest(begun: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Collection:
     for further in collection.ask_rest(begun, plan, chatbot):
         begun = further
     return collection.finish(begun)

@@ -13,7 +13,7 @@ from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.comparisons.stability import Change
+from webapp.metrics.comparisons.stability import VariedPart
 from webapp.records import QueryState, ReadQuery, Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.comparisons import comparisons
@@ -232,7 +232,7 @@ def test_each_rater_is_left_out_and_every_other_rule_tried(
 ) -> None:
     owner = reports.of_rater(rater)
     alone = comparisons.report(session, study, pair, Rule("majority"), settings=QUICK)
-    assert Change.RATER not in {line.change for line in alone.stability.lines}
+    assert VariedPart.RATER not in {line.change for line in alone.stability.lines}
 
     ani = studies.add_rater(session, study, "Ani", NOW)
     judge(session, ani, pair[0], "01", "0")
@@ -240,11 +240,13 @@ def test_each_rater_is_left_out_and_every_other_rule_tried(
     merged = comparisons.report(session, study, pair, Rule("majority"), settings=QUICK)
     own = comparisons.report(session, study, pair, owner, settings=QUICK)
 
-    left_out = [line for line in merged.stability.lines if line.change is Change.RATER]
+    left_out = [line for line in merged.stability.lines if line.change is VariedPart.RATER]
     assert {(line.figure, line.tried) for line in left_out} >= {("mrr", 2)}
     # MRR: the owner has api 1, hybrid 1/2; Ani api 1/4, hybrid 1. Merged, all is a tie.
     (rules,) = [
-        line for line in own.stability.lines if line.change is Change.RULE and line.figure == "mrr"
+        line
+        for line in own.stability.lines
+        if line.change is VariedPart.RULE and line.figure == "mrr"
     ]
     assert [moved.what for moved in rules.moved] == ["rater Ani"]
     assert rules.tried == 1

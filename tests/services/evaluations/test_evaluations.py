@@ -31,26 +31,26 @@ from webapp.services.evaluations import (
     files as evaluation_files,
 )
 from webapp.services.evaluations.evaluations import Show, UnknownEvaluation, UnknownItem
-from webapp.services.evaluations.files import NothingScored, Settings, TooManyRows
-from webapp.services.evaluations.rows import COLUMNS, Kind
-from webapp.services.evaluations.scoring import File
+from webapp.services.evaluations.files import NothingScored, ScoringSettings, TooManyRows
+from webapp.services.evaluations.rows import COLUMNS, EvaluationKind
+from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.judging.events import EventIdTaken
 from webapp.services.judging.judgments import NotToJudge
 from webapp.services.people import raters
 from webapp.services.study import studies
 
 FILES = {
-    Kind.ANSWERS: File("answers.jsonl", lines(*ANSWERS)),
-    Kind.CHUNKS: File("chunks.jsonl", lines(*CHUNKS)),
-    Kind.JSON: File("answers.json", document(JSON_SET)),
+    EvaluationKind.ANSWERS: NamedBytes("answers.jsonl", lines(*ANSWERS)),
+    EvaluationKind.CHUNKS: NamedBytes("chunks.jsonl", lines(*CHUNKS)),
+    EvaluationKind.JSON: NamedBytes("answers.json", document(JSON_SET)),
 }
 FEW = Bootstrap(resamples=50)
 
 
-def kept(session: Session, study: Study, kind: Kind, *files: File) -> Evaluation:
+def kept(session: Session, study: Study, kind: EvaluationKind, *files: NamedBytes) -> Evaluation:
     """Return the files, else those of the kind above, scored and stored."""
     with WaitingRows() as rows:
-        scored = evaluation_files.score(Settings(kind), files or [FILES[kind]], rows)
+        scored = evaluation_files.score(ScoringSettings(kind), files or [FILES[kind]], rows)
         stored = evaluations.store(session, study, scored, rows, NOW)
     return evaluations.find(session, study, stored)
 
@@ -59,23 +59,23 @@ def click(number: int) -> Click:
     return Click(f"e{number}", NOW + timedelta(seconds=number))
 
 
-DEV = File("dev.json", document(["j2"]))
+DEV = NamedBytes("dev.json", document(["j2"]))
 
 
 @pytest.mark.parametrize("ending", ["json", "csv"])
 @pytest.mark.parametrize(
     ("settings", "options"),
     [
-        *((Settings(kind), ()) for kind in Kind),
-        (Settings(Kind.ANSWERS, first=2), ("--n", "2")),
-        (Settings(Kind.CHUNKS, first=1), ("--n", "1")),
-        (Settings(Kind.JSON, subset=DEV), ("--subset", "dev.json")),
+        *((ScoringSettings(kind), ()) for kind in EvaluationKind),
+        (ScoringSettings(EvaluationKind.ANSWERS, first=2), ("--n", "2")),
+        (ScoringSettings(EvaluationKind.CHUNKS, first=1), ("--n", "1")),
+        (ScoringSettings(EvaluationKind.JSON, subset=DEV), ("--subset", "dev.json")),
     ],
 )
 def test_a_download_is_what_the_command_line_writes_bit_for_bit(
     sqlite_session: tuple[Session, Study],
     tmp_path: Path,
-    settings: Settings,
+    settings: ScoringSettings,
     options: tuple[str, ...],
     ending: str,
 ) -> None:
@@ -104,7 +104,7 @@ def test_a_download_is_what_the_command_line_writes_bit_for_bit(
 def test_items_are_stored_in_order_with_what_the_machine_says_of_their_parts(
     session: Session, study: Study
 ) -> None:
-    found = kept(session, study, Kind.ANSWERS)
+    found = kept(session, study, EvaluationKind.ANSWERS)
     page = evaluations.page(session, found, Show.ALL, 1)
     first = evaluations.find_item(session, found, 1)
 
@@ -121,7 +121,9 @@ def test_figures_are_kept_with_their_n_and_why_they_have_none(
     without = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
     figures = {
         one["name"]: one
-        for one in kept(session, study, Kind.ANSWERS, File("a", lines(*without))).figures
+        for one in kept(
+            session, study, EvaluationKind.ANSWERS, NamedBytes("a", lines(*without))
+        ).figures
     }
 
     assert figures["avg_overlap"] == {
@@ -138,7 +140,7 @@ def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
 ) -> None:
     session, study = sqlite_session
     rows = [CHUNKS[i % 2] | {"id": f"c{i}"} for i in range(120)]
-    found = kept(session, study, Kind.CHUNKS, File("many.jsonl", lines(*rows)))
+    found = kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
 
     last = evaluations.page(session, found, Show.ALL, 99)
     failed = evaluations.page(session, found, Show.FAILED, 2)
@@ -152,7 +154,10 @@ def test_the_same_file_with_the_same_settings_is_kept_once(
     sqlite_session: tuple[Session, Study],
 ) -> None:
     session, study = sqlite_session
-    first, again = kept(session, study, Kind.CHUNKS), kept(session, study, Kind.CHUNKS)
+    first, again = (
+        kept(session, study, EvaluationKind.CHUNKS),
+        kept(session, study, EvaluationKind.CHUNKS),
+    )
 
     assert first.id == again.id
     assert session.scalar(select(func.count()).select_from(EvaluationItem)) == 2
@@ -163,7 +168,7 @@ def test_bad_rows_are_told_by_line_and_the_rest_is_scored(
 ) -> None:
     session, study = sqlite_session
     data = b"{bad\n" + lines(*CHUNKS) + b'{"id": 1}\n'
-    found = kept(session, study, Kind.CHUNKS, File("some.jsonl", data))
+    found = kept(session, study, EvaluationKind.CHUNKS, NamedBytes("some.jsonl", data))
 
     assert found.n_items == 2
     assert {problem["line"] for problem in found.problems} == {1, 4}
@@ -177,30 +182,30 @@ def test_more_rows_than_are_kept_are_refused_and_nothing_is_stored(
     monkeypatch.setattr(evaluation_files, "MOST_ROWS", 1)
 
     with pytest.raises(TooManyRows):
-        kept(session, study, Kind.CHUNKS)
+        kept(session, study, EvaluationKind.CHUNKS)
     assert session.scalar(select(func.count()).select_from(Evaluation)) == 0
 
 
 @pytest.mark.parametrize(
     ("kind", "data", "code"),
     [
-        (Kind.ANSWERS, b"PK\x03\x04", "not_json"),
-        (Kind.ANSWERS, b"a,b\n1,2\n", "not_json"),
-        (Kind.CHUNKS, b'[{"question": "?"}]', "unknown_format"),
-        (Kind.CHUNKS, b'{\n"questions": []\n}', "unknown_format"),
-        (Kind.CHUNKS, lines(*ANSWERS), "no_row_scored"),
-        (Kind.JSON, lines(*ANSWERS), "not_json"),
-        (Kind.JSON, document({"items": JSON_SET["items"]}), "provenance_missing"),
+        (EvaluationKind.ANSWERS, b"PK\x03\x04", "not_json"),
+        (EvaluationKind.ANSWERS, b"a,b\n1,2\n", "not_json"),
+        (EvaluationKind.CHUNKS, b'[{"question": "?"}]', "unknown_format"),
+        (EvaluationKind.CHUNKS, b'{\n"questions": []\n}', "unknown_format"),
+        (EvaluationKind.CHUNKS, lines(*ANSWERS), "no_row_scored"),
+        (EvaluationKind.JSON, lines(*ANSWERS), "not_json"),
+        (EvaluationKind.JSON, document({"items": JSON_SET["items"]}), "provenance_missing"),
     ],
 )
 def test_another_file_is_refused_saying_what_it_looks_like(
-    kind: Kind, data: bytes, code: str
+    kind: EvaluationKind, data: bytes, code: str
 ) -> None:
     with WaitingRows() as rows, pytest.raises(ImportRefused) as refused:
-        evaluation_files.score(Settings(kind), [File("x", data)], rows)
+        evaluation_files.score(ScoringSettings(kind), [NamedBytes("x", data)], rows)
 
     assert refused.value.problem.code == code
-    assert isinstance(refused.value, NothingScored) or kind is Kind.JSON
+    assert isinstance(refused.value, NothingScored) or kind is EvaluationKind.JSON
 
 
 def test_questions_and_outputs_apart_are_one_evaluation(
@@ -214,20 +219,20 @@ def test_questions_and_outputs_apart_are_one_evaluation(
     found = kept(
         session,
         study,
-        Kind.JSON,
-        File("questions.json", document(top | {"items": questions})),
-        File("outputs.jsonl", lines(*outputs)),
+        EvaluationKind.JSON,
+        NamedBytes("questions.json", document(top | {"items": questions})),
+        NamedBytes("outputs.jsonl", lines(*outputs)),
     )
 
     assert found.name == "questions.json + outputs.jsonl"
-    assert found.head["summary"] == kept(session, study, Kind.JSON).head["summary"]
+    assert found.head["summary"] == kept(session, study, EvaluationKind.JSON).head["summary"]
     assert found.provenance["model_id"] == "m"
 
 
 def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    found = kept(session, study, Kind.ANSWERS)
+    found = kept(session, study, EvaluationKind.ANSWERS)
 
     def said() -> dict[str, int]:
         return dict(evaluations.item(session, found, rater, 1).judged)
@@ -253,7 +258,7 @@ def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
 def test_the_same_click_twice_changes_nothing_and_another_one_by_its_name_is_refused(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    found = kept(session, study, Kind.ANSWERS)
+    found = kept(session, study, EvaluationKind.ANSWERS)
     item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
     item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
 
@@ -268,7 +273,7 @@ def test_what_is_not_there_cannot_be_judged(
 ) -> None:
     session, study = sqlite_session
     rater = studies.raters(session, study)[0]
-    found = kept(session, study, Kind.ANSWERS)
+    found = kept(session, study, EvaluationKind.ANSWERS)
 
     with pytest.raises(NotToJudge):
         item_judgments.judge(session, rater, found, 1, part, value, click(1))
@@ -282,7 +287,7 @@ def test_the_machine_is_put_beside_the_majority_and_the_median_of_people(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """Machine on q1: ✓ ✗; q2: ✗; q3: ✓. Two raters; on q3 they are split."""
-    found = kept(session, study, Kind.ANSWERS)
+    found = kept(session, study, EvaluationKind.ANSWERS)
     other = studies.add_rater(session, study, "Ani", NOW)
     say = [
         (rater, 1, "0", 1),
@@ -321,7 +326,7 @@ def test_fields_of_json_answers_are_told_apart(
 ) -> None:
     session, study = sqlite_session
     rater = studies.raters(session, study)[0]
-    found = kept(session, study, Kind.JSON)
+    found = kept(session, study, EvaluationKind.JSON)
     item_judgments.judge(session, rater, found, 1, "main_topic", 1, click(1))
     item_judgments.judge(session, rater, found, 2, "main_topic", 0, click(2))
     item_judgments.judge(session, rater, found, 1, "grounding", 1, click(3))
@@ -336,7 +341,10 @@ def test_fields_of_json_answers_are_told_apart(
 def test_deleting_takes_items_and_judgments_and_leaves_the_log_of_clicks(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    found, other = kept(session, study, Kind.ANSWERS), kept(session, study, Kind.CHUNKS)
+    found, other = (
+        kept(session, study, EvaluationKind.ANSWERS),
+        kept(session, study, EvaluationKind.CHUNKS),
+    )
     item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
     item_judgments.judge(session, rater, other, 1, "0", 1, click(2))
     cost = evaluations.deletion_cost(session, found)
@@ -354,7 +362,7 @@ def test_deleting_takes_items_and_judgments_and_leaves_the_log_of_clicks(
 
 
 def test_a_deleted_rater_takes_their_words_on_items_along(session: Session, study: Study) -> None:
-    found = kept(session, study, Kind.ANSWERS)
+    found = kept(session, study, EvaluationKind.ANSWERS)
     other = studies.add_rater(session, study, "Ani", NOW)
     item_judgments.judge(session, other, found, 1, "0", 1, click(1))
     item_judgments.undo(session, other, found, click(2))

@@ -26,14 +26,14 @@ from webapp.metrics.evaluations.json_outputs import FIELDS, LISTS
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Problem
 from webapp.services.evaluations import scoring
-from webapp.services.evaluations.scoring import ConstraintScoring, File
+from webapp.services.evaluations.scoring import ConstraintScoring, NamedBytes
 
 SCALE = AnswerScale()
 
 
 def score_real(folder: Path, *, by_hand: bool) -> ConstraintScoring:
-    def file(name: str) -> File:
-        return File(name, (folder / name).read_bytes())
+    def file(name: str) -> NamedBytes:
+        return NamedBytes(name, (folder / name).read_bytes())
 
     manual = file("manual_input.json") if by_hand else None
     return scoring.constraint_scoring(file("questions_v2.json"), file("results.json"), manual)
@@ -71,7 +71,9 @@ def test_every_recorded_figure_of_the_real_run_comes_out_to_4_decimals(
 
 @pytest.mark.real
 def test_the_real_run_with_missing_left_out_is_at_least_as_good(real_run: Path) -> None:
-    files = [File(n, (real_run / n).read_bytes()) for n in ("questions_v2.json", "results.json")]
+    files = [
+        NamedBytes(n, (real_run / n).read_bytes()) for n in ("questions_v2.json", "results.json")
+    ]
     counted = scoring.constraint_scoring(*files).report.totals
     left_out = scoring.constraint_scoring(*files, missing=MissingRule.LEFT_OUT).report.totals
 
@@ -80,20 +82,20 @@ def test_the_real_run_with_missing_left_out_is_at_least_as_good(real_run: Path) 
     assert left_out.pca["floors"] >= counted.pca["floors"]
 
 
-def gold(*questions: dict[str, Any], **top: object) -> File:
+def gold(*questions: dict[str, Any], **top: object) -> NamedBytes:
     asked = [
         {"question": "ada?", "category": "a", "expected_result": "has_data", **question}
         for question in questions
     ]
-    return File("gold.json", json.dumps({**top, "questions": asked}).encode())
+    return NamedBytes("gold.json", json.dumps({**top, "questions": asked}).encode())
 
 
-def results(**cards: int) -> File:
+def results(**cards: int) -> NamedBytes:
     entries = [
         {"query_id": int(name[1:]), "properties": [{"property_type": "rumah"}] * n}
         for name, n in cards.items()
     ]
-    return File("results.json", json.dumps({"results": entries}).encode())
+    return NamedBytes("results.json", json.dumps({"results": entries}).encode())
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_decisions_and_results_that_belong_nowhere_are_told() -> None:
         "constraint_overrides": {"5": {"0": {"location": "pass"}}},
     }
     found = scoring.constraint_scoring(
-        gold({"id": 1}), results(q1=1, q9=1), File("manual.json", json.dumps(manual).encode())
+        gold({"id": 1}), results(q1=1, q9=1), NamedBytes("manual.json", json.dumps(manual).encode())
     )
 
     assert found.report.totals.mean_cpr == 0

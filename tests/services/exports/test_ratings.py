@@ -19,7 +19,7 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import ReadRun, Relevance
 from webapp.services.exports import ratings as offline_ratings
-from webapp.services.exports.ratings import Counts, FileEffect, RatingsReport
+from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
 from webapp.services.judging import judgments, live_metrics
 from webapp.services.people import raters
 from webapp.services.runs import imports
@@ -80,7 +80,7 @@ def test_every_change_becomes_an_event_with_the_time_it_was_made(
         True,
         8,
     )
-    assert report.counts == Counts(verdicts=3, outcomes=1, qualities=1, notes=1)
+    assert report.counts == RatingCounts(verdicts=3, outcomes=1, qualities=1, notes=1)
     assert report.problems == ()
     logged = session.scalars(select(Event).order_by(Event.sequence)).all()
     assert [event.client_time for event in logged] == [
@@ -149,7 +149,7 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
 ) -> None:
     """Here 0 on card B, 3 as quality and a note; the file says 1, 3 and 1 on card A, later."""
     judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
-    said = judgments.Rating(quality=3, notes="milik sendiri")
+    said = judgments.AnswerRating(quality=3, notes="milik sendiri")
     judgments.rate(session, rater, run_id, 1, said, click("h2"))
     before = verdicts(session, rater.name)
     data = ratings(
@@ -165,9 +165,9 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
 
     assert (refused.rater, refused.needs_confirmation, refused.stored) == (rater.name, True, False)
     assert refused.new == 5
-    assert refused.added == Counts(verdicts=1, outcomes=1)
-    assert refused.changed == Counts(verdicts=1, notes=1)
-    assert refused.same == Counts(qualities=1)
+    assert refused.added == RatingCounts(verdicts=1, outcomes=1)
+    assert refused.changed == RatingCounts(verdicts=1, notes=1)
+    assert refused.same == RatingCounts(qualities=1)
     assert refused.contradictions == (
         FileEffect(1, "relevance", "B", "0", "1", "1"),
         FileEffect(1, "notes", "", "milik sendiri", None, None),
@@ -210,7 +210,7 @@ def test_a_name_that_nobody_has_makes_a_rater_without_a_word(
 
     assert (report.stored, report.rater_is_new, report.needs_confirmation) == (True, True, False)
     assert report.added == report.counts
-    assert report.changed == report.same == Counts()
+    assert report.changed == report.same == RatingCounts()
 
 
 def test_a_clock_that_runs_ahead_shadows_no_later_click_here(

@@ -31,7 +31,7 @@ from webapp.services.gold.listed_cards import CheckedCard
 from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.people import raters
 from webapp.services.rating import pages, tasks
-from webapp.services.rating.pages import Filter
+from webapp.services.rating.pages import QueryFilter
 from webapp.services.rating.tasks import UnknownTask
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
@@ -197,7 +197,7 @@ def test_whether_there_is_gold_costs_the_rating_page_no_statement(
     def read() -> tuple[bool, int]:
         session.expire_all()
         with counted(database) as statements:
-            page = pages.rating_page(session, rater, found.id, 1, Filter())
+            page = pages.rating_page(session, rater, found.id, 1, QueryFilter())
         assert not any(" gold_versions " in one and "EXISTS" not in one for one in statements)
         return page.has_gold, len(statements)
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import Event, Judgment, QuerySummary
+from webapp.db.tables.judging import Event, Judgment, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
@@ -16,7 +16,7 @@ from webapp.metrics.judging.summaries import Span
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import judgments, live_metrics
 from webapp.services.judging.events import EventIdTaken
-from webapp.services.judging.judgments import NotToJudge, Rating, UnknownQuery
+from webapp.services.judging.judgments import AnswerRating, NotToJudge, UnknownQuery
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -37,11 +37,11 @@ def verdicts(session: Session, rater: Rater) -> list[str | None]:
     return list(session.scalars(wanted.order_by(Judgment.judged_thing_id)))
 
 
-def summary(session: Session, rater: Rater, run_id: str, query_id: int) -> QuerySummary:
-    wanted = select(QuerySummary).join(Query, Query.id == QuerySummary.query_key)
+def summary(session: Session, rater: Rater, run_id: str, query_id: int) -> StoredSummary:
+    wanted = select(StoredSummary).join(Query, Query.id == StoredSummary.query_key)
     return session.scalars(
         wanted.where(
-            QuerySummary.rater_id == rater.id,
+            StoredSummary.rater_id == rater.id,
             Query.run_id == run_id,
             Query.query_id == query_id,
         ).execution_options(populate_existing=True)
@@ -132,7 +132,7 @@ def test_undo_goes_back_one_change_after_the_other(
 ) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     judgments.judge(session, rater, run_id, 2, 1, NO, click("e2", minute=1))
-    judgments.rate(session, rater, run_id, 2, Rating(quality=1), click("e3", minute=2))
+    judgments.rate(session, rater, run_id, 2, AnswerRating(quality=1), click("e3", minute=2))
 
     assert judgments.undo(session, rater, run_id, click("u1", minute=3)) == 2
     assert summary(session, rater, run_id, 2).quality is None
@@ -169,8 +169,8 @@ def test_an_undo_is_later_than_what_it_undoes_whatever_the_clocks_say(
 def test_a_rating_leaves_alone_what_it_does_not_name(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judgments.rate(session, rater, run_id, 1, Rating(quality=4, notes="good"), click("e1"))
-    judgments.rate(session, rater, run_id, 1, Rating(quality=None), click("e2", minute=1))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=4, notes="good"), click("e1"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=None), click("e2", minute=1))
 
     assert summary(session, rater, run_id, 1).quality is None
     again = judgments.lock_query(session, rater, run_id, 1)
@@ -184,7 +184,7 @@ def test_a_quality_outside_the_scale_is_refused(
     session: Session, rater: Rater, run_id: str, quality: int
 ) -> None:
     with pytest.raises(ValueError, match="0 to 5"):
-        judgments.rate(session, rater, run_id, 1, Rating(quality=quality), click("e1"))
+        judgments.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
 
 
 def test_emptiness_is_a_verdict_on_the_question_and_holds_for_every_empty_run(
@@ -192,7 +192,7 @@ def test_emptiness_is_a_verdict_on_the_question_and_holds_for_every_empty_run(
 ) -> None:
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
     other = imports.store(session, study, read, Labels(), NOW).id
-    rating = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+    rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     judgments.rate(session, rater, run_id, 3, rating, click("e1"))
 
     for each in (run_id, other):
@@ -205,7 +205,7 @@ def test_emptiness_is_a_verdict_on_the_question_and_holds_for_every_empty_run(
 def test_only_an_empty_list_has_an_empty_outcome(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    rating = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    rating = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     with pytest.raises(NotToJudge):
         judgments.rate(session, rater, run_id, 1, rating, click("e1"))
 

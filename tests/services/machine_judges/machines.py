@@ -17,7 +17,7 @@ from webapp.config import JudgeEndpoint
 from webapp.db.tables.machine_judges import MachineJudge, MachineSession
 from webapp.db.tables.study import Study
 from webapp.services.machine_judges import calls, judges, prompts, sessions
-from webapp.services.machine_judges.calls import Call, Nothing
+from webapp.services.machine_judges.calls import JudgeCall, Nothing
 from webapp.services.machine_judges.sessions import Terms
 
 MODEL = "small-model-1"
@@ -77,7 +77,7 @@ def worked(
     """Start a judge, let it work until it ends, and return the session."""
     found = sessions.start(session, judge, at, terms or Terms(), now)
     while (call := calls.claim(session, judge.rater_id, at, now)) is not Nothing.MORE:
-        assert isinstance(call, Call)
+        assert isinstance(call, JudgeCall)
         now += timedelta(seconds=1)
         calls.keep(session, call, calls.ask(call, at, QUICK), now)
     session.flush()

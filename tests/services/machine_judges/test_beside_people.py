@@ -275,7 +275,7 @@ def test_the_lists_of_raters_and_the_history_say_what_is_a_machine(
     session: Session, study: Study, bot: Bot, judge: MachineJudge, rater: Rater
 ) -> None:
     worked(session, judge, machines.endpoint(bot), Terms(most_calls=3))
-    found = history.history(session, rater, history.Wanted(rater_id=judge.rater_id))
+    found = history.history(session, rater, history.WantedEvents(rater_id=judge.rater_id))
 
     by_name = {line.name: asdict(line) for line in raters.lines(session, study)}
     assert by_name["Mesin"]["is_machine"]

@@ -26,7 +26,7 @@ from webapp.records import Card, QueryState, Relevance
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import calls as machine_calls
 from webapp.services.machine_judges import estimates, judges, sessions
-from webapp.services.machine_judges.calls import Call, Nothing
+from webapp.services.machine_judges.calls import JudgeCall, Nothing
 from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
 from webapp.services.machine_judges.prompts import UnfitPrompt
 from webapp.services.machine_judges.sessions import (
@@ -206,7 +206,7 @@ def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
 def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
     behaviour: bots.Behaviour, code: str, tries: int
 ) -> None:
-    call = Call(1, 1, 1, 1, machines.MODEL, 0.0, "Rumah?", tries=2)
+    call = JudgeCall(1, 1, 1, 1, machines.MODEL, 0.0, "Rumah?", tries=2)
     with bots.serving(behaviour) as bot:
         outcome = machine_calls.ask(call, machines.endpoint(bot), machines.QUICK)
 
@@ -331,7 +331,7 @@ def test_a_stopped_session_keeps_what_was_on_its_way(
     at = machines.endpoint(bot)
     begun = sessions.start(session, judge, at, Terms(), NOW)
     call = machine_calls.claim(session, judge.rater_id, at, NOW)
-    assert isinstance(call, Call)
+    assert isinstance(call, JudgeCall)
     sessions.stop(session, judge, NOW)
     machine_calls.keep(session, call, machine_calls.ask(call, at, machines.QUICK), NOW)
 
@@ -347,13 +347,13 @@ def test_a_call_whose_caller_died_is_made_again_and_counted(
     at = machines.endpoint(bot)
     begun = sessions.start(session, judge, at, Terms(at_once=1), NOW)
     died = machine_calls.claim(session, judge.rater_id, at, NOW)
-    assert isinstance(died, Call)
+    assert isinstance(died, JudgeCall)
     soon, later = NOW + ALIVE - timedelta(seconds=1), NOW + ALIVE
     assert machine_calls.claim(session, judge.rater_id, at, soon) is Nothing.YET
     assert sessions.state(session, begun, soon) == SessionState.RUNNING
     assert sessions.state(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
     seen = []
-    while isinstance(call := machine_calls.claim(session, judge.rater_id, at, later), Call):
+    while isinstance(call := machine_calls.claim(session, judge.rater_id, at, later), JudgeCall):
         seen.append(call.thing_id)
         machine_calls.keep(session, call, machine_calls.ask(call, at, machines.QUICK), later)
     outcome = machine_calls.ask(died, at, machines.QUICK)

@@ -8,7 +8,7 @@ from webapp.i18n import LANGUAGES
 from webapp.records import Card, Relevance
 from webapp.services.machine_judges import prompts
 from webapp.services.machine_judges.prompts import EXPLANATIONS, PLACES, UnreadableVerdict
-from webapp.services.rating.pages import Turn
+from webapp.services.rating.pages import EarlierTurn
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_our_own_prompt_has_every_place_once_and_the_guidelines_in_it(language: 
 
 
 def test_a_conversation_is_told_turn_by_turn() -> None:
-    turns = (Turn("Rumah?", "Ada dua."), Turn("Yang murah?", "Ada satu."))
+    turns = (EarlierTurn("Rumah?", "Ada dua."), EarlierTurn("Yang murah?", "Ada satu."))
     told = prompts.filled("{earlier}", "id", "", turns, Card("x"))
 
     assert told == (

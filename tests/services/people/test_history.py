@@ -19,9 +19,9 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.people import event_log, history
-from webapp.services.people.history import Change, Entry, NoLongerLatest, Wanted
+from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
 from webapp.services.rating import blind_page, tasks
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
@@ -41,7 +41,11 @@ def _budi(session: Session, study: Study, run_id: str) -> Rater:  # noqa: ARG001
     return studies.add_rater(session, study, "Budi", NOW)
 
 
-def entries(session: Session, reader: Rater, wanted: Wanted = Wanted()) -> tuple[Entry, ...]:  # noqa: B008
+def entries(
+    session: Session,
+    reader: Rater,
+    wanted: WantedEvents = WantedEvents(),  # noqa: B008
+) -> tuple[HistoryEntry, ...]:
     session.flush()
     return history.history(session, reader, wanted).entries
 
@@ -56,7 +60,7 @@ def test_an_entry_tells_old_and_new_and_which_one_stands(
 
     assert (first.old, first.new, last.old, last.new) == (None, "1", "1", "0")
     assert (first.stands, last.stands) == (False, True)
-    assert (last.change, last.title, last.position) == (Change.VERDICT, "A", 1)
+    assert (last.change, last.title, last.position) == (ChangeKind.VERDICT, "A", 1)
     assert (last.device, last.sequence, last.cause) == ("phone", 7, "click")
     assert first.client_time is not None
     assert first.client_time < first.received_at == NOW
@@ -99,9 +103,9 @@ def test_the_owner_sees_everybody_and_a_rater_only_themselves(
 
     assert [one.event_id for one in entries(session, rater)] == ["his", "mine"]
     assert [one.event_id for one in entries(session, budi)] == ["his"]
-    assert entries(session, budi, Wanted(rater_id=rater.id)) == ()
-    assert history.history(session, budi, Wanted()).raters == ()
-    assert len(history.history(session, rater, Wanted()).raters) == 2
+    assert entries(session, budi, WantedEvents(rater_id=rater.id)) == ()
+    assert history.history(session, budi, WantedEvents()).raters == ()
+    assert len(history.history(session, rater, WantedEvents()).raters) == 2
     assert b"mine" not in event_log.as_csv(session, budi)
     assert b"mine" not in event_log.as_json_lines(session, budi)
 
@@ -110,21 +114,21 @@ def test_the_list_narrows_to_rater_question_and_kind(
     session: Session, rater: Rater, budi: Rater, run_id: str
 ) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("card"))
-    said = Rating(quality=3, notes="good")
+    said = AnswerRating(quality=3, notes="good")
     judgments.rate(session, budi, run_id, 1, said, click("answer"))
-    empty = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    empty = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, rater, run_id, 2, empty, click("empty"))
-    second = history.history(session, rater, Wanted()).questions[1]
+    second = history.history(session, rater, WantedEvents()).questions[1]
 
     def ids(**wanted: object) -> list[str]:
-        found = entries(session, rater, replace(Wanted(), **wanted))  # type: ignore[arg-type]
+        found = entries(session, rater, replace(WantedEvents(), **wanted))  # type: ignore[arg-type]
         return [one.event_id for one in found]
 
     assert ids(rater_id=budi.id) == ["answer", "answer"]
     assert ids(question_id=second.id) == ["empty"]
-    assert ids(change=Change.VERDICT) == ["card"]
-    assert ids(change=Change.OUTCOME) == ["empty"]
-    assert ids(change=Change.NOTES) == ["answer"]
+    assert ids(change=ChangeKind.VERDICT) == ["card"]
+    assert ids(change=ChangeKind.OUTCOME) == ["empty"]
+    assert ids(change=ChangeKind.NOTES) == ["answer"]
     assert second.name == "2. Question 2"
 
 
@@ -138,7 +142,7 @@ def test_pages_go_back_in_time_without_a_gap(
     session.flush()
     seen, before = [], None
     for _ in range(3):
-        page = history.history(session, rater, Wanted(before=before))
+        page = history.history(session, rater, WantedEvents(before=before))
         seen.append([one.event_id for one in page.entries])
         before = page.older
 
@@ -151,7 +155,7 @@ def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, ru
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     judgments.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=1))
     session.flush()
-    latest = history.history(session, rater, Wanted()).latest
+    latest = history.history(session, rater, WantedEvents()).latest
     assert latest is not None
     assert latest.event_id == "e2"
     for _ in range(2):  # the same form sent twice
@@ -172,7 +176,7 @@ def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) ->
     page = blind_page.blind_page(session, budi, task.id)
     tasks.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
     session.flush()
-    latest = history.history(session, budi, Wanted()).latest
+    latest = history.history(session, budi, WantedEvents()).latest
     assert latest is not None
     history.undo(session, budi, latest.id, click("u", minute=1))
     session.flush()
@@ -196,17 +200,17 @@ def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
     for number, shown in enumerate(page.cards):
         tasks.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
     (answer,) = blind_page.blind_page(session, budi, task.id).answers
-    tasks.rate(session, budi, task.id, answer.key, Rating(quality=4), click("q"))
-    (found,) = entries(session, budi, Wanted(change=Change.QUALITY))
+    tasks.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
+    (found,) = entries(session, budi, WantedEvents(change=ChangeKind.QUALITY))
 
     assert (found.letter, found.run_id, found.query_id, found.new) == ("A", None, None, "4")
-    assert run_id not in repr(history.history(session, budi, Wanted()))
+    assert run_id not in repr(history.history(session, budi, WantedEvents()))
     assert run_id.encode() not in event_log.as_csv(session, budi)
     assert answers_in_log(session, budi) == ["A"]
     owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
     assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]
     study.blind = False
-    (seen,) = entries(session, budi, Wanted(change=Change.QUALITY))
+    (seen,) = entries(session, budi, WantedEvents(change=ChangeKind.QUALITY))
     assert (seen.run_id, seen.query_id) == (run_id, 1)
 
 
@@ -227,34 +231,37 @@ def test_a_hidden_repeat_is_the_owners_to_see_and_a_plain_judgment_to_its_rater(
             )
         )
 
-    seen = [Change.REPEAT_QUALITY, Change.REPEAT]
+    seen = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
     assert [one.change for one in entries(session, rater)] == seen
-    assert [one.change for one in entries(session, budi)] == [Change.QUALITY, Change.VERDICT]
-    (found,) = entries(session, budi, Wanted(change=Change.VERDICT))
-    assert found.change is Change.VERDICT
-    assert entries(session, rater, Wanted(change=Change.VERDICT)) == ()
-    offered = history.history(session, budi, Wanted()).changes
+    assert [one.change for one in entries(session, budi)] == [
+        ChangeKind.QUALITY,
+        ChangeKind.VERDICT,
+    ]
+    (found,) = entries(session, budi, WantedEvents(change=ChangeKind.VERDICT))
+    assert found.change is ChangeKind.VERDICT
+    assert entries(session, rater, WantedEvents(change=ChangeKind.VERDICT)) == ()
+    offered = history.history(session, budi, WantedEvents()).changes
     assert not [one for one in offered if "repeat" in one]
-    assert set(seen) < set(history.history(session, rater, Wanted()).changes)
+    assert set(seen) < set(history.history(session, rater, WantedEvents()).changes)
 
 
 def test_a_deleted_runs_events_stay_without_their_place(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
-    judgments.rate(session, rater, run_id, 1, Rating(quality=2), click("q"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=2), click("q"))
     session.flush()
     runs.delete_run(session, study, run_id, NOW)
     (found,) = entries(session, rater)
 
     assert (found.new, found.question, found.stands) == ("2", None, False)
-    assert history.history(session, rater, Wanted()).latest is None
+    assert history.history(session, rater, WantedEvents()).latest is None
 
 
 def test_the_files_hold_every_event_and_no_cell_runs(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
-    judgments.rate(session, rater, run_id, 1, Rating(notes="=1+1"), click("e2", minute=1))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
     session.flush()
     rows = list(csv.DictReader(io.StringIO(event_log.as_csv(session, rater).decode())))
     lines = [json.loads(line) for line in event_log.as_json_lines(session, rater).splitlines()]

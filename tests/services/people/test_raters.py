@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Invitation, LogEntry, Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.raters import NameTaken, OwnerStays, RemovalCost
 from webapp.services.rating import tasks
@@ -42,8 +42,8 @@ def _ani(session: Session, study: Study, run_id: str) -> Rater:
     judgments.judge(session, ani, run_id, 1, 1, YES, click("a1", minute=1))
     judgments.judge(session, ani, run_id, 1, 2, YES, click("a2", minute=2))
     judgments.judge(session, ani, run_id, 1, 2, None, click("a3", minute=3))
-    judgments.rate(session, ani, run_id, 1, Rating(quality=4), click("a4", minute=4))
-    judgments.rate(session, ani, run_id, 2, Rating(notes="late"), click("a5", minute=5))
+    judgments.rate(session, ani, run_id, 1, AnswerRating(quality=4), click("a4", minute=4))
+    judgments.rate(session, ani, run_id, 2, AnswerRating(notes="late"), click("a5", minute=5))
     return ani
 
 
@@ -106,7 +106,7 @@ def test_removing_keeps_every_judgment_and_closes_the_door(
     with pytest.raises(invitations.InviteWithdrawn):
         invitations.accept(session, study, invited.token, NOW)
     assert raters.removal_cost(session, ani) == RemovalCost(judgments=1, ratings=2, events=5)
-    assert rows(session, QuerySummary, ani.id) == 2
+    assert rows(session, StoredSummary, ani.id) == 2
 
 
 def test_a_restored_rater_needs_a_new_invitation(
@@ -159,10 +159,10 @@ def test_deleting_leaves_a_count_and_nothing_else(
 
     raters.delete_rater(session, ani, NOW)
 
-    tables = (Event, Adjudication, Task, Judgment, QueryRating, QuerySummary, Invitation)
+    tables = (Event, Adjudication, Task, Judgment, QueryRating, StoredSummary, Invitation)
     assert [rows(session, table, ani_id) for table in tables] == [0] * len(tables)
     assert rows(session, Judgment, rater.id) == 1
-    assert rows(session, QuerySummary, rater.id) == 2
+    assert rows(session, StoredSummary, rater.id) == 2
     with pytest.raises(UnknownRater):
         raters.find(session, study, ani_id)
     gone = f"{cost.judgments} judgments, {cost.ratings} ratings, {cost.events} events"

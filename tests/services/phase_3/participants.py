@@ -12,9 +12,9 @@ from webapp.chatbot.answers import Answer
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import own_questions, participants, user_studies
-from webapp.services.phase_3.user_studies import Settings
+from webapp.services.phase_3.user_studies import UserStudySettings
 
-SETTINGS = Settings(
+SETTINGS = UserStudySettings(
     is_open=True, endpoint="http://127.0.0.1:9", search_method="hybrid", llm="demo", pause_seconds=0
 )
 SECOND = timedelta(seconds=1)
@@ -32,7 +32,7 @@ TWO_CARDS = """Ada dua:
 """
 
 
-def opened(session: Session, study: Study, settings: Settings = SETTINGS) -> None:
+def opened(session: Session, study: Study, settings: UserStudySettings = SETTINGS) -> None:
     """Open phase 3 of a study."""
     user_studies.set_settings(session, study, settings, NOW)
 

@@ -19,12 +19,12 @@ from webapp.exporters.phase_3 import tables, words
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.phase_3.user_study import Stage, UserStudyReport
+from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from webapp.records import COMMENTS, EmptyOutcome, Relevance
 from webapp.services.comparisons import comparisons
 from webapp.services.comparisons.comparisons import NothingToCompare
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import KEEP, Rating
+from webapp.services.judging.judgments import KEEP, AnswerRating
 from webapp.services.phase_3 import (
     findings,
     own_questions,
@@ -67,7 +67,7 @@ def rated(
             verdict,
             click(f"{name}-{rank}"),
         )
-    said = Rating(quality=quality, notes=notes, empty_outcome=KEEP)
+    said = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
     judgments.rate(session, participant.rater, participant.run_id, position, said, click(name))
     own_questions.done(session, participant, position, NOW)
     return position
@@ -118,10 +118,10 @@ def test_everybody_is_shown_where_they_stand(session: Session, study: Study) -> 
     melati, kenari, jalak, merak = report.people
     assert [one.pseudonym for one in report.people] == ["Melati", "Kenari", "Jalak", "Merak"]
     assert [one.stage for one in report.people] == [
-        Stage.FINISHED,
-        Stage.ASKING,
-        Stage.INVITED,
-        Stage.AGREED,
+        ParticipantStage.FINISHED,
+        ParticipantStage.ASKING,
+        ParticipantStage.INVITED,
+        ParticipantStage.AGREED,
     ]
     assert [len(one.answers) for one in report.people] == [2, 1, 0, 0]
     assert [one.questions_left for one in report.people] == [0, 9, 0, 10]
@@ -170,7 +170,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     position = asked(session, participant, "Istana?", NOTHING)
     assert participant.rater is not None
     assert participant.run_id is not None
-    empty = Rating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    empty = AnswerRating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, participant.rater, participant.run_id, position, empty, click("empty"))
     own_questions.done(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)

@@ -32,7 +32,7 @@ from webapp.services.phase_3.own_questions import (
 )
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.rating import pages
-from webapp.services.rating.pages import Filter
+from webapp.services.rating.pages import QueryFilter
 from webapp.services.study import studies
 
 MINUTE = timedelta(minutes=1)
@@ -56,7 +56,7 @@ def test_an_answer_becomes_cards_to_judge_and_figures(
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
         said = click(f"c{rank}")
         judgments.judge(session, melati.rater, melati.run_id, position, rank, verdict, said)
-    page = pages.rating_page(session, melati.rater, melati.run_id, position, Filter())
+    page = pages.rating_page(session, melati.rater, melati.run_id, position, QueryFilter())
     assert [card.card.slug for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.precision_at_5.value == 0.5  # 1 relevant of 2
     standing = Standing.together(
@@ -267,7 +267,7 @@ def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
     session.flush()
     assert melati.rater is not None
     assert melati.run_id is not None
-    page = pages.rating_page(session, melati.rater, melati.run_id, 1, Filter())
+    page = pages.rating_page(session, melati.rater, melati.run_id, 1, QueryFilter())
     assert page.response
 
 
@@ -310,7 +310,7 @@ def test_withdrawal_deletes_every_row_and_leaves_a_count(session: Session, study
     assert taking_part(session, study, "Melati").number == 3
 
 
-def Settings(**said: object) -> user_studies.Settings:  # noqa: N802
+def Settings(**said: object) -> user_studies.UserStudySettings:  # noqa: N802
     """Return the settings of the tests with something else in them."""
     from dataclasses import replace
 

@@ -22,7 +22,7 @@ from webapp.services.phase_3.participants import (
     PseudonymTaken,
     UnknownLink,
 )
-from webapp.services.phase_3.user_studies import Settings
+from webapp.services.phase_3.user_studies import UserStudySettings
 from webapp.services.study import studies
 
 DAY = timedelta(days=1)
@@ -151,7 +151,7 @@ def test_whose_personal_link_is_withdrawn_is_out_at_once(session: Session, study
     link = participants.accept(session, study, made.token, NOW)
     agreed(session, link, "Merak")
     badge = participants.badge(link)
-    forged = participants.Badge(badge.participant_id, badge.link_id, "0" * 16)
+    forged = participants.ParticipantBadge(badge.participant_id, badge.link_id, "0" * 16)
 
     assert participants.recognise(session, study, badge, NOW) is not None
     assert participants.recognise(session, study, forged, NOW) is None
@@ -164,7 +164,7 @@ def test_nobody_new_comes_in_while_it_is_closed_and_who_is_in_comes_back(
 ) -> None:
     melati = agreed(session, link)
     own = participants.personal_link(session, melati, NOW)
-    user_studies.set_settings(session, study, Settings(is_open=False), NOW)
+    user_studies.set_settings(session, study, UserStudySettings(is_open=False), NOW)
 
     with pytest.raises(PhaseClosed):
         agreed(session, link, "Jati")

@@ -74,7 +74,7 @@ def test_undo_takes_back_judgments_and_leaves_the_questionnaire(
 ) -> None:
     position = asked(session, person, now=NOW)
     assert person.run_id is not None
-    rating = judgments.Rating(quality=3)
+    rating = judgments.AnswerRating(quality=3)
     judgments.rate(session, melati, person.run_id, position, rating, click("q"))
     questionnaires.answer(session, melati, "sus 1", "5", click("a", minute=1))
 

@@ -13,23 +13,23 @@ from webapp.chatbot.client import Chatbot
 from webapp.chatbot.mappings import CONTRACT
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import user_studies
-from webapp.services.phase_3.user_studies import Settings, UnfitChatbot
+from webapp.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
 
 OWN = '{"send": {"q": "{message}"}, "read": {"text": "a"}, "headers": {%s}}'
 
 
 def test_there_is_no_phase_3_until_it_is_set_up(session: Session, study: Study) -> None:
     assert user_studies.find(session, study) is None
-    assert user_studies.settings(None) == Settings()
+    assert user_studies.settings(None) == UserStudySettings()
     assert user_studies.consent(session, study) == {}
 
 
 def test_it_may_be_prepared_without_a_chatbot_but_not_opened(
     session: Session, study: Study
 ) -> None:
-    user_studies.set_settings(session, study, Settings(most_questions=3), NOW)
+    user_studies.set_settings(session, study, UserStudySettings(most_questions=3), NOW)
     with pytest.raises(UnfitChatbot) as unfit:
-        user_studies.set_settings(session, study, Settings(is_open=True), NOW)
+        user_studies.set_settings(session, study, UserStudySettings(is_open=True), NOW)
 
     assert unfit.value.field == "endpoint"
     assert user_studies.settings(user_studies.find(session, study)).most_questions == 3

@@ -20,7 +20,7 @@ from webapp.importers.proof_packs import pack as proof_pack
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.proof_packs import verification
 from webapp.services.proof_packs.verification import Verification
 from webapp.services.runs import imports
@@ -71,11 +71,13 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
             judgments.judge(session, rater, run_id, query_id, rank, verdict, made)
     judgments.judge(session, ani, first, 1, 2, NO, click("slip", minute=20))
     judgments.undo(session, ani, first, click("undo", minute=21))
-    empty = Rating(quality=0, empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+    empty = AnswerRating(quality=0, empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     judgments.rate(session, ani, first, 3, empty, click("r1", minute=22))
-    noted = Rating(quality=3, notes='=1+1;\r\n"fine"')
+    noted = AnswerRating(quality=3, notes='=1+1;\r\n"fine"')
     judgments.rate(session, ani, first, 1, noted, click("r2", minute=23))
-    judgments.rate(session, budi, first, 1, Rating(quality=4, notes="ok"), click("r3", minute=24))
+    judgments.rate(
+        session, budi, first, 1, AnswerRating(quality=4, notes="ok"), click("r3", minute=24)
+    )
     _settle(session, study, "slug:a", YES)
     session.flush()
     return first, second

@@ -17,7 +17,7 @@ from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.proof_packs import packs
-from webapp.services.proof_packs.differences import Difference, Kind
+from webapp.services.proof_packs.differences import DifferenceKind, PackDifference
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
@@ -47,11 +47,11 @@ def at(run_json: bytes) -> int:
     return run_json.index(b'"query_id": 2')
 
 
-def kinds(found: tuple[Difference, ...], file: str) -> set[Kind]:
+def kinds(found: tuple[PackDifference, ...], file: str) -> set[DifferenceKind]:
     return {one.kind for one in found if one.file == file}
 
 
-def headline(found: tuple[Difference, ...], run: str, source: str) -> set[tuple[str, str]]:
+def headline(found: tuple[PackDifference, ...], run: str, source: str) -> set[tuple[str, str]]:
     """The rule and name of each headline figure whose value `source` makes another."""
     return {
         (one.place[0], one.place[2])
@@ -69,8 +69,8 @@ def test_a_verdict_flipped_names_the_figures_it_changes(packed: tuple[bytes, str
     flipped = changed(data, "verdicts.csv", flip)
     found = verified(flipped).differences
 
-    assert Difference(
-        Kind.VERDICT, "verdicts.csv", ("Pemilik", "question 1/2", "slug:d/1"), "0", "1",
+    assert PackDifference(
+        DifferenceKind.VERDICT, "verdicts.csv", ("Pemilik", "question 1/2", "slug:d/1"), "0", "1",
         "events.jsonl",
     ) in found  # fmt: skip
     # Query 2 shows d, e, d: 2 of 3 relevant become 0 of 3, so every judged figure moves.
@@ -80,8 +80,8 @@ def test_a_verdict_flipped_names_the_figures_it_changes(packed: tuple[bytes, str
     } <= headline(found, run, "verdicts.csv")  # fmt: skip
     assert not any(rule == "rater Budi, =B" for rule, _ in headline(found, run, "verdicts.csv"))
     for member in ("rated.csv", "raters.csv", "judgments.csv", "qrels.txt", "run.json"):
-        assert kinds(found, f"runs/{run}/{member}") == {Kind.CELL}, member
-    assert kinds(found, "comparisons/1.json") == {Kind.FIGURE}
+        assert kinds(found, f"runs/{run}/{member}") == {DifferenceKind.CELL}, member
+    assert kinds(found, "comparisons/1.json") == {DifferenceKind.FIGURE}
     assert kinds(found, f"runs/{run}/run.txt") == set()
 
 
@@ -90,7 +90,7 @@ def test_a_hash_that_was_not_mended_is_told_beside_the_figures(packed: tuple[byt
     flip = replaced(b"slug:d,1,Pemilik,1", b"slug:d,1,Pemilik,0")
     found = verified(changed(data, "verdicts.csv", flip, mend_hash=False)).differences
 
-    assert kinds(found, "verdicts.csv") == {Kind.HASH, Kind.VERDICT}
+    assert kinds(found, "verdicts.csv") == {DifferenceKind.HASH, DifferenceKind.VERDICT}
     assert headline(found, run, "verdicts.csv")
 
 
@@ -113,7 +113,7 @@ def test_a_verdict_flipped_in_one_member_names_the_figures_that_member_would_mak
     name = f"runs/{run}/{member}"
     found = verified(changed(data, name, change)).differences
 
-    assert kinds(found, name) == {Kind.CELL}
+    assert kinds(found, name) == {DifferenceKind.CELL}
     assert {rule for rule, _ in headline(found, run, name)} == {"majority"}
     assert {one.file for one in found} == {name, f"runs/{run}/figures.json"}
 
@@ -123,7 +123,7 @@ def test_an_event_flipped_names_the_verdict_and_the_figures(packed: tuple[bytes,
     flip = _event_flipped("e2-1")
     found = verified(changed(data, "events.jsonl", flip)).differences
 
-    assert kinds(found, "verdicts.csv") == {Kind.VERDICT}
+    assert kinds(found, "verdicts.csv") == {DifferenceKind.VERDICT}
     assert ("rater Pemilik", "mrr") in headline(found, run, "events.jsonl")
     assert {one.source for one in found} == {"events.jsonl"}
 
@@ -137,39 +137,43 @@ def test_an_event_that_lost_may_say_anything_without_moving_a_figure(
 
     assert verified(changed(data, "events.jsonl", slip)).equal
     unmended = verified(changed(data, "events.jsonl", slip, mend_hash=False)).differences
-    assert [one.kind for one in unmended] == [Kind.HASH]
+    assert [one.kind for one in unmended] == [DifferenceKind.HASH]
 
 
 @pytest.mark.parametrize(
     ("name", "change", "kind"),
     [
-        ("runs/RUN/figures.json", replaced(b'"value": 0.', b'"value": 0.1'), Kind.FIGURE),
-        ("runs/RUN/figures.json", replaced(b'"mrr"', b'"mmr"'), Kind.FIGURE),
-        ("runs/RUN/rated.csv", replaced(b"\n2,", b"\n3,"), Kind.CELL),
-        ("runs/RUN/rated.csv", lambda data: data + data.splitlines(True)[-1], Kind.CELL),
-        ("runs/RUN/raters.csv", replaced(b"(Pemilik)", b"(Pemilih)"), Kind.CELL),
-        ("runs/RUN/run.txt", replaced(b" 1 3 ", b" 1 4 "), Kind.CELL),
-        ("runs/RUN/run.json", replaced(b'"hybrid"', b'"api_only"'), Kind.CELL),
-        ("runs/RUN/run.json", replaced(b"Question 1", b"Question 9"), Kind.CELL),
+        ("runs/RUN/figures.json", replaced(b'"value": 0.', b'"value": 0.1'), DifferenceKind.FIGURE),
+        ("runs/RUN/figures.json", replaced(b'"mrr"', b'"mmr"'), DifferenceKind.FIGURE),
+        ("runs/RUN/rated.csv", replaced(b"\n2,", b"\n3,"), DifferenceKind.CELL),
+        ("runs/RUN/rated.csv", lambda data: data + data.splitlines(True)[-1], DifferenceKind.CELL),
+        ("runs/RUN/raters.csv", replaced(b"(Pemilik)", b"(Pemilih)"), DifferenceKind.CELL),
+        ("runs/RUN/run.txt", replaced(b" 1 3 ", b" 1 4 "), DifferenceKind.CELL),
+        ("runs/RUN/run.json", replaced(b'"hybrid"', b'"api_only"'), DifferenceKind.CELL),
+        ("runs/RUN/run.json", replaced(b"Question 1", b"Question 9"), DifferenceKind.CELL),
         ("runs/RUN/lists.csv", replaced(b",1,slug:a,", b",1,slug:h,"), None),
-        ("runs/RUN/lists.csv", replaced(b"1,1,results,", b"1,1,empty,"), Kind.UNREADABLE),
+        ("runs/RUN/lists.csv", replaced(b"1,1,results,", b"1,1,empty,"), DifferenceKind.UNREADABLE),
         ("questions/1.json", replaced(b"Question 1", b"Question 9"), None),
-        ("questions/1.json", replaced(b"[", b"{"), Kind.UNREADABLE),
-        ("ratings.csv", replaced(b',3,"', b',5,"'), Kind.VERDICT),
-        ("ratings.csv", replaced(b",ok\n", b",bad\n"), Kind.VERDICT),
+        ("questions/1.json", replaced(b"[", b"{"), DifferenceKind.UNREADABLE),
+        ("ratings.csv", replaced(b',3,"', b',5,"'), DifferenceKind.VERDICT),
+        ("ratings.csv", replaced(b",ok\n", b",bad\n"), DifferenceKind.VERDICT),
         ("adjudications.csv", replaced(b"slug:a,1,1,", b"slug:a,1,0,"), None),
-        ("verdicts.csv", replaced(b",Pemilik,1", b",Pemilik,2"), Kind.UNREADABLE),
-        ("verdicts.csv", replaced(b",Pemilik,1", b",Nobody,1"), Kind.VERDICT),
-        ("verdicts.csv", lambda data: data + data.splitlines(True)[-1], Kind.VERDICT),
-        ("events.jsonl", replaced(b"{", b"["), Kind.UNREADABLE),
-        ("comparisons/1.json", replaced(b'"wins": ', b'"wins": 3'), Kind.FIGURE),
-        ("comparisons/1.json", replaced(b'"seed": ', b'"seed": 1'), Kind.FIGURE),
-        ("comparisons/1.json", replaced(b'"resamples": ', b'"resamples": 9999'), Kind.UNREADABLE),
-        ("comparisons/1.json", lambda _: b"[]", Kind.UNREADABLE),
+        ("verdicts.csv", replaced(b",Pemilik,1", b",Pemilik,2"), DifferenceKind.UNREADABLE),
+        ("verdicts.csv", replaced(b",Pemilik,1", b",Nobody,1"), DifferenceKind.VERDICT),
+        ("verdicts.csv", lambda data: data + data.splitlines(True)[-1], DifferenceKind.VERDICT),
+        ("events.jsonl", replaced(b"{", b"["), DifferenceKind.UNREADABLE),
+        ("comparisons/1.json", replaced(b'"wins": ', b'"wins": 3'), DifferenceKind.FIGURE),
+        ("comparisons/1.json", replaced(b'"seed": ', b'"seed": 1'), DifferenceKind.FIGURE),
+        (
+            "comparisons/1.json",
+            replaced(b'"resamples": ', b'"resamples": 9999'),
+            DifferenceKind.UNREADABLE,
+        ),
+        ("comparisons/1.json", lambda _: b"[]", DifferenceKind.UNREADABLE),
     ],
 )
 def test_any_other_change_is_told_of_the_member_or_of_what_rests_on_it(
-    packed: tuple[bytes, str], name: str, change: Change, kind: Kind | None
+    packed: tuple[bytes, str], name: str, change: Change, kind: DifferenceKind | None
 ) -> None:
     data, run = packed
     name = name.replace("RUN", run)
@@ -192,14 +196,14 @@ def test_a_missing_member_is_named_once(packed: tuple[bytes, str], name: str) ->
     found = verified(zipped(files)).differences
 
     (missing,) = [one for one in found if one.file == name.replace("RUN", run)]
-    assert missing.kind is Kind.MISSING
+    assert missing.kind is DifferenceKind.MISSING
 
 
 def test_a_member_the_manifest_does_not_list_is_named(packed: tuple[bytes, str]) -> None:
     data, _ = packed
     (only,) = verified(zipped({**members(data), "extra.txt": b"?"})).differences
 
-    assert (only.kind, only.file) == (Kind.UNLISTED, "extra.txt")
+    assert (only.kind, only.file) == (DifferenceKind.UNLISTED, "extra.txt")
 
 
 def test_no_content_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None:
@@ -210,7 +214,7 @@ def test_no_content_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None
         for _ in range(3):
             found = verified(zipped({**files, name: next(texts)})).differences
             about = [one for one in found if name in {one.file, one.source}]
-            assert {one.kind for one in about} - {Kind.HASH}, name
+            assert {one.kind for one in about} - {DifferenceKind.HASH}, name
 
 
 def test_no_value_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None:

@@ -12,7 +12,7 @@ from tests.services.runs.runs import click, run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.rating import blind_page, tasks
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.runs import imports
@@ -67,10 +67,12 @@ class Robot:
             if shown.relevance is None:
                 tasks.judge(session, rater, task, shown.key, relevance, self.click())
         if page.asks_emptiness and page.empty_outcome is None:
-            said = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+            said = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
             tasks.rate(session, rater, task, None, said, self.click())
         for answer in blind_page.blind_page(session, rater, task).answers:
-            tasks.rate(session, rater, task, answer.key, Rating(quality=quality), self.click())
+            tasks.rate(
+                session, rater, task, answer.key, AnswerRating(quality=quality), self.click()
+            )
 
     def click(self) -> Click:
         """Return the rater's next click."""

@@ -13,9 +13,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating, UnknownQuery
+from webapp.services.judging.judgments import AnswerRating, UnknownQuery
 from webapp.services.rating import pages
-from webapp.services.rating.pages import Filter, RatingPage, Turn
+from webapp.services.rating.pages import EarlierTurn, QueryFilter, RatingPage
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -28,9 +28,9 @@ def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "h
 
 
 def page(
-    session: Session, rater: Rater, run_id: str, query_id: int, wanted: Filter | None = None
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter | None = None
 ) -> RatingPage:
-    return pages.rating_page(session, rater, run_id, query_id, wanted or Filter())
+    return pages.rating_page(session, rater, run_id, query_id, wanted or QueryFilter())
 
 
 def test_a_repeated_listing_names_its_other_ranks(
@@ -56,8 +56,8 @@ def test_a_follow_up_shows_the_conversation_back_to_the_last_standalone_question
 
     turns = page(session, rater, run_id, 4).earlier_turns
     assert turns == (
-        Turn("Question 2", "Answer 2: ['b']"),
-        Turn("Question 3", "Answer 3: ['c']"),
+        EarlierTurn("Question 2", "Answer 2: ['b']"),
+        EarlierTurn("Question 3", "Answer 3: ['c']"),
     )
     assert page(session, rater, run_id, 2).earlier_turns == ()
 
@@ -78,16 +78,16 @@ def test_next_open_goes_round_the_end_and_keeps_to_the_category(
     run_id = stored(
         session, study, query(1, category="x"), query(2, category="y"), query(3, category="x")
     )
-    rated = Rating(quality=0, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    rated = AnswerRating(quality=0, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
 
     assert page(session, rater, run_id, 3).place.next_open == 1
-    assert page(session, rater, run_id, 1, Filter(category="x")).place.next_open == 3
-    assert page(session, rater, run_id, 1, Filter(category="x")).place.next == 3
+    assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next_open == 3
+    assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next == 3
     judgments.rate(session, rater, run_id, 1, rated, click("e1"))
     judgments.rate(session, rater, run_id, 3, rated, click("e2"))
     assert page(session, rater, run_id, 3).place.next_open == 2
-    assert page(session, rater, run_id, 1, Filter(category="x")).place.next_open is None
-    assert page(session, rater, run_id, 3, Filter(only_open=True)).place.previous == 2
+    assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next_open is None
+    assert page(session, rater, run_id, 3, QueryFilter(only_open=True)).place.previous == 2
 
 
 def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
@@ -99,7 +99,7 @@ def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
     )
     run_id = stored(session, study, query(1), failed, query(3, card("a")), unreadable)
     judgments.judge(session, rater, run_id, 3, 1, YES, click("e1"))
-    outcome = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, rater, run_id, 1, outcome, click("e2"))
 
     for query_id, left in ((1, 3), (2, 2), (3, 1)):
@@ -108,7 +108,9 @@ def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
         assert whole.totals.n_complete == whole.totals.n_counted == 3  # figures ask no quality
         assert page(session, rater, run_id, 4).place.next_open == query_id
         assert pages.first_open(session, rater, run_id) == query_id
-        judgments.rate(session, rater, run_id, query_id, Rating(quality=0), click(f"q{query_id}"))
+        judgments.rate(
+            session, rater, run_id, query_id, AnswerRating(quality=0), click(f"q{query_id}")
+        )
     assert pages.first_open(session, rater, run_id) is None
 
 
@@ -119,7 +121,7 @@ def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rate
 
     assert pages.first_open(session, rater, run_id) == 2
     judgments.judge(session, rater, run_id, 2, 2, YES, click("e2"))
-    judgments.rate(session, rater, run_id, 2, Rating(quality=5), click("e3"))
+    judgments.rate(session, rater, run_id, 2, AnswerRating(quality=5), click("e3"))
     assert pages.first_open(session, rater, run_id) == 3
 
 

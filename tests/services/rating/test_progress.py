@@ -17,7 +17,7 @@ from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.rating import blind_page, pool, progress, repeats, tasks
 from webapp.services.rating.pool import Unit
 from webapp.services.rating.progress import Progress
@@ -58,11 +58,11 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
             verdict = draw.choice(verdicts)
             tasks.judge(session, robot.rater, task_id, shown.key, verdict, robot.click())
     if page.asks_emptiness and draw.random() < 0.9:
-        said = Rating(empty_outcome=draw.choice(list(EmptyOutcome)))
+        said = AnswerRating(empty_outcome=draw.choice(list(EmptyOutcome)))
         tasks.rate(session, robot.rater, task_id, None, said, robot.click())
     for answer in blind_page.blind_page(session, robot.rater, task_id).answers:
         if draw.random() < 0.9:
-            rated = Rating(quality=draw.randrange(6))
+            rated = AnswerRating(quality=draw.randrange(6))
             tasks.rate(session, robot.rater, task_id, answer.key, rated, robot.click())
 
 

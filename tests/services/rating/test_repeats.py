@@ -17,14 +17,14 @@ from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, ReadQuery
 from webapp.services.judging import live_metrics
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.rating import blind_page, pool, progress, repeats, tasks
-from webapp.services.rating.blind_page import BlindPage, Stage
-from webapp.services.rating.pool import POOL, REPEAT, Given, Said, Share, Unit
+from webapp.services.rating.blind_page import BlindPage, TaskStage
+from webapp.services.rating.pool import POOL, REPEAT, Given, StudyShare, Unit, UnitProgress
 from webapp.services.rating.progress import Progress
 from webapp.services.study import studies
 
-NOTHING_SAID = Said(is_open=True, is_begun=False, unrated=2, answers=2)
+NOTHING_SAID = UnitProgress(is_open=True, is_begun=False, unrated=2, answers=2)
 
 
 def questions(*methods: tuple[str, ...], of: int) -> list[list[ReadQuery]]:
@@ -130,7 +130,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
     assert twin is not None
     first = blind_page.blind_page(session, rater, twin)
 
-    assert (again.stage, again.answers, first.stage) == (Stage.CARDS, (), Stage.DONE)
+    assert (again.stage, again.answers, first.stage) == (TaskStage.CARDS, (), TaskStage.DONE)
     assert {shown.relevance for shown in again.cards} == {None}
     assert sorted(shown.card.slug or "" for shown in again.cards) == ["a", "b", "c"]
     assert not {shown.key for shown in again.cards} & {shown.key for shown in first.cards}
@@ -142,7 +142,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
     for shown in again.cards:
         tasks.judge(session, rater, again.task_id, shown.key, NO, robot.click())
     again = blind_page.blind_page(session, rater, again.task_id)
-    assert again.stage is Stage.ANSWERS
+    assert again.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in again.answers] == ["A", "B"]
     # Everything was called relevant first (5), nothing now (1).
     assert {answer.suggested for answer in first.answers} == {5}
@@ -159,7 +159,9 @@ def test_what_is_said_again_is_kept_apart_and_changes_no_verdict_and_no_figure(
     ]
     robot.rate(again, NO, quality=1)
     (answer, _) = blind_page.blind_page(session, rater, again.task_id).answers
-    tasks.rate(session, rater, again.task_id, answer.key, Rating(notes="again"), robot.click())
+    tasks.rate(
+        session, rater, again.task_id, answer.key, AnswerRating(notes="again"), robot.click()
+    )
     session.flush()
 
     assert set(session.scalars(select(Judgment.verdict))) == {"1"}
@@ -219,7 +221,7 @@ def test_an_empty_list_and_a_changed_price_are_asked_again_as_the_first_time(
     assert (second.earlier.relevance, len(second.earlier.differing)) == (NO, 1)
     robot.rate(blind_page.blind_page(session, rater, again.task_id))
     page = blind_page.blind_page(session, rater, again.task_id)
-    assert (page.stage, page.empty_outcome) == (Stage.DONE, "false_negative")
+    assert (page.stage, page.empty_outcome) == (TaskStage.DONE, "false_negative")
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -257,9 +259,9 @@ def test_each_rater_has_repeats_of_their_own_whatever_others_do(
     assert sorted(shares) in ([6, 6], [5, 7])
 
 
-def share(given: list[Unit], free: list[Unit], again: list[Unit]) -> Share:
+def share(given: list[Unit], free: list[Unit], again: list[Unit]) -> StudyShare:
     rows = [Given("", unit, POOL) for unit in given] + [Given("", unit, REPEAT) for unit in again]
-    return Share(tuple(rows), tuple(free), dict.fromkeys([*given, *free], NOTHING_SAID))
+    return StudyShare(tuple(rows), tuple(free), dict.fromkeys([*given, *free], NOTHING_SAID))
 
 
 @pytest.mark.parametrize("percent", [0, 5, 33, 100])

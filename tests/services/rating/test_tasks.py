@@ -22,11 +22,11 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState
 from webapp.services.judging import live_metrics
-from webapp.services.judging.judgments import NotToJudge, Rating
+from webapp.services.judging.judgments import AnswerRating, NotToJudge
 from webapp.services.rating import blind_page, progress, tasks
-from webapp.services.rating.blind_page import BlindPage, Stage
+from webapp.services.rating.blind_page import BlindPage, TaskStage
 from webapp.services.rating.progress import Progress
-from webapp.services.rating.tasks import Judged, UnknownTask
+from webapp.services.rating.tasks import JudgedPlace, UnknownTask
 from webapp.services.study import studies
 
 METHODS = ("hybrid", "api_only", "vector_only")
@@ -103,7 +103,7 @@ def test_a_question_given_before_studies_had_a_secret_keeps_its_cards_where_they
 
     assert [card.key for card in page.cards] == by_seed
     judged = tasks.judge(session, rater, task.id, by_seed[1], YES, click("first"))
-    assert judged == Judged(2, YES)
+    assert judged == JudgedPlace(2, YES)
     Robot(session, rater).rate_all()
     kept = session.scalars(select(Task.id).where(Task.keeps_seed_order)).all()
     assert kept == [task.id]
@@ -133,12 +133,12 @@ def test_answers_are_asked_for_only_once_every_card_is_judged(
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
     page = blind_page.blind_page(session, rater, task.id)
-    assert (page.stage, page.answers) == (Stage.CARDS, ())
+    assert (page.stage, page.answers) == (TaskStage.CARDS, ())
     for shown in page.cards:
         tasks.judge(session, rater, task.id, shown.key, NO, click(shown.key))
 
     page = blind_page.blind_page(session, rater, task.id)
-    assert page.stage is Stage.ANSWERS
+    assert page.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in page.answers] == ["A", "B", "C"]
 
 
@@ -159,13 +159,13 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
     assert task is not None
     (shown,) = blind_page.blind_page(session, rater, task.id).cards
     tasks.judge(session, rater, task.id, shown.key, YES, click("e1"))
-    assert blind_page.blind_page(session, rater, task.id).stage is Stage.EMPTINESS
-    outcome = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+    assert blind_page.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
+    outcome = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     tasks.rate(session, rater, task.id, None, outcome, click("e2"))
 
     page = blind_page.blind_page(session, rater, task.id)
 
-    assert page.stage is Stage.ANSWERS
+    assert page.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in page.answers] == ["A", "B", "C", "D"]
     assert {(answer.response, answer.suggested) for answer in page.answers} == {
         ("As hybrid puts it", 5),
@@ -177,8 +177,8 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
         assert not tasks.is_done(session, rater, task.id)
         assert tasks.ahead(session, rater, NOW, 1) == [task]
         assert progress.progress(session, rater) == Progress(0, 1, open_judgments=0, unrated=left)
-        tasks.rate(session, rater, task.id, answer.key, Rating(quality=0), click(answer.key))
-    assert blind_page.blind_page(session, rater, task.id).stage is Stage.DONE
+        tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
+    assert blind_page.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
     assert tasks.next_task(session, rater, NOW) is None
 
@@ -193,13 +193,13 @@ def test_questions_without_any_card_ask_for_the_quality_of_their_answers(
     robot = Robot(session, rater)
     empty = robot.next_page()
     assert empty is not None
-    assert (empty.stage, empty.answers) == (Stage.EMPTINESS, ())
+    assert (empty.stage, empty.answers) == (TaskStage.EMPTINESS, ())
     robot.rate(empty)
 
     failed = robot.next_page()
 
     assert failed is not None
-    assert (failed.stage, failed.asks_emptiness) == (Stage.ANSWERS, False)
+    assert (failed.stage, failed.asks_emptiness) == (TaskStage.ANSWERS, False)
     assert [answer.suggested for answer in failed.answers] == [0, 0]
     assert failed.progress == Progress(done=1, of=2, open_judgments=0, unrated=2)
     robot.rate(failed)
@@ -220,7 +220,7 @@ def test_a_quality_that_an_empty_answer_misses_opens_a_finished_question_again(
     page = Robot(session, rater).next_page()
 
     assert page is not None
-    assert (page.question, page.stage) == ("Question 1", Stage.ANSWERS)
+    assert (page.question, page.stage) == ("Question 1", TaskStage.ANSWERS)
     assert page.progress == Progress(done=1, of=2, open_judgments=0, unrated=1)
 
 
@@ -317,7 +317,7 @@ def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Dat
                     tasks.judge(session, one, task.id, page.cards[0].key, YES, said)
                     (answer,) = blind_page.blind_page(session, one, task.id).answers
                     rated = click(f"{rater_id}-{number}q")
-                    tasks.rate(session, one, task.id, answer.key, Rating(quality=1), rated)
+                    tasks.rate(session, one, task.id, answer.key, AnswerRating(quality=1), rated)
                 session.commit()
 
     threads = [Thread(target=ask, args=(rater_id,)) for rater_id in ids]
@@ -349,10 +349,10 @@ def test_what_others_have_rated_is_left_to_do_for_each_rater(
     for shown in blind_page.blind_page(session, other, task.id).cards:
         tasks.judge(session, other, task.id, shown.key, YES, click(shown.key))
     page = blind_page.blind_page(session, other, task.id)
-    assert (page.stage, page.progress.done) == (Stage.ANSWERS, 0)
+    assert (page.stage, page.progress.done) == (TaskStage.ANSWERS, 0)
     assert tasks.next_task(session, other, NOW) is task
     for answer in page.answers:
-        tasks.rate(session, other, task.id, answer.key, Rating(quality=3), click(answer.key))
+        tasks.rate(session, other, task.id, answer.key, AnswerRating(quality=3), click(answer.key))
     assert tasks.is_done(session, other, task.id)
 
 
@@ -390,7 +390,7 @@ def test_nobody_opens_a_task_of_somebody_else(
         tasks.judge(session, other, task.id, "x", YES, click("e1"))
     with pytest.raises(UnknownTask):
         tasks.judge(session, rater, task.id, "no such card", YES, click("e1"))
-    said = Rating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    said = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     with pytest.raises(NotToJudge):
         tasks.rate(session, rater, task.id, None, said, click("e2"))
 

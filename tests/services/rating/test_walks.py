@@ -16,7 +16,7 @@ from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.services.rating import blind_page, progress, repeats, tasks, walks
 from webapp.services.rating.blind_page import BlindPage
-from webapp.services.rating.pages import Filter
+from webapp.services.rating.pages import QueryFilter
 from webapp.services.rating.pool import REPEAT
 from webapp.services.rating.tasks import UnknownTask
 from webapp.services.study import studies
@@ -45,7 +45,7 @@ def onward(
     rater: Rater,
     minutes: int,
     after: BlindPage | None = None,
-    wanted: Filter = walks.EVERYTHING,
+    wanted: QueryFilter = walks.EVERYTHING,
 ) -> BlindPage:
     """Return the page that the rater is led to."""
     task_id = after.task_id if after else None
@@ -152,7 +152,7 @@ def test_a_filter_leads_through_its_category_and_what_is_open(
     session: Session, rater: Rater
 ) -> None:
     """Questions 2 and 4 are about prices; 2 is rated, then 4 is all that is open there."""
-    prices, left = Filter(category="price"), Filter(only_open=True)
+    prices, left = QueryFilter(category="price"), QueryFilter(only_open=True)
     first = onward(session, rater, 0)
     assert first.categories == ("area", "price")
     second = onward(session, rater, 1, wanted=prices)
@@ -171,7 +171,7 @@ def test_a_filter_leads_through_its_category_and_what_is_open(
     page = blind_page.blind_page(session, rater, fourth.task_id, prices)
     assert not page.place.is_left
     assert onward(session, rater, 4, wanted=prices).task_id == second.task_id
-    assert walks.onward(session, rater, at(5), Filter(category="nowhere")) is None
+    assert walks.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -19,7 +19,7 @@ from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import QueryState, ReadRun, Relevance
 from webapp.services.judging import judgments, live_metrics
 from webapp.services.rating import pages
-from webapp.services.rating.pages import Filter
+from webapp.services.rating.pages import QueryFilter
 from webapp.services.runs import imports
 from webapp.services.runs.imports import ImportedRun, Labels
 
@@ -114,7 +114,7 @@ def test_a_larger_set_grows_from_the_smaller_one_and_keeps_its_judgments(
     whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
 
     assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
-    page = pages.rating_page(session, rater, whole.id, 2, Filter())
+    page = pages.rating_page(session, rater, whole.id, 2, QueryFilter())
     assert page.cards[0].relevance is Relevance.RELEVANT
     assert live_metrics.check(session) == []
 
@@ -148,7 +148,7 @@ def test_another_price_is_another_judged_thing_and_the_earlier_verdict_is_shown(
     dear = store(session, study, run(query(1, card("a", price=200)), method="b"))
     judgments.judge(session, rater, cheap.id, 1, 1, Relevance.RELEVANT, click("e1"))
 
-    (shown,) = pages.rating_page(session, rater, dear.id, 1, Filter()).cards
+    (shown,) = pages.rating_page(session, rater, dear.id, 1, QueryFilter()).cards
     assert shown.relevance is None
     assert shown.earlier is not None
     assert shown.earlier.relevance is Relevance.RELEVANT

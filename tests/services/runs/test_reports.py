@@ -18,7 +18,7 @@ from webapp.metrics.judging.summaries import figures, totals
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.exports import exports
 from webapp.services.judging import judgments, live_metrics, verdicts
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.runs import imports, reports
 from webapp.services.runs.imports import Labels
@@ -41,9 +41,9 @@ def _run_id(session: Session, study: Study, rater: Rater) -> str:
     said = [(1, 1, NO), (1, 2, YES), (1, 3, UNSURE), (2, 1, YES), (2, 2, YES)]
     for number, (query_id, rank, verdict) in enumerate(said):
         judgments.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))
-    rating = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+    rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     judgments.rate(session, rater, run_id, 3, rating, click("e10"))
-    judgments.rate(session, rater, run_id, 1, Rating(quality=3, notes="=1+1"), click("e11"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=3, notes="=1+1"), click("e11"))
     return run_id
 
 
@@ -160,7 +160,7 @@ def test_majority_takes_the_median_quality_and_names_the_notes(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     other = studies.add_rater(session, study, "Budi", NOW)
-    judgments.rate(session, other, run_id, 1, Rating(quality=4, notes="fine"), click("b1"))
+    judgments.rate(session, other, run_id, 1, AnswerRating(quality=4, notes="fine"), click("b1"))
     judgments.judge(session, other, run_id, 2, 1, NO, click("b2"))
 
     row, second, *_ = reports.report(session, study, run_id, Rule("majority")).rows

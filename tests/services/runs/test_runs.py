@@ -14,7 +14,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments, live_metrics
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.runs import NotUnreadable, UnknownRun
@@ -62,7 +62,7 @@ def test_deleting_a_run_says_what_goes_and_keeps_pooled_judgments(
 ) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     judgments.judge(session, rater, run_id, 2, 1, YES, click("e2"))
-    judgments.rate(session, rater, run_id, 1, Rating(quality=5), click("e3"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=5), click("e3"))
 
     cost = runs.deletion_cost(session, study, run_id)
     assert (cost.judgments_lost, cost.ratings_lost, cost.judgments_kept) == (1, 1, 1)

@@ -14,8 +14,8 @@ from tests.services.runs.runs import card, query, run
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.study import Study
-from webapp.services.evaluations.rows import Kind
-from webapp.services.evaluations.scoring import File
+from webapp.services.evaluations.rows import EvaluationKind
+from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.machine_judges import judges, prompts
 from webapp.services.runs import imports, source_files
 from webapp.services.runs.imports import Labels
@@ -29,10 +29,10 @@ def on_disk(path: str, content: str, *, named: bool = False) -> FoundFile:
 
 
 def test_files_of_runs_and_of_evaluations_are_recorded(session: Session, study: Study) -> None:
-    answers = File("answers.jsonl", lines(*ANSWERS))
+    answers = NamedBytes("answers.jsonl", lines(*ANSWERS))
     imported = run(query(1, card("a")), name="hybrid/test_results.json")
     stored = imports.store(session, study, imported, Labels(), NOW)
-    evaluation = kept(session, study, Kind.ANSWERS, answers)
+    evaluation = kept(session, study, EvaluationKind.ANSWERS, answers)
 
     assert source_files.recorded(session) == [
         RecordedFile(MadeFrom.RUN, stored.id, "hybrid/test_results.json", imported.sha256),

@@ -14,7 +14,7 @@ from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.records import Relevance
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.study import studies
 
 
@@ -28,7 +28,7 @@ def _disputed(web_database: Database, run_id: str) -> int:
         budi = studies.add_rater(session, study, "Budi", NOW)
         for rater, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
             judgments.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
-        judgments.rate(session, budi, run_id, 1, Rating(notes="<script>x"), click("n"))
+        judgments.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
         wanted = select(JudgedThing.id).join(Property).where(Property.identity == "slug:b")
         found = session.scalars(wanted).one()
         session.commit()

@@ -12,7 +12,7 @@ from webapp.exporters.agreement.agreement_json import agreement_json
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
@@ -31,7 +31,7 @@ def _two_raters(web_database: Database, run_id: str) -> None:
             for rank, verdict in enumerate(verdicts, start=1):
                 made = click(f"{rater.id}-{rank}")
                 judgments.judge(session, rater, run_id, 1, rank, verdict, made)
-            said = Rating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+            said = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
             judgments.rate(session, rater, run_id, 3, said, click(f"{rater.id}-empty"))
         session.commit()
 

@@ -16,13 +16,13 @@ from tests.web.conftest import PART
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.metrics.agreement.contradictions import ConflictReport
-from webapp.services.agreement.conflicts import Pair, compare, judged_runs
+from webapp.services.agreement.conflicts import HandJudgedRun, compare, judged_runs
 
 HYBRID = pair("hybrid", *["pass"] * 6, titles="abcdef")
 API_ONLY = pair("api_only", *["fail"] * 6, titles="abcdef")
 
 
-def slots(*pairs: Pair) -> dict[str, Any]:
+def slots(*pairs: HandJudgedRun) -> dict[str, Any]:
     """Return the form with `pairs` chosen file by file."""
     form: dict[str, Any] = {}
     for number, one in enumerate(pairs, start=1):
@@ -32,7 +32,7 @@ def slots(*pairs: Pair) -> dict[str, Any]:
     return form
 
 
-def folder(*pairs: Pair) -> dict[str, Any]:
+def folder(*pairs: HandJudgedRun) -> dict[str, Any]:
     """Return the form with the folder of `pairs` chosen, as browsers send one."""
     files = []
     for one in pairs:
@@ -123,15 +123,15 @@ def half_a_run() -> dict[str, Any]:
 
 
 def broken() -> dict[str, Any]:
-    return slots(HYBRID, Pair("bad", API_ONLY.run_file, b'{"manual_evaluations": '))
+    return slots(HYBRID, HandJudgedRun("bad", API_ONLY.run_file, b'{"manual_evaluations": '))
 
 
 def swapped() -> dict[str, Any]:
-    return slots(HYBRID, Pair("bad", API_ONLY.manual_file, API_ONLY.run_file))
+    return slots(HYBRID, HandJudgedRun("bad", API_ONLY.manual_file, API_ONLY.run_file))
 
 
 def deep() -> dict[str, Any]:
-    return slots(HYBRID, Pair("bad", b"[" * 100_000, API_ONLY.manual_file))
+    return slots(HYBRID, HandJudgedRun("bad", b"[" * 100_000, API_ONLY.manual_file))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,9 @@ def test_what_is_wrong_with_a_file_or_a_run_is_remarked(client: FlaskClient) -> 
 def test_hostile_names_and_texts_are_text(client: FlaskClient) -> None:
     run = json.loads(HYBRID.run_file)
     run["results"][0]["question"] = "<script>q</script>"
-    hostile = Pair("<img src=x onerror=alert(1)>", json.dumps(run).encode(), HYBRID.manual_file)
+    hostile = HandJudgedRun(
+        "<img src=x onerror=alert(1)>", json.dumps(run).encode(), HYBRID.manual_file
+    )
 
     page = send(client, slots(hostile, API_ONLY)).text
 

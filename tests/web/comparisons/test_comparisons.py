@@ -20,7 +20,7 @@ from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.gold import gold
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import Rating
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -50,7 +50,7 @@ def rated_pair(database: Database) -> tuple[str, str]:
         for query_id, rank, verdict in ((1, 1, YES), (1, 2, NO), (2, 1, YES)):
             made = click(f"{query_id}-{rank}")
             judgments.judge(session, owner, first, query_id, rank, verdict, made)
-        empty = Rating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+        empty = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
         judgments.rate(session, owner, second, 2, empty, click("empty"))
         session.commit()
     return first, second

@@ -15,7 +15,7 @@ from webapp.db.engine import Database
 from webapp.services.phase_3 import participants, user_studies
 from webapp.services.study import studies
 from webapp.web.frame import access
-from webapp.web.phase_3.asking import Asker
+from webapp.web.phase_3.asking import QuestionWorker
 
 WAIT = 20
 
@@ -45,9 +45,9 @@ def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClien
     return client
 
 
-def asker(app: Flask) -> Asker:
+def asker(app: Flask) -> QuestionWorker:
     """Return the asker of an application."""
-    found: Asker = app.extensions["workers"].get(Asker)
+    found: QuestionWorker = app.extensions["workers"].get(QuestionWorker)
     return found
 
 

@@ -237,7 +237,7 @@ def test_what_waited_when_the_server_ended_is_asked_when_it_starts(
 ) -> None:
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address))
-        monkeypatch.setattr(asking.Asker, "wake", lambda _self: None)
+        monkeypatch.setattr(asking.QuestionWorker, "wake", lambda _self: None)
         client.post("/ask/", data={"question": "Rumah?"})
         assert states(web_database) == ["waiting"]
         monkeypatch.undo()

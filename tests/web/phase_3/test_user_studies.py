@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from tests.web import visitors
 from webapp.db.engine import Database
 from webapp.services.phase_3 import user_studies
-from webapp.services.phase_3.user_studies import Settings
+from webapp.services.phase_3.user_studies import UserStudySettings
 from webapp.services.study import studies
 from webapp.web.frame.access import now
 
@@ -29,7 +29,7 @@ FORM = {
 }
 
 
-def settings(database: Database) -> Settings:
+def settings(database: Database) -> UserStudySettings:
     with database.reading() as session:
         study = studies.open_or_make(session, now())
         return user_studies.settings(user_studies.find(session, study))
@@ -62,7 +62,7 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored(
     assert answer.status_code == 422
     assert said in answer.text
     assert 'aria-invalid="true"' in answer.text
-    assert settings(web_database) == Settings()
+    assert settings(web_database) == UserStudySettings()
 
 
 def test_a_changed_consent_text_is_a_new_version(client: FlaskClient) -> None:

@@ -12,7 +12,7 @@ from webapp.i18n import speaking
 from webapp.records import Relevance
 from webapp.web.frame.forms import UnusableForm
 from webapp.web.rating import clicks
-from webapp.web.rating.clicks import Verdict
+from webapp.web.rating.clicks import ClickedVerdict
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
@@ -21,14 +21,20 @@ TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ({}, Verdict(None, "", onward=False)),
-        ({"relevance": ""}, Verdict(None, "", onward=False)),
-        ({"relevance": " 1 ", "onward": ""}, Verdict(Relevance.RELEVANT, "", onward=False)),
-        ({"relevance": "0", "onward": "1"}, Verdict(Relevance.NOT_RELEVANT, "", onward=True)),
-        ({"relevance": "unsure", "card": "a1\x00"}, Verdict(Relevance.UNSURE, "a1", onward=False)),
+        ({}, ClickedVerdict(None, "", onward=False)),
+        ({"relevance": ""}, ClickedVerdict(None, "", onward=False)),
+        ({"relevance": " 1 ", "onward": ""}, ClickedVerdict(Relevance.RELEVANT, "", onward=False)),
+        (
+            {"relevance": "0", "onward": "1"},
+            ClickedVerdict(Relevance.NOT_RELEVANT, "", onward=True),
+        ),
+        (
+            {"relevance": "unsure", "card": "a1\x00"},
+            ClickedVerdict(Relevance.UNSURE, "a1", onward=False),
+        ),
     ],
 )
-def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: Verdict) -> None:
+def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: ClickedVerdict) -> None:
     with app.test_request_context(method="POST", data=said):
         assert clicks.verdict() == meant
 

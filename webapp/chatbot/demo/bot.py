@@ -11,8 +11,8 @@ from threading import Lock
 from typing import Any
 
 from webapp.chatbot.demo import replies
-from webapp.chatbot.demo.conversations import METHODS, Conversation, Turn
-from webapp.chatbot.demo.listings import Listing, load
+from webapp.chatbot.demo.conversations import METHODS, Conversation, ConversationTurn
+from webapp.chatbot.demo.listings import DemoListing, load
 from webapp.chatbot.demo.places import Gazetteer
 from webapp.chatbot.demo.searching import Searcher
 
@@ -36,7 +36,7 @@ class Reply:
 class DemoBot:
     """The chatbot over one catalogue, with the conversations it holds; safe in threads."""
 
-    def __init__(self, listings: Iterable[Listing]) -> None:
+    def __init__(self, listings: Iterable[DemoListing]) -> None:
         self._searcher = Searcher(listings)
         self._gazetteer = Gazetteer(self._searcher.listings)
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
@@ -64,7 +64,7 @@ class DemoBot:
         )
 
 
-def _metadata(turn: Turn) -> dict[str, Any]:
+def _metadata(turn: ConversationTurn) -> dict[str, Any]:
     return {
         "total_found": turn.found,
         "returned": len(turn.listings),
@@ -73,7 +73,7 @@ def _metadata(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _property(listing: Listing) -> dict[str, Any]:
+def _property(listing: DemoListing) -> dict[str, Any]:
     """The listing as the contract has it: null where the seller gave no value."""
     return {
         "id": listing.id,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from webapp.chatbot.demo.listings import Listing, Nearby
+from webapp.chatbot.demo.listings import DemoListing, Nearby
 from webapp.chatbot.demo.places import Gazetteer, has_words
 from webapp.chatbot.demo.searching import Searcher, misses
-from webapp.chatbot.demo.understanding import Filter, is_follow_up, modify, understand
+from webapp.chatbot.demo.understanding import Understanding, is_follow_up, modify, understand
 
 METHODS = ("hybrid", "api_only", "vector_only")
 PAGE = {"hybrid": 10, "api_only": 8, "vector_only": 6}
@@ -19,12 +19,12 @@ GROUP_SIZE = 5
 class Group:
     """The listings shown under one heading, e.g. near one mall; no heading when ungrouped."""
 
-    listings: tuple[Listing, ...]
+    listings: tuple[DemoListing, ...]
     heading: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """The answer to one message, group by group; ``number`` counts the messages from 1.
 
     ``nothing_fits`` says that none of the listings shown meets the filter, ``is_more`` that
@@ -33,7 +33,7 @@ class Turn:
 
     number: int
     method: str
-    wanted: Filter
+    wanted: Understanding
     groups: tuple[Group, ...]
     found: int
     has_more: bool
@@ -41,7 +41,7 @@ class Turn:
     nothing_fits: bool
 
     @property
-    def listings(self) -> tuple[Listing, ...]:
+    def listings(self) -> tuple[DemoListing, ...]:
         """The listings shown, in the order of the answer."""
         return tuple(listing for group in self.groups for listing in group.listings)
 
@@ -50,14 +50,14 @@ class Turn:
 class Conversation:
     """One session: the filter in force, its words, and the listings it has shown."""
 
-    wanted: Filter = field(default_factory=Filter)
+    wanted: Understanding = field(default_factory=Understanding)
     words: str = ""
     shown: set[str] = field(default_factory=set)
     turns: int = 0
 
     def next_turn(
         self, message: str, method: str, searcher: Searcher, gazetteer: Gazetteer
-    ) -> Turn:
+    ) -> ConversationTurn:
         """The turn that answers `message`; the listings it shows will not be shown again."""
         is_more = self._hear(message, gazetteer)
         found = _search(method, searcher, self)
@@ -65,7 +65,7 @@ class Conversation:
         page = tuple(new[: PAGE[method]])
         self.shown.update(listing.slug for listing in page)
         self.turns += 1
-        return Turn(
+        return ConversationTurn(
             number=self.turns,
             method=method,
             wanted=self.wanted,
@@ -89,7 +89,7 @@ class Conversation:
         return is_more
 
 
-def _search(method: str, searcher: Searcher, conversation: Conversation) -> list[Listing]:
+def _search(method: str, searcher: Searcher, conversation: Conversation) -> list[DemoListing]:
     if method == "api_only":
         return searcher.api_only(conversation.wanted)
     if method == "hybrid":
@@ -97,7 +97,7 @@ def _search(method: str, searcher: Searcher, conversation: Conversation) -> list
     return searcher.vector_only(conversation.words)
 
 
-def _unfit(listing: Listing, wanted: Filter) -> bool:
+def _unfit(listing: DemoListing, wanted: Understanding) -> bool:
     """Whether the chatbot itself sees that the listing does not fit the question."""
     if misses(listing, wanted):
         return True
@@ -108,7 +108,7 @@ def _unfit(listing: Listing, wanted: Filter) -> bool:
     return bool(place) and not has_words(known, place)
 
 
-def _groups(method: str, kind: str | None, page: tuple[Listing, ...]) -> tuple[Group, ...]:
+def _groups(method: str, kind: str | None, page: tuple[DemoListing, ...]) -> tuple[Group, ...]:
     if method != "api_only" and kind is not None:
         near = tuple(_by_landmark(page, kind, limit=PAGE[method]))
         if near:
@@ -116,7 +116,7 @@ def _groups(method: str, kind: str | None, page: tuple[Listing, ...]) -> tuple[G
     return (Group(page),) if page else ()
 
 
-def _by_landmark(page: tuple[Listing, ...], kind: str, *, limit: int) -> list[Group]:
+def _by_landmark(page: tuple[DemoListing, ...], kind: str, *, limit: int) -> list[Group]:
     """One group per landmark; a listing within a walk of two of them is in both."""
     names = dict.fromkeys(place.name for listing in page for place in _close(listing, kind))
     groups: list[Group] = []
@@ -135,11 +135,11 @@ def _span(nearest: int, farthest: int) -> str:
     return f"{nearest}m" if nearest == farthest else f"{nearest}m - {farthest}m"
 
 
-def _close(listing: Listing, kind: str) -> tuple[Nearby, ...]:
+def _close(listing: DemoListing, kind: str) -> tuple[Nearby, ...]:
     """The landmarks of that kind within a walk, or the nearest one, or none."""
     places = tuple(place for place in listing.nearby if place.kind == kind)
     return tuple(place for place in places if place.distance_m <= WALK_M) or places[:1]
 
 
-def _to(listing: Listing, name: str) -> Nearby | None:
+def _to(listing: DemoListing, name: str) -> Nearby | None:
     return next((place for place in listing.nearby if place.name == name), None)

@@ -21,7 +21,7 @@ WsgiApplication = Callable[..., Any]
 _log = logging.getLogger(__name__)
 
 
-class Question(BaseModel):
+class ChatBody(BaseModel):
     """The body of a POST to /chat; further keys are ignored."""
 
     message: str = Field(min_length=1, max_length=2000)
@@ -53,7 +53,7 @@ def application(bot: DemoBot) -> WsgiApplication:
 
 def _answer(bot: DemoBot, body: bytes) -> Response:
     try:
-        asked = Question.model_validate_json(body)
+        asked = ChatBody.model_validate_json(body)
     except ValidationError as wrong:
         return _told(422, json.loads(wrong.json(include_url=False, include_context=False)))
     reply = bot.answer(asked.message, asked.method, asked.session_id)

@@ -20,7 +20,7 @@ class Nearby:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class DemoListing:
     """One property; rupiah, square metres, degrees. ``price`` 0 is "not stated".
 
     ``indexed_price`` is the price when the semantic index was built, which may be an older
@@ -59,14 +59,14 @@ class Listing:
         return self.location[max(self.location.find("Kel. "), 0) :]
 
 
-def load(path: Path) -> tuple[Listing, ...]:
+def load(path: Path) -> tuple[DemoListing, ...]:
     """The listings in a catalogue file, in its order; a missing field is unknown."""
     return tuple(_listing(entry) for entry in json.loads(path.read_text("utf-8")))
 
 
-def _listing(entry: dict[str, Any]) -> Listing:
-    known = {field.name: entry[field.name] for field in fields(Listing) if field.name in entry}
+def _listing(entry: dict[str, Any]) -> DemoListing:
+    known = {field.name: entry[field.name] for field in fields(DemoListing) if field.name in entry}
     known["indexed_price"] = entry.get("indexed_price", entry["price"])
     known["facilities"] = tuple(entry.get("facilities", ()))
     known["nearby"] = tuple(Nearby(**place) for place in entry.get("nearby", ()))
-    return Listing(**known)
+    return DemoListing(**known)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from webapp.chatbot.demo.listings import Listing
+from webapp.chatbot.demo.listings import DemoListing
 
 _SHORT_NAME = re.compile(r"\((\w+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DemoPlace:
     """A place as it is asked for, in lower case; a landmark is near things, not around them."""
 
     name: str
@@ -31,7 +31,7 @@ def has_words(text: str, words: str) -> bool:
 class Gazetteer:
     """Every name that the listings' places go by, the longest first."""
 
-    def __init__(self, listings: Iterable[Listing]) -> None:
+    def __init__(self, listings: Iterable[DemoListing]) -> None:
         found: dict[str, bool] = {}
         kinds: set[str] = set()
         for listing in listings:
@@ -42,15 +42,15 @@ class Gazetteer:
                 for name in _landmark_names(landmark.name):
                     found.setdefault(name, True)
         ordered = sorted(found, key=lambda name: (-len(name), name))
-        self.places = tuple(Place(name, found[name]) for name in ordered)
+        self.places = tuple(DemoPlace(name, found[name]) for name in ordered)
         self.kinds = tuple(sorted(kinds))
 
-    def find(self, text: str) -> Place | None:
+    def find(self, text: str) -> DemoPlace | None:
         """The place that `text` names; the longest name where there are several."""
         return next((place for place in self.places if has_words(text, place.name)), None)
 
 
-def _names(listing: Listing) -> Iterable[str]:
+def _names(listing: DemoListing) -> Iterable[str]:
     """The part of town, the district, the village and the complex, as people write them."""
     yield listing.area.lower()
     yield listing.district.lower()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from webapp.chatbot.demo.conversations import Group, Turn
-from webapp.chatbot.demo.listings import MILLION, Listing
-from webapp.chatbot.demo.understanding import Filter
+from webapp.chatbot.demo.conversations import ConversationTurn, Group
+from webapp.chatbot.demo.listings import MILLION, DemoListing
+from webapp.chatbot.demo.understanding import Understanding
 
 INTROS = (
     "Berikut adalah beberapa {subject}:",
@@ -39,16 +39,16 @@ NOUNS = {
 _FEW = 3
 
 
-def write(turn: Turn) -> str:
+def write(turn: ConversationTurn) -> str:
     """The chatbot's whole answer to one turn."""
     if not turn.groups:
-        understood = turn.wanted != Filter()
+        understood = turn.wanted != Understanding()
         return EMPTY.format(subject=subject(turn)) if understood else NOT_UNDERSTOOD
     groups = (_group(turn, group) for group in turn.groups)
     return "\n\n".join((_intro(turn), *groups, _outro(turn)))
 
 
-def subject(turn: Turn) -> str:
+def subject(turn: ConversationTurn) -> str:
     """The search as the chatbot describes it, in the words of the filter it understood."""
     wanted = turn.wanted
     noun = NOUNS.get(wanted.property_type or "", "properti")
@@ -83,14 +83,14 @@ def spoken(amount: int) -> str:
     return f"{amount / unit:g} {name}".replace(".", ",")
 
 
-def is_listed(turn: Turn, listing: Listing) -> bool:
+def is_listed(turn: ConversationTurn, listing: DemoListing) -> bool:
     """Whether the card comes in the list style, with a short place."""
     wanted = turn.wanted
     by_description = turn.method == "vector_only" or wanted.kind or wanted.facilities
     return bool(by_description) or listing.source == "project"
 
 
-def _where(wanted: Filter) -> str:
+def _where(wanted: Understanding) -> str:
     if wanted.kind:
         return f"di dekat {wanted.kind}"
     place = wanted.place or wanted.elsewhere
@@ -100,7 +100,7 @@ def _where(wanted: Filter) -> str:
     return f"di dekat {name}" if wanted.near else f"di daerah {name}"
 
 
-def _for_how_much(wanted: Filter) -> str:
+def _for_how_much(wanted: Understanding) -> str:
     low, high = wanted.min_price, wanted.max_price
     if low and high:
         return f"dengan harga {spoken(low)} sampai {spoken(high)}"
@@ -109,19 +109,19 @@ def _for_how_much(wanted: Filter) -> str:
     return f"dengan harga di atas {spoken(low)}" if low else ""
 
 
-def _intro(turn: Turn) -> str:
+def _intro(turn: ConversationTurn) -> str:
     if turn.nothing_fits:
         return UNFIT.format(subject=subject(turn))
     pattern = INTROS[turn.number % len(INTROS)]
     return pattern.format(subject=subject(turn), count=len(turn.listings))
 
 
-def _outro(turn: Turn) -> str:
+def _outro(turn: ConversationTurn) -> str:
     outro = OUTROS[turn.number // 2 % len(OUTROS)]
     return f"{SCARCE} {outro}" if len(turn.listings) <= _FEW else outro
 
 
-def _group(turn: Turn, group: Group) -> str:
+def _group(turn: ConversationTurn, group: Group) -> str:
     cards = [
         _card(turn, position, listing) for position, listing in enumerate(group.listings, start=1)
     ]
@@ -129,13 +129,13 @@ def _group(turn: Turn, group: Group) -> str:
     return f"### {group.heading}\n{body}" if group.heading else body
 
 
-def _card(turn: Turn, position: int, listing: Listing) -> str:
+def _card(turn: ConversationTurn, position: int, listing: DemoListing) -> str:
     if is_listed(turn, listing):
         return _listed_card(position, listing, linked_title=turn.method != "vector_only")
     return _inline_card(position, listing)
 
 
-def _inline_card(position: int, listing: Listing) -> str:
+def _inline_card(position: int, listing: DemoListing) -> str:
     """A title that links, then one line each for place, price and sizes, broken by blanks."""
     indent = " " * len(f"{position}. ")
     rent = "" if listing.listing_type == "sale" else f" {_rent_words(listing)}"
@@ -147,11 +147,11 @@ def _inline_card(position: int, listing: Listing) -> str:
     )
 
 
-def _rent_words(listing: Listing) -> str:
+def _rent_words(listing: DemoListing) -> str:
     return "per tahun" if listing.property_type == "house" else "(sewa)"
 
 
-def _listed_card(position: int, listing: Listing, *, linked_title: bool) -> str:
+def _listed_card(position: int, listing: DemoListing, *, linked_title: bool) -> str:
     """The list style: kind of offer, short place, price with (sale) or (rent), sizes."""
     title = f"[{listing.title}]({listing.url})" if linked_title else listing.title
     details = [
@@ -165,13 +165,13 @@ def _listed_card(position: int, listing: Listing, *, linked_title: bool) -> str:
     return "\n".join([f"{position}. **{title}**", *(f"   - {detail}" for detail in details)])
 
 
-def _listed_price(listing: Listing) -> str:
+def _listed_price(listing: DemoListing) -> str:
     if listing.price_max:
         return f"{rupiah(listing.price)} - {rupiah(listing.price_max)}"
     return f"{rupiah(listing.price)} ({listing.listing_type})"
 
 
-def _sizes(listing: Listing, decimals: str) -> str:
+def _sizes(listing: DemoListing, decimals: str) -> str:
     parts = (
         (listing.bedrooms, "{} Kamar Tidur"),
         (listing.bathrooms, "{} Kamar Mandi"),

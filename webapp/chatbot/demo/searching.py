@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from webapp.chatbot.demo.listings import Listing, Nearby
+from webapp.chatbot.demo.listings import DemoListing, Nearby
 from webapp.chatbot.demo.places import has_words
-from webapp.chatbot.demo.understanding import Filter
+from webapp.chatbot.demo.understanding import Understanding
 
 TYPE_WORDS = {
     "house": "rumah",
@@ -43,7 +43,7 @@ SYNONYMS = {
 }
 
 
-def misses(listing: Listing, wanted: Filter) -> set[str]:
+def misses(listing: DemoListing, wanted: Understanding) -> set[str]:
     """The names of the asked-for fields that the listing does not meet, places aside.
 
     Rooms that the seller left out are not a miss: the listing may well have them.
@@ -61,7 +61,7 @@ def misses(listing: Listing, wanted: Filter) -> set[str]:
     }
 
 
-def describe(listing: Listing) -> str:
+def describe(listing: DemoListing) -> str:
     """The listing as one text, the way it was put into the semantic index."""
     nearby = " ".join(f"dekat {place.kind} {place.name}" for place in listing.nearby)
     deal = "sewa" if listing.listing_type == "rent" else "jual"
@@ -79,7 +79,7 @@ def tokens(text: str) -> list[str]:
 class Searcher:
     """The catalogue with its TF-IDF index, searched in one of three ways."""
 
-    def __init__(self, listings: Iterable[Listing]) -> None:
+    def __init__(self, listings: Iterable[DemoListing]) -> None:
         self.listings = tuple(listings)
         self._texts = {listing.slug: describe(listing) for listing in self.listings}
         counts = [Counter(tokens(text)) for text in self._texts.values()]
@@ -88,13 +88,13 @@ class Searcher:
         self._idf = {word: math.log((1 + total) / (1 + n)) + 1 for word, n in seen_in.items()}
         self._vectors = [self._vector(count) for count in counts]
 
-    def api_only(self, wanted: Filter) -> list[Listing]:
+    def api_only(self, wanted: Understanding) -> list[DemoListing]:
         """Every listing that meets the whole filter, in the site's own order.
 
         The site knows titles, addresses and distances to landmarks; facilities it cannot
         filter by, so they are ignored. Where nothing was understood, nothing is found.
         """
-        if wanted == Filter():
+        if wanted == Understanding():
             return []
         met = [
             listing
@@ -103,7 +103,7 @@ class Searcher:
         ]
         return sorted(met, key=lambda listing: listing.slug[-8:])
 
-    def vector_only(self, query: str, *, at_least: float = 0.16) -> list[Listing]:
+    def vector_only(self, query: str, *, at_least: float = 0.16) -> list[DemoListing]:
         """Listings by cosine with the query's words; prices and rooms mean nothing here.
 
         Their prices are those of the day on which the index was built.
@@ -111,7 +111,9 @@ class Searcher:
         scored = [(score, listing) for score, listing in self._scored(query) if score >= at_least]
         return [replace(listing, price=listing.indexed_price) for _, listing in _best_first(scored)]
 
-    def hybrid(self, query: str, wanted: Filter, *, at_least: float = 0.25) -> list[Listing]:
+    def hybrid(
+        self, query: str, wanted: Understanding, *, at_least: float = 0.25
+    ) -> list[DemoListing]:
         """60 % semantic and 40 % structured, over listings that may miss price or rooms."""
         scored = self._scored(query)
         top = max((score for score, _ in scored), default=0.0) or 1.0
@@ -122,14 +124,14 @@ class Searcher:
         ]
         return [listing for _, listing in _best_first(mixed)]
 
-    def _nearly(self, listing: Listing, wanted: Filter) -> bool:
+    def _nearly(self, listing: DemoListing, wanted: Understanding) -> bool:
         """Right type, deal, floors and place (anywhere in the text), at most one other miss."""
         missed = misses(listing, wanted)
         if wanted.place and not has_words(self._texts[listing.slug], wanted.place):
             return False
         return not missed & {"property_type", "listing_type", "floors"} and len(missed) < 2
 
-    def _scored(self, query: str) -> list[tuple[float, Listing]]:
+    def _scored(self, query: str) -> list[tuple[float, DemoListing]]:
         asked = self._vector(Counter(tokens(query)))
         return [
             (sum(weight * vector.get(word, 0.0) for word, weight in asked.items()), listing)
@@ -142,11 +144,11 @@ class Searcher:
         return {word: weight / length for word, weight in known.items()}
 
 
-def _price_fits(price: int, wanted: Filter) -> bool:
+def _price_fits(price: int, wanted: Understanding) -> bool:
     return (wanted.min_price or 0) <= price <= (wanted.max_price or price)
 
 
-def _lies_there(listing: Listing, wanted: Filter) -> bool:
+def _lies_there(listing: DemoListing, wanted: Understanding) -> bool:
     """Whether title or address name the place, or it is near the landmark asked for."""
     if wanted.kind:
         return any(place.kind == wanted.kind for place in _walkable(listing))
@@ -156,10 +158,10 @@ def _lies_there(listing: Listing, wanted: Filter) -> bool:
     return wanted.near and any(has_words(place.name, name) for place in _walkable(listing))
 
 
-def _walkable(listing: Listing) -> list[Nearby]:
+def _walkable(listing: DemoListing) -> list[Nearby]:
     return [place for place in listing.nearby if place.distance_m <= NEAR_M]
 
 
-def _best_first(scored: list[tuple[float, Listing]]) -> list[tuple[float, Listing]]:
+def _best_first(scored: list[tuple[float, DemoListing]]) -> list[tuple[float, DemoListing]]:
     # Rounded, so that the last bit of a float never decides the order on another machine.
     return sorted(scored, key=lambda pair: (-round(pair[0], 9), pair[1].id))

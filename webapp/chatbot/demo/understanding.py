@@ -65,7 +65,7 @@ _CHANGE = re.compile(r"\b(kalau|bagaimana|gimana|tapi)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Understanding:
     """The parts of a question that were understood; ``None`` or empty where nothing was asked.
 
     ``place`` is a name the catalogue knows, ``elsewhere`` one it does not; ``near`` says that
@@ -85,14 +85,14 @@ class Filter:
     facilities: tuple[str, ...] = ()
 
 
-def understand(question: str, gazetteer: Gazetteer) -> Filter:
+def understand(question: str, gazetteer: Gazetteer) -> Understanding:
     """The filter in a question: type, sale or rent, place, price, rooms, floors, facilities."""
     text = " ".join(question.lower().split())
     low, high = _price_range(text)
     place = gazetteer.find(text)
     kind = _kind(text, gazetteer)
     near = _NEAR.search(text) is not None
-    return Filter(
+    return Understanding(
         property_type=_property_type(text, kind),
         listing_type=_listing_type(text),
         place=place.name if place else None,
@@ -107,7 +107,7 @@ def understand(question: str, gazetteer: Gazetteer) -> Filter:
     )
 
 
-def modify(standing: Filter, asked: Filter) -> Filter:
+def modify(standing: Understanding, asked: Understanding) -> Understanding:
     """The filter in force, changed by the parts that a follow-up names ("tapi yang 3 lantai").
 
     A new price replaces both ends of the old one, a new place all parts of the old one.
@@ -120,7 +120,7 @@ def modify(standing: Filter, asked: Filter) -> Filter:
     return replace(standing, **said)
 
 
-def is_follow_up(question: str, asked: Filter) -> bool:
+def is_follow_up(question: str, asked: Understanding) -> bool:
     """Whether a question goes on with an earlier one.
 
     It asks for more or for others, or it names no kind of property and no new place, unless
@@ -133,7 +133,7 @@ def is_follow_up(question: str, asked: Filter) -> bool:
     return not somewhere or (_MORE.search(text) or _CHANGE.search(text)) is not None
 
 
-_NAMES = tuple(field.name for field in fields(Filter))
+_NAMES = tuple(field.name for field in fields(Understanding))
 
 
 def _property_type(text: str, kind: str | None) -> str | None:

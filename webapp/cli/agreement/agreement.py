@@ -15,15 +15,15 @@ from webapp.exporters.agreement.agreement_json import agreement_json
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
 from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
-from webapp.metrics.agreement.report import AgreementReport, Kind, KindAgreement
+from webapp.metrics.agreement.report import AgreementReport, ItemKind, KindAgreement
 from webapp.services.agreement import agreement
 
 WIDTH = 120
 
 KINDS = {
-    Kind.CARDS: mark("Cards"),
-    Kind.EMPTY_LISTS: mark("Empty lists"),
-    Kind.QUALITY: mark("Response quality"),
+    ItemKind.CARDS: mark("Cards"),
+    ItemKind.EMPTY_LISTS: mark("Empty lists"),
+    ItemKind.QUALITY: mark("Response quality"),
 }
 
 

@@ -18,8 +18,8 @@ from webapp.services.agreement import conflicts
 from webapp.services.agreement.conflicts import (
     MANUAL_FILE,
     RUN_FILE,
+    HandJudgedRun,
     JudgedRun,
-    Pair,
     SameFolderTwice,
 )
 
@@ -68,7 +68,7 @@ def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
     try:
         names = conflicts.run_names([folder.resolve().parts for folder in folders])
         pairs = [
-            Pair(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
+            HandJudgedRun(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
             for folder, name in zip(folders, names, strict=True)
         ]
         return conflicts.judged_runs(pairs)

@@ -20,16 +20,16 @@ from webapp.i18n import gettext, ngettext
 if TYPE_CHECKING:
     from webapp.chatbot.client import Chatbot
     from webapp.chatbot.mappings import Mapping
-    from webapp.importers.runs.questions import Question
+    from webapp.importers.runs.questions import ReadQuestion
     from webapp.records import CollectedAnswer
-    from webapp.services.collecting.collection import Collection, Plan
+    from webapp.services.collecting.collection import Collection, CollectionPlan
 
 FOLDER = Path("data/evaluation")
 CHATBOT_PORT = 8810
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CollectOptions:
     """The options of ``relevansi collect``."""
 
     endpoint: str
@@ -107,7 +107,7 @@ def collect_command(**options: Any) -> None:
     """
     from webapp.services.collecting import collection
 
-    wanted = Wanted(**options)
+    wanted = CollectOptions(**options)
     chatbot = _chatbot(wanted)
     plan = collection.plan(_chosen(wanted), wanted.method, wanted.llm, chatbot)
     collected = _resumed(plan, wanted.output) if wanted.resume else None
@@ -147,7 +147,7 @@ def chatbot_command(port: int | None) -> None:
         server.close()
 
 
-def _chatbot(wanted: Wanted) -> Chatbot:
+def _chatbot(wanted: CollectOptions) -> Chatbot:
     """Return the chatbot to ask; a missing setting is reported before anything is begun."""
     from webapp.chatbot import mappings
     from webapp.chatbot.client import Chatbot, Patience, UnusableAddress
@@ -163,7 +163,7 @@ def _chatbot(wanted: Wanted) -> Chatbot:
         ) from wrong
 
 
-def _mapping(wanted: Wanted) -> Mapping:
+def _mapping(wanted: CollectOptions) -> Mapping:
     from webapp.chatbot import mappings
 
     if wanted.mapping is not None:
@@ -175,7 +175,7 @@ def _mapping(wanted: Wanted) -> Mapping:
     return mappings.CONTRACT
 
 
-def _chosen(wanted: Wanted) -> Sequence[Question]:
+def _chosen(wanted: CollectOptions) -> Sequence[ReadQuestion]:
     """Return the questions to ask; warn of those whose earlier turns are not asked."""
     from webapp.services.collecting import collection
 
@@ -200,7 +200,7 @@ def _chosen(wanted: Wanted) -> Sequence[Question]:
     return part
 
 
-def _questions(file: Path | None) -> Sequence[Question]:
+def _questions(file: Path | None) -> Sequence[ReadQuestion]:
     from webapp.importers.runs import problems, questions
 
     path = file or resource("seeds") / "questions.json"
@@ -211,7 +211,7 @@ def _questions(file: Path | None) -> Sequence[Question]:
         raise click.ClickException(told) from refused
 
 
-def _resumed(plan: Plan, output: Path) -> Collection | None:
+def _resumed(plan: CollectionPlan, output: Path) -> Collection | None:
     from webapp.importers.runs.problems import ImportRefused
     from webapp.services.collecting import collection
 
@@ -234,7 +234,7 @@ def _resumed(plan: Plan, output: Path) -> Collection | None:
     return found
 
 
-def _asked(collected: Collection, plan: Plan, chatbot: Chatbot) -> Collection:
+def _asked(collected: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Collection:
     """Ask what is left under a progress bar; an interruption leaves all that was answered."""
     from webapp.services.collecting import collection
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from webapp import notation
-from webapp.cli.evaluations.score_options import ALL_FORMATS, FILE, Share, formats
+from webapp.cli.evaluations.score_options import ALL_FORMATS, FILE, ShareOption, formats
 from webapp.cli.evaluations.score_output import (
     ITEM_FORMATS,
     failure_of,
@@ -31,11 +31,11 @@ from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.json_answer_summary import Gate, JsonSummary
 from webapp.services.evaluations import scoring
-from webapp.services.evaluations.scoring import File, JsonScoring
+from webapp.services.evaluations.scoring import JsonScoring, NamedBytes
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _JsonOptions:
     """The options of the command line."""
 
     file: Path | None
@@ -59,8 +59,8 @@ class _Asked:
 @click.option("--prompt", type=FILE, help="The prompt: its SHA-256 must be prompt_sha256.")
 @click.option("--subset", type=FILE, help="A dev set (ids), scored first; the gate is its.")
 @click.option("--gate", is_flag=True, help="Exit with 1 when the gate is not passed.")
-@click.option("--min-average", type=Share(100), default="95", show_default=True)
-@click.option("--min-pass-rate", type=Share(1), default="0.98", show_default=True)
+@click.option("--min-average", type=ShareOption(100), default="95", show_default=True)
+@click.option("--min-pass-rate", type=ShareOption(1), default="0.98", show_default=True)
 @formats(*ALL_FORMATS)
 def json_v2_command(**said: Any) -> None:
     """Score JSON answers, in FILE or as --questions and --outputs joined by id.
@@ -80,7 +80,7 @@ def json_v2_command(**said: Any) -> None:
                predicted_questions, grounding}]}
     SUMMARY: {count, eval_score_avg, schema_pass_rate, gate_passed}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    asked = _Asked(**said)
+    asked = _JsonOptions(**said)
     try:
         answered = _answered(asked)
         if asked.prompt is not None:
@@ -98,7 +98,7 @@ def json_v2_command(**said: Any) -> None:
         raise click.ClickException(_gate_message(deciding))
 
 
-def _answered(asked: _Asked) -> JsonAnswerSet:
+def _answered(asked: _JsonOptions) -> JsonAnswerSet:
     """The set that the options name; its errors are printed."""
     both = asked.questions is not None and asked.outputs is not None
     neither = {asked.questions, asked.outputs, asked.provenance} == {None}
@@ -129,8 +129,8 @@ def _subset(path: Path | None, answered: JsonAnswerSet) -> tuple[str, ...] | Non
     return ids
 
 
-def _file(path: Path) -> File:
-    return File(path.name, path.read_bytes())
+def _file(path: Path) -> NamedBytes:
+    return NamedBytes(path.name, path.read_bytes())
 
 
 def _object(path: Path) -> Mapping[str, object]:
@@ -142,7 +142,7 @@ def _object(path: Path) -> Mapping[str, object]:
     return document
 
 
-def _write(asked: _Asked, answered: JsonAnswerSet, found: JsonScoring) -> None:
+def _write(asked: _JsonOptions, answered: JsonAnswerSet, found: JsonScoring) -> None:
     head = documents.json_head(
         answered.provenance, found.summary, found.subset, stopped=found.stopped
     )

@@ -19,7 +19,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")
 
 
-class Share(click.ParamType[Fraction]):
+class ShareOption(click.ParamType[Fraction]):
     """A number between two ends, kept exactly as the decimal that the user wrote."""
 
     name = "NUMBER"

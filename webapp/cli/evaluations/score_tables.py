@@ -8,7 +8,7 @@ from webapp import labels, notation
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.exporters.comparisons.tables import Document
 from webapp.i18n import gettext, mark
-from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, Totals
+from webapp.metrics.gold.constraints import ConstraintReport, ConstraintTotals, MissingRule
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 
 WIDTH = 100
@@ -67,7 +67,7 @@ def report_table(report: Document) -> bytes:
     return printed(parts, width=WIDTH)
 
 
-def _matrix(whole: Totals) -> TerminalTable:
+def _matrix(whole: ConstraintTotals) -> TerminalTable:
     table = _new("", gettext("Met"), gettext("Not met"))
     matrix = whole.matrix
     table.row(gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}")
@@ -75,7 +75,7 @@ def _matrix(whole: Totals) -> TerminalTable:
     return table
 
 
-def _categories(categories: Mapping[str, Totals]) -> TerminalTable:
+def _categories(categories: Mapping[str, ConstraintTotals]) -> TerminalTable:
     table = _new(
         gettext("Category"),
         gettext("Questions"),

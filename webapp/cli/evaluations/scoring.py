@@ -10,7 +10,7 @@ import click
 
 from webapp.cli.evaluations import score_tables
 from webapp.cli.evaluations.score_json import json_v2_command
-from webapp.cli.evaluations.score_options import ALL_FORMATS, FILE, Share, first_rows, formats
+from webapp.cli.evaluations.score_options import ALL_FORMATS, FILE, ShareOption, first_rows, formats
 from webapp.cli.evaluations.score_output import (
     ITEM_FORMATS,
     failure_of,
@@ -49,7 +49,9 @@ score_command.add_command(json_v2_command)
 @click.option("--results", required=True, type=FILE, help="V2 results: results.json.")
 @click.option("--gold", required=True, type=FILE, help="Gold questions with constraints.")
 @click.option("--manual-input", "manual", type=FILE, help="Decisions by hand.")
-@click.option("--threshold", type=Share(1), help="Mean pass rate to meet, else the gold file's.")
+@click.option(
+    "--threshold", type=ShareOption(1), help="Mean pass rate to meet, else the gold file's."
+)
 @click.option(
     "--missing",
     type=click.Choice([str(choice) for choice in MissingRule]),
@@ -145,7 +147,7 @@ def answers_command(
     default = chosen.default_tau_sim if chosen else DEFAULT_TAU_SIM
     tau_sim = default if tau_sim is None else tau_sim
     scale = AnswerScale(chosen, tau_sim, keep_citations)
-    summary, told = AnswerSummary(), _Told()
+    summary, told = AnswerSummary(), _LeftOutLines()
     with WaitingRows() as rows:
         try:
             with reading(file) as stream:
@@ -180,7 +182,7 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
     MEANS: {count, iou, recall, precision, precision_omega, f1}. Rows that name
     no strategy stand under "" where others do.
     """  # noqa: D301
-    summary, told = ChunkSummary(), _Told()
+    summary, told = ChunkSummary(), _LeftOutLines()
     with WaitingRows() as rows:
         with reading(file) as stream:
             for found in scoring.chunk_scores(file.name, stream, first=first):
@@ -199,7 +201,7 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
         write_items(rows, head, documents.CHUNK_ITEM, file_format, output)
 
 
-class _Told:
+class _LeftOutLines:
     """The lines of a file that were left out, reported as they are met."""
 
     def __init__(self) -> None:
@@ -239,5 +241,5 @@ def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
     return embedders.endpoint(chosen, model, os.environ.get(KEY_VARIABLE))
 
 
-def _read(path: Path) -> scoring.File:
-    return scoring.File(path.name, path.read_bytes())
+def _read(path: Path) -> scoring.NamedBytes:
+    return scoring.NamedBytes(path.name, path.read_bytes())

@@ -18,8 +18,8 @@ from webapp.i18n import LANGUAGES, gettext, language, ngettext
 if TYPE_CHECKING:
     from webapp.db.engine import Database
     from webapp.services.machine_judges.beside_people import BesidePeople
-    from webapp.services.machine_judges.calls import Call, Outcome
-    from webapp.services.machine_judges.estimates import Estimate
+    from webapp.services.machine_judges.calls import CallOutcome, JudgeCall
+    from webapp.services.machine_judges.estimates import TokenEstimate
     from webapp.services.machine_judges.sessions import Terms
 
 PRICE = click.FloatRange(min=0)
@@ -213,7 +213,7 @@ def _unfit(unfit: Exception) -> str:
     return gettext("The prompt needs the place %(place)s.", place=unfit.args[0])
 
 
-def _told(found: Estimate, money: float | None, currency: str) -> str:
+def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
     left = ngettext("%(n)s card is left", "%(n)s cards are left", found.things)
     tokens = gettext(
         "about %(prompt)s tokens of prompts and %(completion)s of answers",
@@ -233,7 +233,7 @@ def _told(found: Estimate, money: float | None, currency: str) -> str:
     return f"{left}: {tokens}{cost}. {basis}"
 
 
-def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> Estimate:
+def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEstimate:
     """Return the estimate, once it was shown and agreed to."""
     from webapp.services.machine_judges import estimates, judges
     from webapp.services.study import studies
@@ -271,12 +271,12 @@ def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -
 
 
 def _work(
-    opened: Database, rater_id: int, endpoint: JudgeEndpoint, terms: Terms, expected: Estimate
+    opened: Database, rater_id: int, endpoint: JudgeEndpoint, terms: Terms, expected: TokenEstimate
 ) -> None:
     """Ask until the session ends; an interruption stops it and keeps what is on its way."""
-    from webapp.services.machine_judges.calls import Call, Nothing, ask, claim
+    from webapp.services.machine_judges.calls import JudgeCall, Nothing, ask, claim
 
-    on_way: dict[Future[Outcome], Call] = {}
+    on_way: dict[Future[CallOutcome], JudgeCall] = {}
     with progress.bar(expected.things) as shown, ThreadPoolExecutor(terms.at_once) as pool:
         try:
             is_over = False
@@ -285,7 +285,7 @@ def _work(
                     with opened.writing() as session:
                         found = claim(session, rater_id, endpoint, database.now())
                         session.commit()
-                    if isinstance(found, Call):
+                    if isinstance(found, JudgeCall):
                         on_way[pool.submit(ask, found, endpoint)] = found
                         continue
                     is_over = found is Nothing.MORE
@@ -300,7 +300,7 @@ def _work(
                 _keep(opened, call, future.result())
 
 
-def _keep(opened: Database, call: Call, outcome: Outcome) -> None:
+def _keep(opened: Database, call: JudgeCall, outcome: CallOutcome) -> None:
     from webapp.services.machine_judges import calls
 
     with opened.writing() as session:

@@ -14,7 +14,7 @@ from webapp.i18n import gettext, ngettext
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.importers.proof_packs.pack import UnusablePack
 from webapp.services.proof_packs import verification
-from webapp.services.proof_packs.differences import Difference, Kind, Value
+from webapp.services.proof_packs.differences import DifferenceKind, PackDifference, Value
 from webapp.services.proof_packs.verification import Verification
 
 MOST_LINES = 40
@@ -120,27 +120,29 @@ def _lines(found: Verification) -> Iterator[str]:
             yield "  " + gettext("and %(n)s more; --format json lists all of them", n=more)
 
 
-def _sorted(differences: Sequence[Difference]) -> list[Difference]:
+def _sorted(differences: Sequence[PackDifference]) -> list[PackDifference]:
     """The differences file by file as they were found, headline figures before all others."""
     files = list(dict.fromkeys(one.file for one in differences))
     places = {file: number for number, file in enumerate(files)}
     return sorted(differences, key=lambda one: (places[one.file], not _is_headline(one)))
 
 
-def _is_headline(difference: Difference) -> bool:
+def _is_headline(difference: PackDifference) -> bool:
     place = difference.place
-    return difference.kind is not Kind.FIGURE or ("figures" in place and place[-1:] == ("value",))
+    return difference.kind is not DifferenceKind.FIGURE or (
+        "figures" in place and place[-1:] == ("value",)
+    )
 
 
-def _told(one: Difference) -> str:
+def _told(one: PackDifference) -> str:
     place = ", ".join(one.place)
-    if one.kind is Kind.HASH:
+    if one.kind is DifferenceKind.HASH:
         return gettext("its SHA-256 is not the one in manifest.json")
-    if one.kind is Kind.MISSING:
+    if one.kind is DifferenceKind.MISSING:
         return gettext("is missing")
-    if one.kind is Kind.UNLISTED:
+    if one.kind is DifferenceKind.UNLISTED:
         return gettext("is not in manifest.json")
-    if one.kind is Kind.UNREADABLE:
+    if one.kind is DifferenceKind.UNREADABLE:
         return gettext("cannot be used: %(why)s", why=place or one.stated)
     if not one.source:
         return gettext("%(place)s: stands there %(n)s times", place=place, n=one.stated)

@@ -130,7 +130,7 @@ class Event(Base):
     received_at: Mapped[datetime]
 
 
-class QuerySummary(Base):
+class StoredSummary(Base):
     """The summary of one rater's judgments of one query, updated by every click.
 
     The counts and figures are those of ``metrics.summaries.QuerySummary``; each figure has
@@ -160,4 +160,4 @@ class QuerySummary(Base):
 
 
 for _column in COLUMNS:
-    setattr(QuerySummary, _column, mapped_column(Double, nullable=True))
+    setattr(StoredSummary, _column, mapped_column(Double, nullable=True))

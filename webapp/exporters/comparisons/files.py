@@ -19,7 +19,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ReportFormat:
     """One format: ``render`` makes the file of a report and the day it is dated."""
 
     render: Callable[[ComparisonReport, date], bytes]
@@ -27,13 +27,13 @@ class Format:
     media_type: str
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
     {
-        "markdown": Format(comparison_markdown, "md", "text/markdown; charset=utf-8"),
-        "latex": Format(comparison_latex, "tex", "application/x-tex; charset=utf-8"),
-        "html": Format(comparison_html, "html", "text/html; charset=utf-8"),
-        "xlsx": Format(comparison_xlsx, "xlsx", XLSX),
-        "json": Format(comparison_bytes, "json", "application/json"),
+        "markdown": ReportFormat(comparison_markdown, "md", "text/markdown; charset=utf-8"),
+        "latex": ReportFormat(comparison_latex, "tex", "application/x-tex; charset=utf-8"),
+        "html": ReportFormat(comparison_html, "html", "text/html; charset=utf-8"),
+        "xlsx": ReportFormat(comparison_xlsx, "xlsx", XLSX),
+        "json": ReportFormat(comparison_bytes, "json", "application/json"),
     }
 )
 """Every format by the name that the command line and the page give it."""

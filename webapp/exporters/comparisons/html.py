@@ -8,7 +8,7 @@ from html import escape
 from itertools import combinations
 
 from webapp.exporters.comparisons.charts.canvas import Picture
-from webapp.exporters.comparisons.charts.pictures import NARROW, WIDE, Choice, drawn
+from webapp.exporters.comparisons.charts.pictures import NARROW, WIDE, PictureChoice, drawn
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.tables import Document, Section, Table
 from webapp.i18n import language
@@ -110,18 +110,18 @@ def _section(section: Section, pictures: Iterable[str]) -> Iterator[str]:
     yield "</section>"
 
 
-def _choices(report: ComparisonReport, section: str) -> Iterator[Choice]:
+def _choices(report: ComparisonReport, section: str) -> Iterator[PictureChoice]:
     """Yield the pictures that belong to a section."""
     kinds = {"configuration": "progress", "summary": "intervals", "categories": "categories"}
     if section in kinds:
-        yield Choice(kinds[section])
+        yield PictureChoice(kinds[section])
     if section == "questions":
         runs = [contender.run.run for contender in report.comparison.contenders]
         for pair in list(combinations(runs, 2))[:MOST_PAIRS]:
-            yield Choice("questions", pair=pair)
+            yield PictureChoice("questions", pair=pair)
 
 
-def _drawn(report: ComparisonReport, choice: Choice) -> Iterator[str]:
+def _drawn(report: ComparisonReport, choice: PictureChoice) -> Iterator[str]:
     return figure(drawn(report, choice, width=WIDE), drawn(report, choice, width=NARROW))
 
 

@@ -13,7 +13,12 @@ from webapp.exporters.comparisons.words import unsaid
 from webapp.exporters.exports.json_runs import whole
 from webapp.exporters.frame.decimals import rounded
 from webapp.metrics.comparisons.compared_runs import ComparedQuery
-from webapp.metrics.comparisons.comparisons import Comparison, Contender, Estimate, Missing
+from webapp.metrics.comparisons.comparisons import (
+    Comparison,
+    Contender,
+    FigureEstimate,
+    MissingQuestions,
+)
 from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.intervals import Interval
 from webapp.metrics.comparisons.report import ComparisonReport
@@ -167,7 +172,7 @@ def _contender(contender: Contender) -> dict[str, Any]:
     }
 
 
-def _missing(missing: Missing) -> dict[str, list[int]]:
+def _missing(missing: MissingQuestions) -> dict[str, list[int]]:
     return {
         "not_run": list(missing.not_run),
         "incomplete": list(missing.incomplete),
@@ -177,7 +182,7 @@ def _missing(missing: Missing) -> dict[str, list[int]]:
     }
 
 
-def _estimate(found: Estimate) -> dict[str, Any]:
+def _estimate(found: FigureEstimate) -> dict[str, Any]:
     return {
         "value": found.figure.value,
         "n": found.figure.n,

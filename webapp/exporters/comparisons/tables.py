@@ -13,7 +13,12 @@ from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.compared_runs import ComparedQuery
-from webapp.metrics.comparisons.comparisons import Comparison, Contender, Estimate, QuestionLine
+from webapp.metrics.comparisons.comparisons import (
+    ComparedQuestionLine,
+    Comparison,
+    Contender,
+    FigureEstimate,
+)
 from webapp.metrics.comparisons.differences import Difference, RunDifferences
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.signed_rank import SignedRank
@@ -378,7 +383,7 @@ def _contender(contender: Contender) -> Iterator[Cell]:
         yield _count(count)
 
 
-def _estimate(estimate: Estimate, unit: Unit) -> Cell:
+def _estimate(estimate: FigureEstimate, unit: Unit) -> Cell:
     found, interval = estimate.figure, estimate.interval
     values = (found.value, interval.lower, interval.upper, found.n)
     if interval.lower is None:
@@ -472,7 +477,7 @@ def _where(moved: Sequence[str]) -> str | None:
     return listed or None
 
 
-def _question(line: QuestionLine) -> Iterator[Cell]:
+def _question(line: ComparedQuestionLine) -> Iterator[Cell]:
     yield _count(line.position)
     yield word(line.question)
     yield Cell(labels.category(line.category), (line.category,))

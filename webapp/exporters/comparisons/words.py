@@ -16,7 +16,7 @@ from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDiffe
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.signed_rank import MOST_EXACT
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.comparisons.stability import Change, Stability, Variation
+from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
 from webapp.metrics.judging.queries import why_undefined
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.registry import Unit, measure_of
@@ -30,12 +30,12 @@ TITLES = {
     None: mark("Comparison of runs"),
 }
 CHANGES = {
-    Change.RATER: mark("One rater left out"),
-    Change.RULE: mark("Another rule for merging raters"),
-    Change.CUTOFF: mark("Another K of precision@K"),
-    Change.CATEGORY: mark("One category left out"),
-    Change.QUESTION: mark("One question left out"),
-    Change.EMPTIES: mark("Empty lists counted another way"),
+    VariedPart.RATER: mark("One rater left out"),
+    VariedPart.RULE: mark("Another rule for merging raters"),
+    VariedPart.CUTOFF: mark("Another K of precision@K"),
+    VariedPart.CATEGORY: mark("One category left out"),
+    VariedPart.QUESTION: mark("One question left out"),
+    VariedPart.EMPTIES: mark("Empty lists counted another way"),
 }
 COMPOSITE = mark("Composite of the original comparison")
 COMPOSITE_NOTE = mark(
@@ -221,20 +221,20 @@ def stability(found: Stability) -> str:
     )
 
 
-def change(found: Change) -> str:
+def change(found: VariedPart) -> str:
     """Return the name of a kind of change."""
     return gettext(CHANGES[found])
 
 
 def variation(found: Variation) -> str:
     """Return the name of one variation: its rater, rule, K, category or question."""
-    if found.change is Change.RULE:
+    if found.change is VariedPart.RULE:
         return labels.rule(found.what)
-    if found.change is Change.CUTOFF:
+    if found.change is VariedPart.CUTOFF:
         return f"K = {found.what}"
-    if found.change is Change.QUESTION:
+    if found.change is VariedPart.QUESTION:
         return positions([int(found.what)])
-    if found.change is Change.EMPTIES:
+    if found.change is VariedPart.EMPTIES:
         words = {
             "counted": gettext("false negatives at 0"),
             "left out": gettext("empty lists left out"),

@@ -10,7 +10,7 @@ from webapp.exporters.comparisons.tables import Cell, Column, Table
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
 from webapp.metrics.gold.constraints import (
-    Confusion,
+    ConstraintConfusion,
     ConstraintFigure,
     figures_per_constraint,
     headline_figures,
@@ -18,10 +18,10 @@ from webapp.metrics.gold.constraints import (
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 
 CELLS = {
-    Confusion.TP: mark("TP: has data, met"),
-    Confusion.FN: mark("FN: has data, not met"),
-    Confusion.FP: mark("FP: no data, met"),
-    Confusion.TN: mark("TN: no data, not met"),
+    ConstraintConfusion.TP: mark("TP: has data, met"),
+    ConstraintConfusion.FN: mark("FN: has data, not met"),
+    ConstraintConfusion.FP: mark("FP: no data, met"),
+    ConstraintConfusion.TN: mark("TN: no data, not met"),
 }
 
 
@@ -185,7 +185,7 @@ def _count(n: int) -> Cell:
     return Cell(notation.number(n), (n, None))
 
 
-def _cell(contender: CheckedContender, confusion: Confusion) -> Cell:
+def _cell(contender: CheckedContender, confusion: ConstraintConfusion) -> Cell:
     found = [q.question.query_id for q in contender.report.queries if q.confusion is confusion]
     n, listed = notation.number(len(found)), ", ".join(map(str, found))
     return Cell(f"{n} ({listed})" if found else n, (len(found), listed), (n, listed))

@@ -11,9 +11,9 @@ from typing import Any
 from webapp.metrics.gold.constraints import (
     ConfusionMatrix,
     ConstraintReport,
+    ConstraintTotals,
     MissingRule,
     QueryEvaluation,
-    Totals,
 )
 
 _DECIMALS = 4
@@ -60,7 +60,7 @@ def _rounded(value: Fraction | None) -> float | None:
     return None if value is None else float(round(value, _DECIMALS))
 
 
-def _category(part: Totals) -> dict[str, Any]:
+def _category(part: ConstraintTotals) -> dict[str, Any]:
     return {
         "total_queries": part.n_queries,
         "successful_queries": part.n_successful,

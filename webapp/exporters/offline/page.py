@@ -114,7 +114,7 @@ class OfflineRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ExplainedReason:
     """Why a figure has no value, as the page explains it."""
 
     name: str
@@ -200,7 +200,9 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
         html = environment.get_template("offline/_page.html").render(
             run=run,
             measures=tuple(MEASURES[name] for name in HEADLINES),
-            reasons=tuple(Reason(str(key), gettext(text)) for key, text in EXPLANATIONS.items()),
+            reasons=tuple(
+                ExplainedReason(str(key), gettext(text)) for key, text in EXPLANATIONS.items()
+            ),
             language=language(),
             languages={known: LANGUAGE_NAMES[known] for known in LANGUAGES},
         )

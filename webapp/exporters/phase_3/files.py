@@ -25,7 +25,7 @@ CSV = "text/csv; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class SummaryFormat:
     """One format of the summary: how it is made, its ending and its media type."""
 
     render: Callable[[UserStudyReport, date], bytes]
@@ -52,19 +52,23 @@ def html(report: UserStudyReport, on: date) -> bytes:
     return comparison_html.html(document(report, on), pictures)
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+FORMATS: Mapping[str, SummaryFormat] = MappingProxyType(
     {
-        "markdown": Format(
+        "markdown": SummaryFormat(
             lambda report, on: markdown(document(report, on)), "md", "text/markdown; charset=utf-8"
         ),
-        "latex": Format(
+        "latex": SummaryFormat(
             lambda report, on: latex(document(report, on)),
             "tex",
             "application/x-tex; charset=utf-8",
         ),
-        "html": Format(html, "html", "text/html; charset=utf-8"),
-        "xlsx": Format(lambda report, on: tables_workbook(document(report, on)), "xlsx", XLSX),
-        "json": Format(lambda report, _on: user_study_bytes(report), "json", "application/json"),
+        "html": SummaryFormat(html, "html", "text/html; charset=utf-8"),
+        "xlsx": SummaryFormat(
+            lambda report, on: tables_workbook(document(report, on)), "xlsx", XLSX
+        ),
+        "json": SummaryFormat(
+            lambda report, _on: user_study_bytes(report), "json", "application/json"
+        ),
     }
 )
 """Every format of the summary by the name that the command line and the page give it."""

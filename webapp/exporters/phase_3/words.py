@@ -10,17 +10,23 @@ from webapp.metrics.judging.ranking import EXPLANATIONS, Undefined
 from webapp.metrics.judging.registry import Unit
 from webapp.metrics.phase_3.clustered import TOO_FEW_CLUSTERS, ClusteredMean
 from webapp.metrics.phase_3.usability_summary import TOO_FEW_SCORES, UsabilitySummary
-from webapp.metrics.phase_3.user_study import Comment, OwnAnswer, Person, Stage, UserStudyReport
+from webapp.metrics.phase_3.user_study import (
+    Comment,
+    OwnAnswer,
+    ParticipantStage,
+    Person,
+    UserStudyReport,
+)
 from webapp.records import QueryState
 
 FEW = 20
 """Below so many participants a report says that they are few."""
 
 STAGES = {
-    Stage.INVITED: mark("invited"),
-    Stage.AGREED: mark("agreed"),
-    Stage.ASKING: mark("asking"),
-    Stage.FINISHED: mark("finished"),
+    ParticipantStage.INVITED: mark("invited"),
+    ParticipantStage.AGREED: mark("agreed"),
+    ParticipantStage.ASKING: mark("asking"),
+    ParticipantStage.FINISHED: mark("finished"),
 }
 STATES = {
     "waiting": mark("waiting"),
@@ -46,7 +52,7 @@ SUS_INTERVAL = mark(
 SCORE: Unit = "score 0-100"
 
 
-def stage(found: Stage) -> str:
+def stage(found: ParticipantStage) -> str:
     """Return how far somebody has come."""
     return gettext(STAGES[found])
 

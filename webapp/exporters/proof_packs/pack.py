@@ -24,7 +24,7 @@ from webapp.metrics.proof_packs.evidence import (
     GivenVerdict,
     LoggedEvent,
     SetQuestion,
-    Settled,
+    SettledThing,
     ShownQuery,
     ShownRun,
     Thing,
@@ -177,7 +177,7 @@ def ratings_csv(given: Iterable[GivenRating]) -> bytes:
     return csv_bytes([RATING_COLUMNS, *sorted(rows, key=_key)])
 
 
-def adjudications_csv(settled: Iterable[Settled]) -> bytes:
+def adjudications_csv(settled: Iterable[SettledThing]) -> bytes:
     """Every verdict that settles a dispute, with its reason."""
     rows = [(*_thing(s.thing), s.verdict, s.by, _time(s.at), s.reason) for s in settled]
     return csv_bytes([ADJUDICATION_COLUMNS, *sorted(rows, key=_key)])

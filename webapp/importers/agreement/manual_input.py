@@ -24,7 +24,7 @@ from webapp.importers.runs.json_values import (
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.property_identity import identity
 from webapp.importers.runs.questions import looks_like
-from webapp.metrics.agreement.contradictions import Verdict
+from webapp.metrics.agreement.contradictions import VerdictByHand
 from webapp.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
@@ -95,7 +95,7 @@ class ManualFile(FromPerson):
     override_reasons: dict[str, Any] | None = None
 
 
-class Evaluation(FromPerson):
+class DecisionInFile(FromPerson):
     """The decision on one card as the file has it; an absent result means pending."""
 
     result: Words | None = None
@@ -146,7 +146,7 @@ def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Proble
     return tuple(found.values())
 
 
-def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[Verdict, ...]:
+def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictByHand, ...]:
     """The verdict on every card that `manual` decided as a whole: pass means relevant.
 
     `run` is the V2 run that the decisions are about; it says which property a card shows.
@@ -154,7 +154,7 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[Verdict,
     """
     cards = {query.query_id: query.cards for query in run.queries}
     return tuple(
-        Verdict(
+        VerdictByHand(
             run=run_name,
             query_id=evaluation.query_id,
             property_id=identity(cards[evaluation.query_id][evaluation.card]),
@@ -170,7 +170,7 @@ def _evaluations(
     name: str, questions: dict[str, Any], problems: list[Problem]
 ) -> Iterator[ManualEvaluation]:
     for place, query_id, card, raw in _cards(name, "manual_evaluations", questions, problems):
-        known, wrong = read_object(Evaluation, raw, file=name, place=place, outcomes=_OUTCOMES)
+        known, wrong = read_object(DecisionInFile, raw, file=name, place=place, outcomes=_OUTCOMES)
         problems.extend(wrong)
         if known is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
             continue

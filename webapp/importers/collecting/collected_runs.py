@@ -13,7 +13,7 @@ from webapp.importers.runs.questions import looks_like
 from webapp.records import CollectedAnswer, CollectedRun, Problem
 
 
-class File(FromFile):
+class CollectedRunFile(FromFile):
     """The head of a collected run."""
 
     timestamp: Words
@@ -26,7 +26,7 @@ class File(FromFile):
     results: list[Any] = Field(description="list")
 
 
-class Entry(FromFile):
+class CollectedAnswerInFile(FromFile):
     """One answer of it."""
 
     query_id: Whole
@@ -51,7 +51,7 @@ def read(name: str, data: bytes) -> CollectedRun:
     if not isinstance(document, dict):
         looks = {"found": looks_like(document), "expected": "run_file"}
         raise UnknownRunFormat(error("unknown_format", name, looks))
-    top, wrong = _refusing(File, document, name, "")
+    top, wrong = _refusing(CollectedRunFile, document, name, "")
     if top is None or wrong:
         raise UnknownRunFormat(*wrong)
     return CollectedRun(
@@ -67,7 +67,7 @@ def read(name: str, data: bytes) -> CollectedRun:
 
 
 def _answer(name: str, position: int, raw: object) -> CollectedAnswer:
-    entry, wrong = _refusing(Entry, raw, name, f"results[{position}]")
+    entry, wrong = _refusing(CollectedAnswerInFile, raw, name, f"results[{position}]")
     if entry is None or wrong:
         raise UnknownRunFormat(*wrong)
     return CollectedAnswer(

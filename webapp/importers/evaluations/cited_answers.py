@@ -9,9 +9,9 @@ from typing import Annotated, Any, BinaryIO
 from pydantic import Field
 
 from webapp.importers.evaluations import json_lines
-from webapp.importers.evaluations.json_lines import Line, read_row, wrong_value
+from webapp.importers.evaluations.json_lines import JsonLine, read_row, wrong_value
 from webapp.importers.runs.json_values import FromFile, Unanswered, Unsaid
-from webapp.metrics.evaluations.answers import SETTINGS, AnswerRow, Call
+from webapp.metrics.evaluations.answers import SETTINGS, AnswerRow, LlmCall
 from webapp.records import Problem
 
 Number = int | float
@@ -32,7 +32,7 @@ class SettingsOf(FromFile):
     token_target: Amount = None
 
 
-class Row(SettingsOf):
+class CitedAnswerInFile(SettingsOf):
     """One answer as the file has it."""
 
     id: Identity
@@ -53,7 +53,7 @@ class Row(SettingsOf):
     faithfulness_judge: Judge = None
 
 
-class ContextOf(FromFile):
+class CitedContextInFile(FromFile):
     """One context: its id, by which it is cited, and its text."""
 
     id: Identity
@@ -102,7 +102,7 @@ def count(name: str, file: BinaryIO) -> int:
     return sum(isinstance(line, Problem) or not _is_of_settings(line) for line in lines)
 
 
-def _is_of_settings(line: Line) -> bool:
+def _is_of_settings(line: JsonLine) -> bool:
     keys = line.value.keys()
     return not {"id", "answer"} & keys and bool(set(SETTINGS) & keys)
 
@@ -112,8 +112,8 @@ def _settings(stated: SettingsOf | None) -> dict[str, float]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _row(line: Line, shared: Mapping[str, float]) -> tuple[AnswerRow | None, list[Problem]]:
-    row, wrong = read_row(Row, line)
+def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None, list[Problem]]:
+    row, wrong = read_row(CitedAnswerInFile, line)
     if row is None:
         return None, wrong
     contexts = _contexts(line, row.contexts or [], wrong)
@@ -136,12 +136,12 @@ def _row(line: Line, shared: Mapping[str, float]) -> tuple[AnswerRow | None, lis
     ), []
 
 
-def _contexts(line: Line, listed: list[dict[str, Any]], wrong: list[Problem]) -> dict[str, str]:
+def _contexts(line: JsonLine, listed: list[dict[str, Any]], wrong: list[Problem]) -> dict[str, str]:
     """The texts by id; an id that is given twice would leave open which one is cited."""
     contexts: dict[str, str] = {}
     for position, raw in enumerate(listed):
         place = f"contexts[{position}]"
-        inner, problems = read_row(ContextOf, _inner(line, raw))
+        inner, problems = read_row(CitedContextInFile, _inner(line, raw))
         wrong += [_placed(problem, place) for problem in problems]
         if inner is None:
             continue
@@ -152,8 +152,8 @@ def _contexts(line: Line, listed: list[dict[str, Any]], wrong: list[Problem]) ->
 
 
 def _calls(
-    line: Line, usage: list[dict[str, Any]] | dict[str, Any] | None, wrong: list[Problem]
-) -> tuple[Call, ...] | None:
+    line: JsonLine, usage: list[dict[str, Any]] | dict[str, Any] | None, wrong: list[Problem]
+) -> tuple[LlmCall, ...] | None:
     """The tokens of every call, ``None`` where the row does not say; one call may stand bare."""
     if usage is None:
         return None
@@ -162,12 +162,12 @@ def _calls(
         inner, problems = read_row(UsageOf, _inner(line, raw))
         wrong += [_placed(problem, f"usage[{position}]") for problem in problems]
         if inner is not None:
-            calls.append(Call(inner.prompt_tokens or 0, inner.completion_tokens or 0))
+            calls.append(LlmCall(inner.prompt_tokens or 0, inner.completion_tokens or 0))
     return tuple(calls)
 
 
-def _inner(line: Line, raw: dict[str, Any]) -> Line:
-    return Line(line.name, line.number, raw)
+def _inner(line: JsonLine, raw: dict[str, Any]) -> JsonLine:
+    return JsonLine(line.name, line.number, raw)
 
 
 def _placed(problem: Problem, place: str) -> Problem:

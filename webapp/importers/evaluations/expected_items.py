@@ -39,7 +39,7 @@ _TOP_KEYS = frozenset(
 Contexts = Annotated[list[dict[str, Any]] | None, Unsaid]
 
 
-class Item(FromFile):
+class ExpectedItemInFile(FromFile):
     """One question with its expected answer; the output is checked separately."""
 
     id: Identity
@@ -59,7 +59,7 @@ class Output(FromFile):
     contexts: Contexts = Field(None, description="list_of_objects")
 
 
-class ContextOf(FromFile):
+class ContextInFile(FromFile):
     """One text that the model was given."""
 
     source_path: str = Field(description="text")
@@ -77,8 +77,10 @@ class ItemReading:
 
     def item(self, raw: object, place: str) -> JsonQuestion | None:
         """The question in `raw`, with its output if that is there."""
-        outcomes = dict.fromkeys(("", *Item.model_fields), "entry_left_out")
-        item, wrong = read_object(Item, raw, file=self.name, place=place, outcomes=outcomes)
+        outcomes = dict.fromkeys(("", *ExpectedItemInFile.model_fields), "entry_left_out")
+        item, wrong = read_object(
+            ExpectedItemInFile, raw, file=self.name, place=place, outcomes=outcomes
+        )
         self.problems += wrong
         if item is None:
             return None
@@ -107,7 +109,7 @@ class ItemReading:
         self.problems.append(error("value_wrong", self.name, words))
         return None
 
-    def contexts(self, row: Item | Output, place: str) -> tuple[Context, ...] | None:
+    def contexts(self, row: ExpectedItemInFile | Output, place: str) -> tuple[Context, ...] | None:
         """The contexts that can be used, ``None`` where the row has none of its own."""
         key = "context" if row.context is not None else "contexts"
         listed = getattr(row, key)
@@ -133,7 +135,7 @@ class ItemReading:
             words: dict[str, str | int] = {"field": name, "count": len(ids), "ids": some(ids)}
             yield warning("expected_field_missing", self.name, words)
 
-    def _look_over(self, item: Item, example: Mapping[str, Any]) -> None:
+    def _look_over(self, item: ExpectedItemInFile, example: Mapping[str, Any]) -> None:
         self.unread(item)
         self._count("expected.", item.expected, _EXPECTED_KEYS)
         self._count("expected.answer_example.", example, frozenset(FIELDS))
@@ -144,7 +146,7 @@ class ItemReading:
     def _contexts(self, listed: Iterable[object], place: str) -> Iterator[Context]:
         for position, raw in enumerate(listed):
             known, wrong = read_object(
-                ContextOf,
+                ContextInFile,
                 raw,
                 file=self.name,
                 place=f"{place}[{position}]",

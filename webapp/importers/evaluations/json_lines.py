@@ -22,7 +22,7 @@ Model = TypeVar("Model", bound=FromFile)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JsonLine:
     """One line of the file `name`, counted from 1, with the object it holds."""
 
     name: str
@@ -30,7 +30,7 @@ class Line:
     value: dict[str, object]
 
 
-def read(name: str, file: BinaryIO) -> Iterator[Line | Problem]:
+def read(name: str, file: BinaryIO) -> Iterator[JsonLine | Problem]:
     """Every line of `file` as the object it holds, or as what is wrong with it.
 
     Blank lines are passed over; a byte order mark at the start is too.
@@ -54,7 +54,7 @@ def count(name: str, file: BinaryIO) -> int:
 
 
 def read_row(
-    kind: type[Model], line: Line, *, outcome: str = "line_left_out"
+    kind: type[Model], line: JsonLine, *, outcome: str = "line_left_out"
 ) -> tuple[Model | None, list[Problem]]:
     """The row that `line` holds, or none: any wrong value costs the line."""
     outcomes = dict.fromkeys(("", *kind.model_fields), outcome)
@@ -63,7 +63,7 @@ def read_row(
     return (None if told else row), told
 
 
-def wrong_value(line: Line, place: str, found: object, expected: str) -> Problem:
+def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Problem:
     """The problem that `place` in `line` holds something other than `expected`."""
     words = {"place": place, "found": kind_of(found), "expected": expected}
     return error(
@@ -83,7 +83,7 @@ def _raw_lines(file: BinaryIO) -> Iterator[bytes | None]:
         yield None
 
 
-def _line(name: str, number: int, data: bytes) -> Line | Problem:
+def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
     try:
         value, impossible = load(name, data, expected="answers_file")
     except UnreadableFile as refused:
@@ -93,8 +93,8 @@ def _line(name: str, number: int, data: bytes) -> Line | Problem:
         return error("line_not_an_object", name, looks, line=number)
     if impossible:
         place = str(impossible[0].details["place"])
-        return wrong_value(Line(name, number, value), place, None, "number")
-    return Line(name, number, value)
+        return wrong_value(JsonLine(name, number, value), place, None, "number")
+    return JsonLine(name, number, value)
 
 
 def _broken(name: str, number: int, why: Problem) -> Problem:

@@ -16,7 +16,7 @@ from webapp.metrics.evaluations.chunks import ChunkRow
 from webapp.records import Problem
 
 
-class Row(FromFile):
+class ChunksInFile(FromFile):
     """One question with its chunks as the file has it."""
 
     id: Identity
@@ -32,7 +32,7 @@ def read(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Problem]:
         if isinstance(line, Problem):
             yield line
             continue
-        row, wrong = read_row(Row, line)
+        row, wrong = read_row(ChunksInFile, line)
         if row is None:
             yield from wrong
             continue

@@ -42,14 +42,14 @@ class GoldFile:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-class File(FromPerson):
+class GoldFileHead(FromPerson):
     """The top of a gold file; its own price_tolerance is kept and never applied."""
 
     questions: list[Any] = Field(description="list")
     threshold_t: Share = None
 
 
-class Entry(FromPerson):
+class GoldQuestionInFile(FromPerson):
     """One question."""
 
     id: Whole
@@ -60,7 +60,7 @@ class Entry(FromPerson):
     constraints: dict[str, Any] | None = None
 
 
-class Asked(FromPerson):
+class ConstraintsInFile(FromPerson):
     """The constraints of a question; null and an empty object set none."""
 
     property_type: str | None = None
@@ -71,7 +71,7 @@ class Asked(FromPerson):
     floors: dict[str, Any] | None = None
 
 
-class AskedPlace(FromPerson):
+class AskedPlaceInFile(FromPerson):
     """Words of an address, a point, and how far from it is near."""
 
     keywords: list[str] | None = None
@@ -103,13 +103,13 @@ def read(name: str, data: bytes) -> GoldFile:
         raise UnusableQuestions(error("unknown_format", name, looks))
     if not questions:
         raise UnusableQuestions(error("no_queries", name))
-    top, wrong = _read(File, document, name, "")
+    top, wrong = _read(GoldFileHead, document, name, "")
     problems = [*numbers, *wrong]
     found = _questions(name, questions, problems)
     if problems:
         raise UnusableQuestions(*problems)
-    assert isinstance(top, File)
-    extra = {key: value for key, value in document.items() if key not in File.model_fields}
+    assert isinstance(top, GoldFileHead)
+    extra = {key: value for key, value in document.items() if key not in GoldFileHead.model_fields}
     threshold = None if top.threshold_t is None else exact(top.threshold_t)
     return GoldFile(name, threshold, found, extra)
 
@@ -133,7 +133,7 @@ def _questions(name: str, entries: list[Any], problems: list[Problem]) -> tuple[
     found: dict[int, GoldQuestion] = {}
     for position, raw in enumerate(entries):
         place = f"questions[{position}]"
-        entry, wrong = _read(Entry, raw, name, place)
+        entry, wrong = _read(GoldQuestionInFile, raw, name, place)
         problems += wrong
         if entry is None:
             continue
@@ -157,7 +157,7 @@ def _questions(name: str, entries: list[Any], problems: list[Problem]) -> tuple[
 def _constraints(
     name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]
 ) -> Constraints:
-    asked, wrong = _read(Asked, raw, name, place)
+    asked, wrong = _read(ConstraintsInFile, raw, name, place)
     problems += wrong
     if asked is None:
         return Constraints()
@@ -173,7 +173,7 @@ def _constraints(
 
 def _place(name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]) -> Place | None:
     """The place that is asked for, ``None`` without words and without a point."""
-    asked, wrong = _read(AskedPlace, raw, name, place)
+    asked, wrong = _read(AskedPlaceInFile, raw, name, place)
     problems += wrong
     if asked is None:
         return None
@@ -210,7 +210,7 @@ def _bound(number: float | None) -> Fraction | None:
 
 def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
     """The values that this module does not use: notes and the like, a price's currency."""
-    extra = {key: value for key, value in raw.items() if key not in Entry.model_fields}
+    extra = {key: value for key, value in raw.items() if key not in GoldQuestionInFile.model_fields}
     constraints = raw.get("constraints")  # the value in the file, of any type
     price = constraints.get("price") if isinstance(constraints, dict) else None
     if isinstance(price, dict) and "currency" in price:

@@ -37,7 +37,7 @@ class KnownPlace:
     radius_km: float = DEFAULT_RADIUS_KM
 
 
-class Entry(FromFile):
+class PlaceInFile(FromFile):
     """One place of the file."""
 
     lat: Latitude
@@ -85,7 +85,9 @@ def places(listed: object) -> tuple[KnownPlace, ...]:
     return tuple(found)
 
 
-def _read(name: str, key: str, raw: object) -> tuple[Entry | None, tuple[Problem, ...]]:
-    outcomes = dict.fromkeys(("", *Entry.model_fields), "file_refused")
-    entry, wrong = read_object(Entry, raw, file=name, place=f"locations.{key}", outcomes=outcomes)
+def _read(name: str, key: str, raw: object) -> tuple[PlaceInFile | None, tuple[Problem, ...]]:
+    outcomes = dict.fromkeys(("", *PlaceInFile.model_fields), "file_refused")
+    entry, wrong = read_object(
+        PlaceInFile, raw, file=name, place=f"locations.{key}", outcomes=outcomes
+    )
     return entry, tuple(wrong)

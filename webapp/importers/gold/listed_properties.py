@@ -32,13 +32,13 @@ class ListedResults:
     problems: tuple[Problem, ...] = ()
 
 
-class File(FromFile):
+class ResultsFile(FromFile):
     """The top of a results file."""
 
     results: list[Any] = Field(description="list")
 
 
-class Entry(FromPerson):
+class ListedQuestion(FromPerson):
     """One question with the properties that came back for it."""
 
     query_id: Whole
@@ -53,7 +53,7 @@ def read(name: str, data: bytes) -> ListedResults:
     property that cannot be read counts as not on the card and is reported.
     """
     document, numbers = load(name, data, expected="v2_file")
-    top, _ = read_object(File, document, file=name, place="", outcomes={"": "file_refused"})
+    top, _ = read_object(ResultsFile, document, file=name, place="", outcomes={"": "file_refused"})
     if top is None or not _lists_properties(top.results):
         looks = {"found": looks_like(document), "expected": "v2_file"}
         raise UnknownRunFormat(error("unknown_format", name, looks))
@@ -62,7 +62,7 @@ def read(name: str, data: bytes) -> ListedResults:
     for position, raw in enumerate(top.results):
         place = f"results[{position}]"
         entry, wrong = read_object(
-            Entry, raw, file=name, place=place, outcomes={"": "entry_left_out"}
+            ListedQuestion, raw, file=name, place=place, outcomes={"": "entry_left_out"}
         )
         problems += wrong
         if entry is None:
@@ -87,7 +87,9 @@ def _lists_properties(results: Sequence[object]) -> bool:
     return not results or bool(keys & {"properties", "properties_count"})
 
 
-def _cards(name: str, place: str, entry: Entry, problems: list[Problem]) -> tuple[CardFacts, ...]:
+def _cards(
+    name: str, place: str, entry: ListedQuestion, problems: list[Problem]
+) -> tuple[CardFacts, ...]:
     listed = entry.properties or []
     if entry.properties_count not in (None, len(listed)):
         counts = {"claimed": entry.properties_count or 0, "count": len(listed)}

@@ -41,7 +41,7 @@ class UnreadableAmount(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class AmountSpan:
     """From ``low`` to ``high`` rupiah, ends included; ``None`` is open."""
 
     low: Fraction | None
@@ -70,7 +70,7 @@ def read_amount(text: str) -> Fraction:
     return found.value
 
 
-def read_span(text: str) -> Span:
+def read_span(text: str) -> AmountSpan:
     """The range of amounts that `text` names; raises ``UnreadableAmount``.
 
     An amount alone is both ends. With "an" it is the amounts that begin with the same
@@ -86,18 +86,18 @@ def read_span(text: str) -> Span:
         bound = pattern.match(squeezed)
         if bound:
             value = read_amount(squeezed[bound.end() :])
-            return Span(None, value) if is_upper else Span(value, None)
+            return AmountSpan(None, value) if is_upper else AmountSpan(value, None)
     low = _amount(squeezed, 0)
     if low is None:
         raise UnreadableAmount(text)
     if low.end == len(squeezed):
-        return Span(low.value, low.value)
+        return AmountSpan(low.value, low.value)
     if _ROUGHLY.fullmatch(squeezed, low.end):
-        return Span(low.value, low.value + low.step - low.step / 100)
+        return AmountSpan(low.value, low.value + low.step - low.step / 100)
     return _between(squeezed, low)
 
 
-def _between(text: str, low: _Amount) -> Span:
+def _between(text: str, low: _Amount) -> AmountSpan:
     joined = _JOINED.match(text, low.end)
     high = _amount(text, joined.end()) if joined else None
     if high is None or high.end != len(text):
@@ -107,7 +107,7 @@ def _between(text: str, low: _Amount) -> Span:
         first = low.number * high.unit
     if first > high.value:
         raise UnreadableAmount(text)
-    return Span(first, high.value)
+    return AmountSpan(first, high.value)
 
 
 def _amount(text: str, start: int) -> _Amount | None:

@@ -18,10 +18,10 @@ from webapp.metrics.proof_packs.evidence import (
     GivenRating,
     GivenVerdict,
     LoggedEvent,
+    PackedResult,
     SetQuestion,
-    Settled,
+    SettledThing,
     ShownQuery,
-    ShownResult,
     ShownRun,
     Thing,
 )
@@ -31,7 +31,7 @@ ValueT = TypeVar("ValueT")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class MemberFault:
     """A place in a member that cannot be used, such as "line 3: verdict"."""
 
     file: str
@@ -39,18 +39,18 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[ValueT]):
+class ReadMember(Generic[ValueT]):
     """The values of a member, and the places in it that could not be used."""
 
     values: tuple[ValueT, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[MemberFault, ...] = ()
 
 
 class _Wrong(ValueError):
     """A cell or key, by its name, that holds an invalid value."""
 
 
-def questions(pack: ProofPack, question_set: str) -> Read[SetQuestion]:
+def questions(pack: ProofPack, question_set: str) -> ReadMember[SetQuestion]:
     """The questions of a set; raises ``UnreadableMember``."""
     name = proof_files.of_question_set(question_set)
     document = pack.json(name)
@@ -61,7 +61,7 @@ def questions(pack: ProofPack, question_set: str) -> Read[SetQuestion]:
 
 def lists(
     pack: ProofPack, run: ManifestRun, asked: Mapping[int, SetQuestion]
-) -> tuple[ShownRun, tuple[Fault, ...]]:
+) -> tuple[ShownRun, tuple[MemberFault, ...]]:
     """The lists that a run showed, its questions from `asked`; raises ``UnreadableMember``."""
     name = proof_files.of_run(run.run, proof_files.LISTS)
     rows = _rows(pack, name, proof_files.LIST_COLUMNS, lambda cells: _line(cells, run, asked))
@@ -70,12 +70,12 @@ def lists(
     for query in rows.values:
         before = lines.setdefault(query.query_id, [])
         if before and not _continues(before[0], query):
-            faults.append(Fault(name, f"question {query.query_id}"))
+            faults.append(MemberFault(name, f"question {query.query_id}"))
         else:
             before.append(query)
     queries = tuple(_joined(same) for same in lines.values())
     faults += [
-        Fault(name, f"question {query.query_id}: rank")
+        MemberFault(name, f"question {query.query_id}: rank")
         for query in queries
         if [shown.rank for shown in query.results] != list(range(1, len(query.results) + 1))
     ]
@@ -83,24 +83,24 @@ def lists(
     return shown, tuple(faults)
 
 
-def verdicts(pack: ProofPack) -> Read[GivenVerdict]:
+def verdicts(pack: ProofPack) -> ReadMember[GivenVerdict]:
     """Every rater's verdicts in force; raises ``UnreadableMember``."""
     columns = proof_files.VERDICT_COLUMNS
     return _rows(pack, proof_files.VERDICTS, columns, _verdict)
 
 
-def ratings(pack: ProofPack) -> Read[GivenRating]:
+def ratings(pack: ProofPack) -> ReadMember[GivenRating]:
     """Every rater's quality and notes in force; raises ``UnreadableMember``."""
     return _rows(pack, proof_files.RATINGS, proof_files.RATING_COLUMNS, _rating)
 
 
-def settled(pack: ProofPack) -> Read[Settled]:
+def settled(pack: ProofPack) -> ReadMember[SettledThing]:
     """The verdicts of adjudication; raises ``UnreadableMember``."""
     columns = proof_files.ADJUDICATION_COLUMNS
     return _rows(pack, proof_files.ADJUDICATIONS, columns, _settled)
 
 
-def events(pack: ProofPack) -> Read[LoggedEvent]:
+def events(pack: ProofPack) -> ReadMember[LoggedEvent]:
     """The event log in the order of receipt; raises ``UnreadableMember``."""
     lines = enumerate(pack.lines(proof_files.EVENTS), start=1)
     return _each(proof_files.EVENTS, "line {}", lines, _event)
@@ -111,13 +111,13 @@ def _rows(
     name: str,
     columns: Sequence[str],
     read: Callable[[Mapping[str, str]], ValueT],
-) -> Read[ValueT]:
+) -> ReadMember[ValueT]:
     table = read_table(name, pack.read(name), required=columns)
     if not table.columns or set(columns) - set(table.columns):
         raise UnreadableMember(name, f"columns: {', '.join(columns)}")
-    broken = tuple(Fault(name, f"line {problem.line}") for problem in table.problems)
+    broken = tuple(MemberFault(name, f"line {problem.line}") for problem in table.problems)
     found = _each(name, "line {}", ((row.line, row) for row in table.records), _of_record(read))
-    return Read(found.values, (*broken, *found.faults))
+    return ReadMember(found.values, (*broken, *found.faults))
 
 
 def _of_record(read: Callable[[Mapping[str, str]], ValueT]) -> Callable[[Record], ValueT]:
@@ -129,16 +129,16 @@ def _each(
     place: str,
     numbered: Iterator[tuple[int, object]] | enumerate[object],
     read: Callable[..., ValueT],
-) -> Read[ValueT]:
+) -> ReadMember[ValueT]:
     """Read every value that can be read; the others are faults."""
     values: list[ValueT] = []
-    faults: list[Fault] = []
+    faults: list[MemberFault] = []
     for number, raw in numbered:
         try:
             values.append(read(raw))
         except _Wrong as wrong:
-            faults.append(Fault(name, f"{place.format(number)}: {wrong}"))
-    return Read(tuple(values), tuple(faults))
+            faults.append(MemberFault(name, f"{place.format(number)}: {wrong}"))
+    return ReadMember(tuple(values), tuple(faults))
 
 
 def _question(raw: object) -> SetQuestion:
@@ -174,11 +174,11 @@ def _line(
     )
 
 
-def _result(cells: Mapping[str, str], question_set: str) -> tuple[ShownResult]:
+def _result(cells: Mapping[str, str], question_set: str) -> tuple[PackedResult]:
     if not cells["property"]:
         raise _Wrong("property")
     thing = _thing({**cells, "question_set": question_set})
-    return (ShownResult(_whole(cells, "rank"), thing, cells["title"]),)
+    return (PackedResult(_whole(cells, "rank"), thing, cells["title"]),)
 
 
 def _continues(before: ShownQuery, query: ShownQuery) -> bool:
@@ -214,10 +214,10 @@ def _rating(cells: Mapping[str, str]) -> GivenRating:
     return GivenRating(cells["rater"], cells["run"], query_id, quality, cells["notes"])
 
 
-def _settled(cells: Mapping[str, str]) -> Settled:
+def _settled(cells: Mapping[str, str]) -> SettledThing:
     thing = _thing(cells)
     verdict = _fitting(thing, cells)
-    return Settled(thing, verdict, cells["reason"], cells["by"], _moment(cells["at"], "at"))
+    return SettledThing(thing, verdict, cells["reason"], cells["by"], _moment(cells["at"], "at"))
 
 
 def _fitting(thing: Thing, cells: Mapping[str, str]) -> str:

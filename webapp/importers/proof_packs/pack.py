@@ -85,7 +85,7 @@ class ManifestFile(FromFile):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class InputFile(FromFile):
+class PackedInputFile(FromFile):
     """A file that a run came from."""
 
     name: Text
@@ -99,7 +99,7 @@ class ManifestRun(FromFile):
     question_set: Text
     search_method: Text | None
     llm: Text | None
-    input_files: Annotated[Sequence[InputFile], Field(min_length=1)]
+    input_files: Annotated[Sequence[PackedInputFile], Field(min_length=1)]
 
 
 class Product(FromFile):

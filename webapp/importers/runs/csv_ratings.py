@@ -20,7 +20,7 @@ from webapp.i18n import mark
 from webapp.importers.runs import csv_table, rated_cells, rated_counts
 from webapp.importers.runs.blanks import said
 from webapp.importers.runs.csv_table import Record, read_table
-from webapp.importers.runs.rated_cells import Fault, RatedCells
+from webapp.importers.runs.rated_cells import CellFault, RatedCells
 from webapp.metrics.judging.counted_lists import TOP
 from webapp.metrics.judging.summaries import (
     QueryJudgments,
@@ -101,19 +101,19 @@ def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
     for record in table.records:
         row, faults = _row(record)
         if row and rows.setdefault(row.query_id, row) is not row:
-            faults = [Fault("csv_query_repeated", {"query": row.query_id})]
+            faults = [CellFault("csv_query_repeated", {"query": row.query_id})]
         problems += [_problem(name, record, fault) for fault in faults]
     problems.sort(key=lambda problem: problem.line or 0)
     return RatedFile(RunReport(name, rule, tuple(rows.values())), tuple(problems))
 
 
-def _problem(name: str, record: Record, fault: Fault) -> Problem:
+def _problem(name: str, record: Record, fault: CellFault) -> Problem:
     number = record.cells["query_id"].strip()
     query_id = int(number) if number.isdecimal() and len(number) < 10 else None
     return Problem(fault.severity, fault.code, name, query_id, record.line, fault.details)
 
 
-def _row(record: Record) -> tuple[QueryRow | None, list[Fault]]:
+def _row(record: Record) -> tuple[QueryRow | None, list[CellFault]]:
     """The row of `record` with its warnings, or ``None`` with its errors."""
     cells = rated_cells.typed_cells(record.cells)
     if isinstance(cells, list):
@@ -123,7 +123,7 @@ def _row(record: Record) -> tuple[QueryRow | None, list[Fault]]:
     if faults:
         return None, faults
     summary = _summary(cells, state)
-    if isinstance(summary, Fault):
+    if isinstance(summary, CellFault):
         return None, [summary]
     row = QueryRow(
         query_id=cells.query_id,
@@ -136,7 +136,7 @@ def _row(record: Record) -> tuple[QueryRow | None, list[Fault]]:
     return row, list(_warnings(cells, summary))
 
 
-def _summary(cells: RatedCells, state: QueryState) -> QuerySummary | Fault:
+def _summary(cells: RatedCells, state: QueryState) -> QuerySummary | CellFault:
     """The summary of a row, or why no list of results has its counts."""
     if state is QueryState.RESULTS and cells.relevant_count is not None:
         return rated_counts.counted_summary(cells)
@@ -180,13 +180,13 @@ def _outcome(cells: RatedCells) -> EmptyOutcome | None:
     return EmptyOutcome.CORRECT_EMPTY if cells.success else EmptyOutcome.FALSE_NEGATIVE
 
 
-def _faults(cells: RatedCells, state: QueryState) -> Iterator[Fault]:
+def _faults(cells: RatedCells, state: QueryState) -> Iterator[CellFault]:
     """The contradictions between `cells` that make the row unusable."""
     if state not in {QueryState.RESULTS, QueryState.EMPTY}:
         return
     results, relevant = cells.results_count, cells.relevant_count
     if results is None:
-        yield Fault("csv_value_missing", {"column": "results_count"})
+        yield CellFault("csv_value_missing", {"column": "results_count"})
         return
     ranks = max(cells.notes.unsure_ranks, default=0) if results else 0
     for column, value in (
@@ -196,30 +196,32 @@ def _faults(cells: RatedCells, state: QueryState) -> Iterator[Fault]:
         ("notes (cannot tell: rank)", ranks),
     ):
         if value is not None and value > results:
-            yield Fault("csv_above_results", {"column": column, "value": value, "results": results})
+            yield CellFault(
+                "csv_above_results", {"column": column, "value": value, "results": results}
+            )
     if relevant == 0 and cells.first_relevant_rank:
-        yield Fault("csv_rank_without_relevant", {"rank": cells.first_relevant_rank})
+        yield CellFault("csv_rank_without_relevant", {"rank": cells.first_relevant_rank})
 
 
-def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
+def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[CellFault]:
     """The contradictions in a row that is kept."""
     if summary.state is QueryState.RESULTS and not summary.complete:
         others = {"first_relevant_rank": cells.first_relevant_rank, "success": cells.success}
         filled = [*cells.figures, *(name for name, value in others.items() if value is not None)]
         if filled:
             details = {"columns": ", ".join(filled)}
-            yield Fault("csv_figures_without_count", details, Severity.WARNING)
+            yield CellFault("csv_figures_without_count", details, Severity.WARNING)
     elif summary.complete:
         yield from rated_counts.left_open(summary)
         yield from _contradictions(cells, summary)
     if summary.empty_outcome and cells.notes.outcome not in {None, summary.empty_outcome}:
         said = {"success": str(cells.success), "notes": cells.notes.whole[:80]}
-        yield Fault("csv_outcome_contradiction", said, Severity.WARNING)
+        yield CellFault("csv_outcome_contradiction", said, Severity.WARNING)
     if _perhaps_unrated(cells, summary):
-        yield Fault("csv_perhaps_unrated", severity=Severity.WARNING)
+        yield CellFault("csv_perhaps_unrated", severity=Severity.WARNING)
 
 
-def _contradictions(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]:
+def _contradictions(cells: RatedCells, summary: QuerySummary) -> Iterator[CellFault]:
     """Each given figure that differs from the one computed from the counts."""
     computed = {
         "overall_precision": summary.overall_precision,
@@ -237,11 +239,11 @@ def _contradictions(cells: RatedCells, summary: QuerySummary) -> Iterator[Fault]
         yield _contradiction("relevant_in_top5", str(top), Span.settled(summary.relevant_count))
 
 
-def _contradiction(column: str, given: str, computed: Span) -> Fault:
+def _contradiction(column: str, given: str, computed: Span) -> CellFault:
     bounds = sorted({f"{end:.4g}" for end in (computed.lower, computed.upper) if end is not None})
     expected = " - ".join(bounds) or "-"
     details = {"column": column, "given": given, "computed": expected}
-    return Fault("csv_contradiction", details, Severity.WARNING)
+    return CellFault("csv_contradiction", details, Severity.WARNING)
 
 
 def _perhaps_unrated(cells: RatedCells, summary: QuerySummary) -> bool:

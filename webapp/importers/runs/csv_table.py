@@ -57,7 +57,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """The records of a file that can be read, and what is wrong with the rest."""
 
     columns: tuple[str, ...]
@@ -65,7 +65,7 @@ class Table:
     problems: tuple[Problem, ...]
 
 
-def read_table(name: str, data: bytes, *, required: Iterable[str]) -> Table:
+def read_table(name: str, data: bytes, *, required: Iterable[str]) -> CsvTable:
     """The records of the CSV file `name`, whatever its delimiter, with or without a BOM.
 
     Column names are taken from the first line, in lower case. Without one of the `required`
@@ -76,7 +76,7 @@ def read_table(name: str, data: bytes, *, required: Iterable[str]) -> Table:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return Table((), (), (Problem(Severity.ERROR, "csv_not_utf8", name, line=line),))
+        return CsvTable((), (), (Problem(Severity.ERROR, "csv_not_utf8", name, line=line),))
     lines = list(io.StringIO(text, newline=""))
     if lines and len(lines[0]) > LONGEST_HEADER:
         lines = []
@@ -87,7 +87,7 @@ def read_table(name: str, data: bytes, *, required: Iterable[str]) -> Table:
     if missing:
         details = {"columns": ", ".join(missing)}
         problem = Problem(Severity.ERROR, "csv_columns_missing", name, line=1, details=details)
-        return Table(columns, (), (problem,))
+        return CsvTable(columns, (), (problem,))
     return _table(name, columns, found[1:], delimiter)
 
 
@@ -141,7 +141,7 @@ def _table(
     columns: tuple[str, ...],
     found: list[tuple[int, list[str] | csv.Error]],
     delimiter: str,
-) -> Table:
+) -> CsvTable:
     records, problems = [], []
     for line, cells in found:
         if isinstance(cells, csv.Error):
@@ -152,7 +152,7 @@ def _table(
         else:
             texts = [original_text(cell, delimiter) for cell in cells]
             records.append(Record(line, dict(zip(columns, texts, strict=True))))
-    return Table(columns, tuple(records), tuple(problems))
+    return CsvTable(columns, tuple(records), tuple(problems))
 
 
 def _problem(name: str, line: int, code: str, **details: str | int) -> Problem:

@@ -37,7 +37,7 @@ _ENTRY_OUTCOMES = {
 }
 
 
-class RunFile(FromFile):
+class RunFileHead(FromFile):
     """The top of a run file, of either format."""
 
     results: list[Any] = Field(description="list")
@@ -51,7 +51,7 @@ class RunFile(FromFile):
     successful: Whole | None = None
 
 
-class Entry(FromFile):
+class AnsweredQuestionInFile(FromFile):
     """One question with its answer, of either format."""
 
     query_id: Whole
@@ -80,7 +80,7 @@ def read(name: str, data: bytes) -> ReadRun:
     document, numbers = load(name, data, expected="run_file")
     file_format = _recognise(name, document)
     top, wrong_top = read_object(
-        RunFile, document, file=name, place="", outcomes={"": "file_refused"}
+        RunFileHead, document, file=name, place="", outcomes={"": "file_refused"}
     )
     if top is None or not isinstance(document, dict):
         raise UnknownRunFormat(*wrong_top)
@@ -106,7 +106,7 @@ def read(name: str, data: bytes) -> ReadRun:
         user_id=_text(top.user_id),
         total_questions=top.total_questions,
         problems=(*problems, *checks),
-        extra=_extra(RunFile, document),
+        extra=_extra(RunFileHead, document),
     )
 
 
@@ -146,7 +146,7 @@ def _not_a_run(name: str, document: object) -> Problem:
     return error("unknown_format", name, {"found": looks_like(document), "expected": "run_file"})
 
 
-def _nothing_readable(name: str, top: RunFile) -> Problem:
+def _nothing_readable(name: str, top: RunFileHead) -> Problem:
     return error("no_readable_query" if top.results else "no_queries", name)
 
 
@@ -171,7 +171,9 @@ def _queries(
 def _query(
     name: str, place: str, raw: object, file_format: str
 ) -> tuple[ReadQuery | None, list[Problem]]:
-    entry, wrong = read_object(Entry, raw, file=name, place=place, outcomes=_ENTRY_OUTCOMES)
+    entry, wrong = read_object(
+        AnsweredQuestionInFile, raw, file=name, place=place, outcomes=_ENTRY_OUTCOMES
+    )
     problems = list(wrong)
     if entry is None or not isinstance(raw, dict):
         return None, problems
@@ -193,11 +195,13 @@ def _query(
         claimed_count=claim,
         error=_text(entry.error),
         context_dependent=context_dependent(entry.context_dependent, category),
-        extra=_extra(Entry, raw),
+        extra=_extra(AnsweredQuestionInFile, raw),
     ), problems
 
 
-def _state(entry: Entry, cards: Sequence[Card], claim: int | None, *, broken: bool) -> QueryState:
+def _state(
+    entry: AnsweredQuestionInFile, cards: Sequence[Card], claim: int | None, *, broken: bool
+) -> QueryState:
     if broken:
         return QueryState.UNREADABLE
     if entry.failed:
@@ -216,7 +220,7 @@ def _no_response(name: str, place: str, query_id: int) -> Problem:
     return error("value_missing", name, words, query_id=query_id)
 
 
-def _claim(entry: Entry, file_format: str) -> int | None:
+def _claim(entry: AnsweredQuestionInFile, file_format: str) -> int | None:
     """The file's own number of results: counted, or in V2 as many as it lists."""
     counts = [entry.results_count, entry.properties_count]
     if file_format == "v2" and entry.properties is not None:

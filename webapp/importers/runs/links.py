@@ -16,7 +16,7 @@ _BARE = re.compile(r"https?://[^\s<>\[\]]+|(?<!\S)/(?:properti|proyek)/[^\s<>\[\
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class MarkdownLink:
     """A markdown link and the text around it."""
 
     before: str
@@ -25,7 +25,7 @@ class Link:
     after: str
 
 
-def find_link(text: str) -> Link | None:
+def find_link(text: str) -> MarkdownLink | None:
     """The first markdown link in `text` that leads to a page, or ``None``.
 
     Brackets inside the label and balanced parentheses inside the address belong to them;
@@ -40,7 +40,7 @@ def find_link(text: str) -> Link | None:
             if start is None or text[start - 1 : start] == "!":
                 return None
             url, end = _target(text, token.end())
-            return Link(text[:start], text[start + 1 : token.start()], url, text[end:])
+            return MarkdownLink(text[:start], text[start + 1 : token.start()], url, text[end:])
         if token[0] == "[":
             opened.append(token.start())
         elif token[0] == "]" and opened:

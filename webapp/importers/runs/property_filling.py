@@ -23,7 +23,7 @@ _LISTING_TYPES = {
 Number = int | float | str | None
 
 
-class Property(FromPerson):
+class PropertyInFile(FromPerson):
     """One entry of ``properties``; what a later check found (``api_data``) is not looked at.
 
     ``title`` and ``id`` are what a chatbot itself says for ``name`` and ``api_id``.
@@ -50,24 +50,24 @@ class Property(FromPerson):
 
 def read_properties(
     name: str, place: str, listed: Iterable[object]
-) -> tuple[list[Property | None], list[Problem]]:
+) -> tuple[list[PropertyInFile | None], list[Problem]]:
     """The properties of one entry in their order, ``None`` for each that is not an object.
 
     A value that is wrong is left out and reported; `place` is the entry's in file `name`.
     """
-    properties: list[Property | None] = []
+    properties: list[PropertyInFile | None] = []
     problems: list[Problem] = []
     for position, raw in enumerate(listed):
         inner = f"{place}.properties[{position}]"
         known, wrong = read_object(
-            Property, raw, file=name, place=inner, outcomes={"": "value_ignored"}
+            PropertyInFile, raw, file=name, place=inner, outcomes={"": "value_ignored"}
         )
         properties.append(known)
         problems.extend(wrong)
     return properties, problems
 
 
-def fill(cards: Sequence[Card], properties: Sequence[Property | None]) -> tuple[Card, ...]:
+def fill(cards: Sequence[Card], properties: Sequence[PropertyInFile | None]) -> tuple[Card, ...]:
     """`cards` with every field that is ``None`` taken from the property that belongs to it.
 
     A property belongs to the card with its slug, repetitions in order; without one, to the
@@ -80,7 +80,9 @@ def fill(cards: Sequence[Card], properties: Sequence[Property | None]) -> tuple[
     )
 
 
-def places(cards: Iterable[Card], properties: Sequence[Property | None]) -> Iterator[int | None]:
+def places(
+    cards: Iterable[Card], properties: Sequence[PropertyInFile | None]
+) -> Iterator[int | None]:
     """The place in `properties` of what belongs to each card (see ``fill``), else ``None``."""
     by_slug: defaultdict[str, deque[int]] = defaultdict(deque)
     for place, known in enumerate(properties):
@@ -121,13 +123,13 @@ def _card(raw: object) -> Card:
     return Card(title=known.name or known.title or "", slug=_slug(known))
 
 
-def _agree(card: Card, there: Property) -> bool:
+def _agree(card: Card, there: PropertyInFile) -> bool:
     slug = _slug(there)
     contradicted = card.slug and slug and card.slug != slug
     return not contradicted and _plain(card.title) == _plain(there.name or there.title or "")
 
 
-def _slug(known: Property) -> str | None:
+def _slug(known: PropertyInFile) -> str | None:
     """The slug as it is stated, else out of the address."""
     return known.slug or (slug_of(known.url) if known.url else None)
 
@@ -136,7 +138,7 @@ def _plain(title: str) -> str:
     return " ".join(title.split()).casefold()
 
 
-def filled(card: Card, known: Property | None) -> Card:
+def filled(card: Card, known: PropertyInFile | None) -> Card:
     """`card` with its gaps filled from one property."""
     if known is None:
         return card

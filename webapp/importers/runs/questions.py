@@ -11,7 +11,7 @@ from webapp.records import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReadQuestion:
     """One question of a set; ``context_dependent`` is ``None`` where nothing says."""
 
     query_id: int
@@ -20,7 +20,7 @@ class Question:
     context_dependent: bool | None = None
 
 
-class Entry(FromPerson):
+class QuestionInFile(FromPerson):
     """One question as the file has it."""
 
     id: Whole
@@ -29,7 +29,7 @@ class Entry(FromPerson):
     context_dependent: bool | None = None
 
 
-def read(name: str, data: bytes) -> tuple[Question, ...]:
+def read(name: str, data: bytes) -> tuple[ReadQuestion, ...]:
     """The questions in the file `name`, in order, each with its own number.
 
     A question set with a hole in it would make other runs incomparable, so one wrong
@@ -43,7 +43,7 @@ def read(name: str, data: bytes) -> tuple[Question, ...]:
     if not document:
         raise UnusableQuestions(error("no_queries", name))
     problems = list(numbers)
-    questions: dict[int, Question] = {}
+    questions: dict[int, ReadQuestion] = {}
     for position, raw in enumerate(document):
         question, wrong = _question(name, f"[{position}]", raw)
         problems.extend(wrong)
@@ -74,19 +74,21 @@ def looks_like(document: object) -> str:
     return "other_value"
 
 
-def _question(name: str, place: str, raw: object) -> tuple[Question | None, tuple[Problem, ...]]:
+def _question(
+    name: str, place: str, raw: object
+) -> tuple[ReadQuestion | None, tuple[Problem, ...]]:
     entry, problems = read_object(
-        Entry,
+        QuestionInFile,
         raw,
         file=name,
         place=place,
-        outcomes=dict.fromkeys(("", *Entry.model_fields), "file_refused"),
+        outcomes=dict.fromkeys(("", *QuestionInFile.model_fields), "file_refused"),
     )
     if entry is None:
         return None, problems
     category = (entry.category or "").strip()
     depends = context_dependent(entry.context_dependent, category)
-    return Question(entry.id, entry.question.strip(), category, depends), problems
+    return ReadQuestion(entry.id, entry.question.strip(), category, depends), problems
 
 
 def _repeated(name: str, position: int, query_id: int) -> Problem:

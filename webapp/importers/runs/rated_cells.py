@@ -68,7 +68,7 @@ _OWN_WORDS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class CellFault:
     """Something wrong in a row, before it is known of which file and line."""
 
     code: str
@@ -77,7 +77,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class WrittenNumber:
     """A number with the decimals it was written with."""
 
     value: float
@@ -124,20 +124,20 @@ class RatedCells:
     relevant_count: int | None
     relevant_in_top5: int | None
     first_relevant_rank: int | None
-    figures: Mapping[str, Number]
+    figures: Mapping[str, WrittenNumber]
     success: int | None
     response_quality: float | None
     notes: Notes
     original: bool
 
 
-def typed_cells(cells: Mapping[str, str]) -> RatedCells | list[Fault]:
+def typed_cells(cells: Mapping[str, str]) -> RatedCells | list[CellFault]:
     """The cells of one record by column name, typed, or all that is wrong with them."""
     read = {column: _number(column, cells.get(column, "")) for column in _LIMITS}
-    faults = [value for value in read.values() if isinstance(value, Fault)]
-    numbers = {column: value for column, value in read.items() if isinstance(value, Number)}
+    faults = [value for value in read.values() if isinstance(value, CellFault)]
+    numbers = {column: value for column, value in read.items() if isinstance(value, WrittenNumber)}
     if "query_id" not in numbers:
-        faults = faults or [Fault("csv_value_missing", {"column": "query_id"})]
+        faults = faults or [CellFault("csv_value_missing", {"column": "query_id"})]
     return faults or _row(cells, numbers)
 
 
@@ -158,24 +158,24 @@ def parsed_notes(text: str) -> Notes:
     return Notes(whole, words, state, ranks)
 
 
-def _number(column: str, text: str) -> Number | Fault | None:
+def _number(column: str, text: str) -> WrittenNumber | CellFault | None:
     text = said(text)
     if not text:
         return None
     found = _NUMBER.fullmatch(text)
     details: dict[str, str | int] = {"column": column, "value": text[:40]}
     if not found:
-        return Fault("csv_not_a_number", details)
+        return CellFault("csv_not_a_number", details)
     value = float(text.replace(",", "."))
     lowest, highest = _LIMITS[column]
     if not lowest <= value <= highest:
-        return Fault("csv_out_of_range", details | {"lowest": lowest, "highest": highest})
+        return CellFault("csv_out_of_range", details | {"lowest": lowest, "highest": highest})
     if column not in _FRACTIONS and value != int(value):
-        return Fault("csv_not_whole", details)
-    return Number(value, len(found[1] or ""))
+        return CellFault("csv_not_whole", details)
+    return WrittenNumber(value, len(found[1] or ""))
 
 
-def _row(cells: Mapping[str, str], numbers: Mapping[str, Number]) -> RatedCells:
+def _row(cells: Mapping[str, str], numbers: Mapping[str, WrittenNumber]) -> RatedCells:
     quality = numbers.get("response_quality")
     return RatedCells(
         query_id=int(numbers["query_id"].value),
@@ -193,9 +193,11 @@ def _row(cells: Mapping[str, str], numbers: Mapping[str, Number]) -> RatedCells:
     )
 
 
-def _whole(number: Number | None) -> int | None:
+def _whole(number: WrittenNumber | None) -> int | None:
     return None if number is None else int(number.value)
 
 
-def _picked(numbers: Mapping[str, Number], columns: Iterable[str]) -> dict[str, Number]:
+def _picked(
+    numbers: Mapping[str, WrittenNumber], columns: Iterable[str]
+) -> dict[str, WrittenNumber]:
     return {column: numbers[column] for column in columns if column in numbers}

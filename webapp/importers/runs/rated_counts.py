@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from webapp.i18n import mark
-from webapp.importers.runs.rated_cells import Fault, Number, RatedCells
+from webapp.importers.runs.rated_cells import CellFault, RatedCells, WrittenNumber
 from webapp.metrics.judging.counted_lists import (
     TOP,
     ListCounts,
@@ -34,7 +34,7 @@ MESSAGES = {
 }
 
 
-def counted_summary(cells: RatedCells) -> QuerySummary | Fault:
+def counted_summary(cells: RatedCells) -> QuerySummary | CellFault:
     """The summary of a row with a relevant_count, or why no list of results has its counts."""
     counts = ListCounts(
         results=cells.results_count or 0,
@@ -45,11 +45,11 @@ def counted_summary(cells: RatedCells) -> QuerySummary | Fault:
     )
     possible = placings(counts)
     if not possible:
-        return Fault("csv_impossible_list", _told(counts))
+        return CellFault("csv_impossible_list", _told(counts))
     return summarise_counts(counts, _of_mrr(cells, possible), cells.response_quality)
 
 
-def left_open(summary: QuerySummary) -> Iterator[Fault]:
+def left_open(summary: QuerySummary) -> Iterator[CellFault]:
     """The figures of a counted row that more than one value is possible for."""
     for code, span in (
         ("csv_top_open", summary.precision_at_5),
@@ -57,10 +57,10 @@ def left_open(summary: QuerySummary) -> Iterator[Fault]:
     ):
         if span.value is None and span.lower is not None:
             details = {"lowest": f"{span.lower:.4g}", "highest": f"{span.upper:.4g}"}
-            yield Fault(code, details, Severity.WARNING)
+            yield CellFault(code, details, Severity.WARNING)
 
 
-def agrees(given: Number, span: Span) -> bool:
+def agrees(given: WrittenNumber, span: Span) -> bool:
     """Whether a written figure is that of `span`, or one of those that are left open."""
     if span.lower is None or span.upper is None:
         return False

@@ -42,7 +42,7 @@ class RatedCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RatingChange:
     """One judgment that a rater gave or took back: an event on its way into the log.
 
     ``field`` is "relevance" (of the card at ``rank``), "quality", "notes" or "empty_outcome";
@@ -70,7 +70,7 @@ class OfflineRatings:
     identity: str
     rater: str
     device: str
-    changes: tuple[Change, ...]
+    changes: tuple[RatingChange, ...]
     cards: Mapping[int, Mapping[int, RatedCard]]
     problems: tuple[Problem, ...] = ()
 
@@ -144,9 +144,9 @@ def read(name: str, data: bytes) -> OfflineRatings | None:
     )
 
 
-def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[Change]:
+def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[RatingChange]:
     """Yield the changes that can be stored, by their sequence; the others become problems."""
-    found: dict[str, Change] = {}
+    found: dict[str, RatingChange] = {}
     for position, raw in enumerate(listed):
         place = {"place": f"changes[{position}]"}
         entry, _ = read_object(_Change, raw, file=name, place=place["place"], outcomes={"": ""})
@@ -160,7 +160,7 @@ def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[
     yield from sorted(found.values(), key=lambda change: change.sequence)
 
 
-def _change(entry: _Change) -> Change | None:
+def _change(entry: _Change) -> RatingChange | None:
     """The change of `entry` as an event has it, ``None`` where it is invalid."""
     value = entry.value
     said: str | None
@@ -177,7 +177,7 @@ def _change(entry: _Change) -> Change | None:
             said = EmptyOutcome(value) if value else None
         case _:
             return None
-    return Change(
+    return RatingChange(
         event_id=entry.event_id,
         sequence=entry.sequence,
         made_at=datetime.fromtimestamp(entry.time / 1000, UTC),

@@ -20,7 +20,7 @@ Pair = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerdictByHand:
     """One verdict by hand on one card of a run; `property_id` is the property's identity."""
 
     run: str
@@ -76,12 +76,13 @@ class ConflictReport:
     self_contradictions: tuple[SelfContradiction, ...]
 
 
-def conflicts(verdicts: Iterable[Verdict], runs: Sequence[str]) -> ConflictReport:
+def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> ConflictReport:
     """The contradictions among `verdicts`, by question and property, and how they lean.
 
     `runs` fixes the runs and their order; a run without a verdict counts 0.
 
-    >>> cemara = [Verdict("hybrid", 1, "slug:a", True), Verdict("api_only", 1, "slug:a", False)]
+    >>> hybrid = VerdictByHand("hybrid", 1, "slug:a", True)
+    >>> cemara = [hybrid, VerdictByHand("api_only", 1, "slug:a", False)]
     >>> conflicts(cemara, ["hybrid", "api_only"]).favours
     {'hybrid': 1, 'api_only': 0}
     """
@@ -107,7 +108,7 @@ def conflicts(verdicts: Iterable[Verdict], runs: Sequence[str]) -> ConflictRepor
     )
 
 
-def _said(verdicts: Iterable[Verdict]) -> dict[Pair, dict[str, set[bool]]]:
+def _said(verdicts: Iterable[VerdictByHand]) -> dict[Pair, dict[str, set[bool]]]:
     """Pair to run to the different verdicts the run has on it."""
     said: defaultdict[Pair, dict[str, set[bool]]] = defaultdict(dict)
     for verdict in verdicts:

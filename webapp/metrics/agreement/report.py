@@ -32,7 +32,7 @@ _QUALITIES = tuple(range(6))
 _BOTH_VERDICTS = (0, 1)
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """The kinds of items that raters judge: cards, empty lists, quality."""
 
     CARDS = "cards"
@@ -42,16 +42,16 @@ class Kind(StrEnum):
     @property
     def scale(self) -> Scale:
         """The scale of the labels: verdicts are names, quality is an order."""
-        return Scale.ORDINAL if self is Kind.QUALITY else Scale.NOMINAL
+        return Scale.ORDINAL if self is ItemKind.QUALITY else Scale.NOMINAL
 
     @property
     def labels(self) -> tuple[int, ...]:
         """Every label that could have been used."""
-        return _QUALITIES if self is Kind.QUALITY else _BOTH_VERDICTS
+        return _QUALITIES if self is ItemKind.QUALITY else _BOTH_VERDICTS
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class LabelledItem:
     """One thing to agree on, with each rater's label of it (a verdict, or a quality 0-5).
 
     ``first`` is when it was first judged, ``None`` if that is not known.
@@ -99,7 +99,7 @@ class KindAgreement:
     and empty, as only cards have this verdict.
     """
 
-    kind: Kind
+    kind: ItemKind
     raters: tuple[str, ...]
     n_items: int
     cannot_tell: CannotTell | None
@@ -124,7 +124,7 @@ class Consistency:
     """
 
     rater: str
-    kind: Kind
+    kind: ItemKind
     asked: int
     answered: int
     agreement: Agreement
@@ -141,7 +141,7 @@ class AgreementReport:
 
 
 def of_kind(
-    kind: Kind, raters: Sequence[str], items: Sequence[Item], bootstrap: Bootstrap
+    kind: ItemKind, raters: Sequence[str], items: Sequence[LabelledItem], bootstrap: Bootstrap
 ) -> KindAgreement:
     """The agreement of `raters` on `items`, whose order is that of the categories.
 
@@ -150,11 +150,11 @@ def of_kind(
     judged = [item for item in items if item.said]
     active = [name for name in raters if any(name in item.said for item in judged)]
 
-    def measured(members: Iterable[Item], names: Sequence[str]) -> Agreement:
+    def measured(members: Iterable[LabelledItem], names: Sequence[str]) -> Agreement:
         table = tuple(tuple(_label(item.said.get(name)) for name in names) for item in members)
         return _measured(table, kind, bootstrap)
 
-    everybody, by_rater = _cannot_tell(active, judged) if kind is Kind.CARDS else (None, {})
+    everybody, by_rater = _cannot_tell(active, judged) if kind is ItemKind.CARDS else (None, {})
     return KindAgreement(
         kind=kind,
         raters=tuple(active),
@@ -178,7 +178,7 @@ def of_kind(
 
 def consistency(
     rater: str,
-    kind: Kind,
+    kind: ItemKind,
     repeats: Sequence[tuple[str | float | None, str | float | None]],
     bootstrap: Bootstrap,
 ) -> Consistency:
@@ -190,7 +190,7 @@ def consistency(
 
 @lru_cache(maxsize=1024)
 def _measured(
-    table: tuple[tuple[int | None, ...], ...], kind: Kind, bootstrap: Bootstrap
+    table: tuple[tuple[int | None, ...], ...], kind: ItemKind, bootstrap: Bootstrap
 ) -> Agreement:
     """The agreement of `table`, kept: resampling takes long, and most tables stay the same."""
     return agreement(table, scale=kind.scale, labels=kind.labels, bootstrap=bootstrap)
@@ -203,7 +203,7 @@ def _label(said: str | float | None) -> int | None:
 
 
 def _cannot_tell(
-    raters: Sequence[str], items: Sequence[Item]
+    raters: Sequence[str], items: Sequence[LabelledItem]
 ) -> tuple[CannotTell, dict[str, CannotTell]]:
     by_rater = {}
     for name in raters:
@@ -216,14 +216,16 @@ def _cannot_tell(
     return everybody, by_rater
 
 
-def _by_category(items: Iterable[Item]) -> dict[str, list[Item]]:
-    found: dict[str, list[Item]] = {}
+def _by_category(items: Iterable[LabelledItem]) -> dict[str, list[LabelledItem]]:
+    found: dict[str, list[LabelledItem]] = {}
     for item in items:
         found.setdefault(item.category, []).append(item)
     return found
 
 
-def _parts(items: Sequence[Item]) -> list[tuple[datetime, datetime, Sequence[Item]]]:
+def _parts(
+    items: Sequence[LabelledItem],
+) -> list[tuple[datetime, datetime, Sequence[LabelledItem]]]:
     """The dated items in parts of equal size with when each begins and ends, earliest first."""
     dated = [(item.first, number) for number, item in enumerate(items) if item.first is not None]
     ordered = sorted(dated)

@@ -32,7 +32,7 @@ from webapp.records import QueryState
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class FigureEstimate:
     """A figure of one run with its 95% interval over questions."""
 
     figure: Figure
@@ -40,7 +40,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingQuestions:
     """The questions that one run of a comparison lacks, by position and in order.
 
     ``not_run`` were never asked of it, ``incomplete`` wait for verdicts, ``unreadable``
@@ -65,9 +65,9 @@ class Contender:
 
     run: ComparedRun
     totals: Totals
-    estimates: Mapping[str, Estimate]
+    estimates: Mapping[str, FigureEstimate]
     categories: Mapping[str, Mapping[str, Figure]]
-    missing: Missing
+    missing: MissingQuestions
 
     @property
     def rated(self) -> bool:
@@ -76,7 +76,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionLine:
+class ComparedQuestionLine:
     """One question in every run: ``None`` where a run was not asked it.
 
     ``spread`` is the largest minus the smallest P@5 among the runs that have one, a false
@@ -103,7 +103,7 @@ class Comparison:
     contenders: tuple[Contender, ...]
     differences: tuple[Difference, ...]
     categories: tuple[str, ...]
-    questions: tuple[QuestionLine, ...]
+    questions: tuple[ComparedQuestionLine, ...]
 
     def name(self, run: str) -> str:
         """The name of a contender by its run's id; raises ``KeyError``."""
@@ -158,11 +158,11 @@ def compare(
     )
 
 
-def _questions(runs: Sequence[ComparedRun]) -> tuple[QuestionLine, ...]:
+def _questions(runs: Sequence[ComparedRun]) -> tuple[ComparedQuestionLine, ...]:
     answers = [{query.position: query for query in run.queries} for run in runs]
     asked = {query.position: query for run in reversed(runs) for query in run.queries}
     return tuple(
-        QuestionLine(
+        ComparedQuestionLine(
             position=position,
             question=asked[position].question,
             category=asked[position].category,
@@ -184,12 +184,12 @@ def _spread(answers: Sequence[ComparedQuery | None]) -> float | None:
     return max(values) - min(values) if len(values) > 1 else None
 
 
-def _missing(run: ComparedRun, positions: Sequence[int]) -> Missing:
+def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
     def where(condition: Callable[[QuerySummary], bool]) -> tuple[int, ...]:
         return tuple(query.position for query in run.queries if condition(query.summary))
 
     asked = {query.position for query in run.queries}
-    return Missing(
+    return MissingQuestions(
         not_run=tuple(position for position in positions if position not in asked),
         incomplete=where(lambda s: not s.complete and s.state is not QueryState.UNREADABLE),
         unreadable=where(lambda s: s.state is QueryState.UNREADABLE),
@@ -205,7 +205,9 @@ def _by_category(run: ComparedRun) -> dict[str, Mapping[str, Figure]]:
     return {category: figures(Totals.of(found)) for category, found in members.items()}
 
 
-def _estimates(runs: Sequence[ComparedRun], settings: Resampling) -> list[dict[str, Estimate]]:
+def _estimates(
+    runs: Sequence[ComparedRun], settings: Resampling
+) -> list[dict[str, FigureEstimate]]:
     samples = [
         [value for query in run.queries if (value := counted(query, name)) is not None]
         for run in runs
@@ -215,9 +217,11 @@ def _estimates(runs: Sequence[ComparedRun], settings: Resampling) -> list[dict[s
     found = []
     for run in runs:
         values = figures(Totals.of(query.summary for query in run.queries))
-        estimates = {name: Estimate(values[name], next(intervals)) for name in HEADLINES}
+        estimates = {name: FigureEstimate(values[name], next(intervals)) for name in HEADLINES}
         composite = values["composite"]
-        estimates["composite"] = Estimate(composite, _composite_interval(run, composite, settings))
+        estimates["composite"] = FigureEstimate(
+            composite, _composite_interval(run, composite, settings)
+        )
         found.append(estimates)
     return found
 

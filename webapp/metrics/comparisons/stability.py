@@ -30,7 +30,7 @@ Order = tuple[tuple[str, ...], ...]
 """Run ids from best to worst, those that are level together."""
 
 
-class Change(StrEnum):
+class VariedPart(StrEnum):
     """The part of the evaluation that a variation changes."""
 
     RATER = "rater left out"
@@ -48,7 +48,7 @@ class Variation:
     ``orders`` has the order by each of the figures it can touch.
     """
 
-    change: Change
+    change: VariedPart
     what: str
     orders: Mapping[str, Order]
 
@@ -61,7 +61,7 @@ class StabilityLine:
     in which another run comes first.
     """
 
-    change: Change
+    change: VariedPart
     figure: str
     tried: int
     moved: tuple[Variation, ...]
@@ -108,16 +108,16 @@ def stability(
     """
     base = orders(runs)
     variations = [
-        *_judged_otherwise(Change.RATER, without_rater or {}),
-        *_judged_otherwise(Change.RULE, other_rules or {}),
+        *_judged_otherwise(VariedPart.RATER, without_rater or {}),
+        *_judged_otherwise(VariedPart.RULE, other_rules or {}),
         *_other_cutoffs(runs),
-        *_left_out(Change.CATEGORY, runs, lambda query: query.category),
-        *_left_out(Change.QUESTION, runs, lambda query: str(query.position)),
+        *_left_out(VariedPart.CATEGORY, runs, lambda query: query.category),
+        *_left_out(VariedPart.QUESTION, runs, lambda query: str(query.position)),
         *_other_empties(runs),
     ]
     lines = tuple(
         line
-        for change in Change
+        for change in VariedPart
         for figure in FIGURES
         if (line := _line(change, figure, base[figure], variations)).tried
     )
@@ -155,7 +155,7 @@ def _unseats(base: Order, other: Order) -> bool:
 
 
 def _line(
-    change: Change, figure: str, base: Order, variations: Sequence[Variation]
+    change: VariedPart, figure: str, base: Order, variations: Sequence[Variation]
 ) -> StabilityLine:
     tried = [v for v in variations if v.change is change and figure in v.orders]
     moved = tuple(v for v in tried if changes_places(base, v.orders[figure]))
@@ -164,7 +164,7 @@ def _line(
 
 
 def _judged_otherwise(
-    change: Change, judged: Mapping[str, Sequence[ComparedRun]]
+    change: VariedPart, judged: Mapping[str, Sequence[ComparedRun]]
 ) -> list[Variation]:
     return [Variation(change, what, orders(runs)) for what, runs in judged.items()]
 
@@ -175,7 +175,7 @@ def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
         return []
     return [
         Variation(
-            Change.CUTOFF,
+            VariedPart.CUTOFF,
             str(cutoff),
             {"mean_precision_at_5": ranked({r.run: _precision_at(r, cutoff) for r in runs})},
         )
@@ -195,7 +195,7 @@ def _precision_at(run: ComparedRun, cutoff: int) -> float | None:
 
 
 def _left_out(
-    change: Change, runs: Sequence[ComparedRun], group: Callable[[ComparedQuery], str]
+    change: VariedPart, runs: Sequence[ComparedRun], group: Callable[[ComparedQuery], str]
 ) -> list[Variation]:
     """One variation per group of questions, each made by taking the group's part away."""
     whole = {run.run: _sums(run.queries) for run in runs}
@@ -251,7 +251,7 @@ def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
     at_zero = {run.run: _answerable(run) for run in runs}
     return [
         Variation(
-            Change.EMPTIES,
+            VariedPart.EMPTIES,
             "counted",
             {
                 "mean_precision_at_5": ranked({run: found[0] for run, found in at_zero.items()}),
@@ -259,7 +259,7 @@ def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
             },
         ),
         Variation(
-            Change.EMPTIES, "left out", {"success_rate": orders(with_results)["success_rate"]}
+            VariedPart.EMPTIES, "left out", {"success_rate": orders(with_results)["success_rate"]}
         ),
     ]
 

@@ -26,7 +26,7 @@ SETTINGS = ("temperature", "top_p", "max_output_tokens", "token_target")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LlmCall:
     """The tokens of one call to the LLM."""
 
     prompt_tokens: int = 0
@@ -46,7 +46,7 @@ class AnswerRow:
     answer: str
     gold: str | None = None
     contexts: Mapping[str, str] = field(default_factory=dict)
-    calls: tuple[Call, ...] | None = None
+    calls: tuple[LlmCall, ...] | None = None
     latency_ms: float | None = None
     action: str | None = None
     claim_similarities: tuple[float, ...] | None = None

@@ -65,7 +65,7 @@ class JsonQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class KeywordEvidence:
     """Keywords expected and found again, and the length of the given text.
 
     score = min(1, hits / 8) x (1 if length >= 40 else length / 40).
@@ -114,7 +114,7 @@ class JsonScore:
     classes: Mapping[str, Likeness] = field(default_factory=dict)
     descriptions: Coverage | None = None
     questions: Coverage | None = None
-    evidence: Evidence | None = None
+    evidence: KeywordEvidence | None = None
     references: tuple[Reference, ...] = ()
 
     @property
@@ -173,7 +173,7 @@ def keywords(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*english, *chinese]))
 
 
-def evidence_of(expected: str, given: str) -> Evidence:
+def evidence_of(expected: str, given: str) -> KeywordEvidence:
     """The first 30 keywords of `expected` and those of them that are keywords of `given`.
 
     >>> found = evidence_of("sertifikat hak milik", "Sertifikat hak milik, lengkap")
@@ -182,7 +182,9 @@ def evidence_of(expected: str, given: str) -> Evidence:
     """
     wanted = keywords(expected)[:MOST_KEYWORDS]
     there = set(keywords(given))
-    return Evidence(wanted, tuple(word for word in wanted if word in there), len(given.strip()))
+    return KeywordEvidence(
+        wanted, tuple(word for word in wanted if word in there), len(given.strip())
+    )
 
 
 def grounding(references: Sequence[Reference]) -> Fraction:

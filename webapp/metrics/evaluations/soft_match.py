@@ -26,7 +26,7 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MatchedItems:
     """An expected item with the given item that it was paired with, by position from 0."""
 
     expected: int
@@ -41,7 +41,7 @@ class Coverage:
     ``n_given`` counts the items looked at, ``n_ignored`` those beyond the cut-off.
     """
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[MatchedItems, ...]
     n_expected: int
     n_given: int
     n_ignored: int = 0
@@ -93,14 +93,14 @@ def cover(expected: Sequence[object], given: Sequence[object], *, most: int) -> 
     ([(1, 0)], Fraction(1, 2))
     """
     looked_at = given[:most]
-    taken: dict[int, Pair] = {}
+    taken: dict[int, MatchedItems] = {}
     for position, item in enumerate(expected):
         for other, candidate in enumerate(looked_at):
             if other in taken:
                 continue
             alike = likeness(item, candidate)
             if alike.matches:
-                taken[other] = Pair(position, other, alike)
+                taken[other] = MatchedItems(position, other, alike)
                 break
     pairs = sorted(taken.values(), key=lambda pair: pair.expected)
     return Coverage(tuple(pairs), len(expected), len(looked_at), len(given) - len(looked_at))

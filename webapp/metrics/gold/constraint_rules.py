@@ -45,7 +45,7 @@ class Outcome(StrEnum):
     NA = "na"
 
 
-class Reason(StrEnum):
+class OutcomeReason(StrEnum):
     """Why a constraint came to its outcome, for a page to put into words."""
 
     NOT_ASKED = "not_asked"
@@ -154,7 +154,7 @@ class Check:
 
     constraint: str
     outcome: Outcome
-    reason: Reason
+    reason: OutcomeReason
     automatic: Outcome
     rule: Rule | None = None
     value: str | Fraction | None = None
@@ -165,7 +165,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class _Finding:
     outcome: Outcome
-    reason: Reason
+    reason: OutcomeReason
     value: str | Fraction | None = None
     keyword: str | None = None
     distance_km: float | None = None
@@ -194,7 +194,7 @@ def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | Non
     return Check(
         constraint=name,
         outcome=found.outcome if by_hand is None else by_hand,
-        reason=found.reason if by_hand is None else Reason.BY_HAND,
+        reason=found.reason if by_hand is None else OutcomeReason.BY_HAND,
         automatic=found.outcome,
         rule=rule,
         value=found.value,
@@ -203,8 +203,8 @@ def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | Non
     )
 
 
-_NOT_ASKED = _Finding(Outcome.NA, Reason.NOT_ASKED)
-_NOT_ON_CARD = _Finding(Outcome.MISSING, Reason.NOT_ON_CARD)
+_NOT_ASKED = _Finding(Outcome.NA, OutcomeReason.NOT_ASKED)
+_NOT_ON_CARD = _Finding(Outcome.MISSING, OutcomeReason.NOT_ON_CARD)
 
 
 def _same_word(words: Mapping[str, str], asked: str, shown: str | None) -> _Finding:
@@ -212,7 +212,9 @@ def _same_word(words: Mapping[str, str], asked: str, shown: str | None) -> _Find
         return _NOT_ON_CARD
     assert shown is not None
     same = _plain(words, asked) == _plain(words, shown)
-    outcome, reason = (Outcome.PASS, Reason.EQUAL) if same else (Outcome.FAIL, Reason.DIFFERENT)
+    outcome, reason = (
+        (Outcome.PASS, OutcomeReason.EQUAL) if same else (Outcome.FAIL, OutcomeReason.DIFFERENT)
+    )
     return _Finding(outcome, reason, shown)
 
 
@@ -243,15 +245,15 @@ def _location(rule: Rule, card: CardFacts) -> _Finding:
     keyword = next((k for k in rule.keywords if k.strip() and k.lower() in text), None)
     away = _distance(rule, card)
     if keyword is not None:
-        return _Finding(Outcome.PASS, Reason.KEYWORD, shown or card.name, keyword, away)
+        return _Finding(Outcome.PASS, OutcomeReason.KEYWORD, shown or card.name, keyword, away)
     if away is not None:
         near = away <= rule.radius_km
         outcome = Outcome.PASS if near else Outcome.FAIL
-        reason = Reason.WITHIN_RADIUS if near else Reason.OUTSIDE_RADIUS
+        reason = OutcomeReason.WITHIN_RADIUS if near else OutcomeReason.OUTSIDE_RADIUS
         return _Finding(outcome, reason, shown, distance_km=away)
     if shown is None and (card.latitude is None or card.longitude is None):
         return _NOT_ON_CARD
-    return _Finding(Outcome.FAIL, Reason.NO_KEYWORD, shown)
+    return _Finding(Outcome.FAIL, OutcomeReason.NO_KEYWORD, shown)
 
 
 def _distance(rule: Place, card: CardFacts) -> float | None:
@@ -270,10 +272,10 @@ def _number(shown: Callable[[CardFacts], Fraction | None]) -> Callable[[Rule, Ca
         if value is None:
             return _NOT_ON_CARD
         if rule.lowest is not None and value < rule.lowest:
-            return _Finding(Outcome.FAIL, Reason.TOO_LOW, value)
+            return _Finding(Outcome.FAIL, OutcomeReason.TOO_LOW, value)
         if rule.highest is not None and value > rule.highest:
-            return _Finding(Outcome.FAIL, Reason.TOO_HIGH, value)
-        return _Finding(Outcome.PASS, Reason.WITHIN, value)
+            return _Finding(Outcome.FAIL, OutcomeReason.TOO_HIGH, value)
+        return _Finding(Outcome.PASS, OutcomeReason.WITHIN, value)
 
     return check
 

@@ -45,7 +45,7 @@ class Expected(StrEnum):
     NO_DATA = "no_data"
 
 
-class Confusion(StrEnum):
+class ConstraintConfusion(StrEnum):
     """The outcome of a question: what it should bring against what it brought."""
 
     TP = "TP"
@@ -120,7 +120,7 @@ class QueryEvaluation:
     cards: tuple[CardEvaluation, ...]
     mean_cpr: Fraction | None
     is_success: bool
-    confusion: Confusion
+    confusion: ConstraintConfusion
 
     @property
     def strict_success(self) -> int:
@@ -170,7 +170,7 @@ class ConfusionMatrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class ConstraintTotals:
     """The figures over some questions: all of them, or one category."""
 
     n_queries: int
@@ -194,8 +194,8 @@ class ConstraintReport:
     threshold: Fraction
     missing: MissingRule
     queries: tuple[QueryEvaluation, ...]
-    totals: Totals
-    categories: Mapping[str, Totals]
+    totals: ConstraintTotals
+    categories: Mapping[str, ConstraintTotals]
 
 
 def evaluate(
@@ -308,11 +308,11 @@ def pass_rate(
 
 def totals(
     queries: Sequence[QueryEvaluation], missing: MissingRule = MissingRule.COUNTED
-) -> Totals:
+) -> ConstraintTotals:
     """The figures over `queries`; shares of cards are over all their cards together."""
     cards = [card for query in queries for card in query.cards]
     found = [query.confusion for query in queries]
-    return Totals(
+    return ConstraintTotals(
         n_queries=len(queries),
         n_successful=sum(query.is_success for query in queries),
         n_properties=len(cards),
@@ -324,7 +324,9 @@ def totals(
                 for position, name in enumerate(CONSTRAINTS)
             }
         ),
-        matrix=ConfusionMatrix(**{str(kind).lower(): found.count(kind) for kind in Confusion}),
+        matrix=ConfusionMatrix(
+            **{str(kind).lower(): found.count(kind) for kind in ConstraintConfusion}
+        ),
     )
 
 
@@ -365,7 +367,7 @@ def _skipped(missing: MissingRule) -> set[Outcome]:
     return {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
 
 
-def _confusion(*, has_data: bool, positive: bool) -> Confusion:
+def _confusion(*, has_data: bool, positive: bool) -> ConstraintConfusion:
     if has_data:
-        return Confusion.TP if positive else Confusion.FN
-    return Confusion.FP if positive else Confusion.TN
+        return ConstraintConfusion.TP if positive else ConstraintConfusion.FN
+    return ConstraintConfusion.FP if positive else ConstraintConfusion.TN

@@ -28,7 +28,7 @@ FIGURES = tuple(name for name in HEADLINES if name != "composite")
 _NOTHING_TO_RATE = {QueryState.FAILED, QueryState.UNREADABLE}
 
 
-class Stage(StrEnum):
+class ParticipantStage(StrEnum):
     """How far a participant has come."""
 
     INVITED = "invited"
@@ -38,7 +38,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedCard:
+class ParticipantCard:
     """One property that was shown, and the participant's verdict on it; ``None`` is unjudged."""
 
     rank: int
@@ -63,7 +63,7 @@ class OwnAnswer:
     answered_at: datetime | None
     response: str
     row: QueryRow | None
-    cards: tuple[JudgedCard, ...]
+    cards: tuple[ParticipantCard, ...]
 
     @property
     def asks_for_a_rating(self) -> bool:
@@ -105,13 +105,13 @@ class Person:
     comments: tuple[Comment, ...]
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> ParticipantStage:
         """How far the participant has come."""
         if self.finished_at is not None:
-            return Stage.FINISHED
+            return ParticipantStage.FINISHED
         if self.answers:
-            return Stage.ASKING
-        return Stage.INVITED if self.agreed_at is None else Stage.AGREED
+            return ParticipantStage.ASKING
+        return ParticipantStage.INVITED if self.agreed_at is None else ParticipantStage.AGREED
 
     @property
     def rows(self) -> tuple[QueryRow, ...]:

@@ -28,7 +28,7 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownResult:
+class PackedResult:
     """One result of a list: its 1-based rank, what it counts as, and its title."""
 
     rank: int
@@ -45,7 +45,7 @@ class ShownQuery:
     question: str
     category: str
     state: QueryState
-    results: tuple[ShownResult, ...] = ()
+    results: tuple[PackedResult, ...] = ()
     emptiness: Thing | None = None
 
 
@@ -91,7 +91,7 @@ class GivenRating:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledThing:
     """The verdict that settles a disputed thing, by whom, when and why."""
 
     thing: Thing

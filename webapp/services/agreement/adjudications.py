@@ -28,7 +28,7 @@ from webapp.records import Card, EmptyOutcome, Relevance
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import orders, pages
 from webapp.services.rating.orders import Purpose
-from webapp.services.rating.pages import Turn
+from webapp.services.rating.pages import EarlierTurn
 from webapp.services.runs import provenance
 from webapp.services.runs.provenance import LabelCounts, Votes, in_study
 from webapp.services.study import studies
@@ -96,7 +96,7 @@ class Dispute:
     position: int
     question: str
     category: str
-    earlier: tuple[Turn, ...]
+    earlier: tuple[EarlierTurn, ...]
     card: Card | None
     votes: tuple[Vote, ...]
     tally: Mapping[str, int]
@@ -226,7 +226,7 @@ def _disputes(
     return sorted(found, key=_urgency)
 
 
-def _earlier(session: Session, thing: JudgedThing) -> tuple[Turn, ...]:
+def _earlier(session: Session, thing: JudgedThing) -> tuple[EarlierTurn, ...]:
     """Return the conversation a judged thing belongs to, if it depends on one."""
     if thing.run_id is None:
         return ()

@@ -23,8 +23,8 @@ from webapp.metrics.agreement.agreement import Bootstrap
 from webapp.metrics.agreement.report import (
     AgreementReport,
     Consistency,
-    Item,
-    Kind,
+    ItemKind,
+    LabelledItem,
     consistency,
     of_kind,
 )
@@ -42,7 +42,7 @@ def report(
     session: Session,
     study: Study,
     *,
-    kinds: Iterable[Kind] = Kind,
+    kinds: Iterable[ItemKind] = ItemKind,
     bootstrap: Bootstrap = INTERVALS,
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
@@ -58,27 +58,29 @@ def report(
     )
 
 
-def items(session: Session, study: Study, kind: Kind, raters: Sequence[Rater]) -> list[Item]:
+def items(
+    session: Session, study: Study, kind: ItemKind, raters: Sequence[Rater]
+) -> list[LabelledItem]:
     """Return the items to agree on, in question order, with each of `raters`' verdicts."""
     scope: Scope = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
     said: dict[int, dict[str, str | float]] = defaultdict(dict)
     for rater in raters:
         own = by_rater[rater.id]
-        given: Mapping[int, str | float] = own.quality if kind is Kind.QUALITY else own.by_thing
+        given: Mapping[int, str | float] = own.quality if kind is ItemKind.QUALITY else own.by_thing
         for key, value in given.items():
             said[key][rater.name] = value
-    subject = Event.query_key if kind is Kind.QUALITY else Event.judged_thing_id
-    since = _first_judged(session, subject, "quality" if kind is Kind.QUALITY else "verdict")
+    subject = Event.query_key if kind is ItemKind.QUALITY else Event.judged_thing_id
+    since = _first_judged(session, subject, "quality" if kind is ItemKind.QUALITY else "verdict")
     return [
-        Item(category, said.get(key, {}), since.get(key))
+        LabelledItem(category, said.get(key, {}), since.get(key))
         for key, category in _asked(session, scope, kind)
     ]
 
 
-def _asked(session: Session, scope: Scope, kind: Kind) -> list[tuple[int, str]]:
+def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
     """Return the key and category of every judged thing or answer in `scope`."""
-    if kind is Kind.QUALITY:
+    if kind is ItemKind.QUALITY:
         wanted = select(Query.id, Question.category).join(Question).where(scope)
         key = Query.id
     else:
@@ -88,7 +90,7 @@ def _asked(session: Session, scope: Scope, kind: Kind) -> list[tuple[int, str]]:
             .join(Question, Question.id == JudgedThing.question_id)
             .where(
                 JudgedThing.id.in_(verdicts.judged_things(scope)),
-                is_card if kind is Kind.CARDS else ~is_card,
+                is_card if kind is ItemKind.CARDS else ~is_card,
             )
         )
         key = JudgedThing.id
@@ -118,13 +120,15 @@ def _first_judged(
 
 
 def _repeats(
-    session: Session, raters: Sequence[Rater], kinds: Sequence[Kind], bootstrap: Bootstrap
+    session: Session, raters: Sequence[Rater], kinds: Sequence[ItemKind], bootstrap: Bootstrap
 ) -> tuple[Consistency, ...]:
-    found: dict[tuple[int, Kind], list[_Said]] = defaultdict(list)
+    found: dict[tuple[int, ItemKind], list[_Said]] = defaultdict(list)
     for rater_id, is_card, *said in session.execute(_verdicts_again()):
-        found[rater_id, Kind.CARDS if is_card else Kind.EMPTY_LISTS].append((said[0], said[1]))
+        found[rater_id, ItemKind.CARDS if is_card else ItemKind.EMPTY_LISTS].append(
+            (said[0], said[1])
+        )
     for rater_id, standing, second in session.execute(_grades_again()):
-        found[rater_id, Kind.QUALITY].append((standing, second))
+        found[rater_id, ItemKind.QUALITY].append((standing, second))
     return tuple(
         consistency(rater.name, kind, found[rater.id, kind], bootstrap)
         for kind in kinds

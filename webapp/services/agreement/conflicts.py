@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.property_identity import identity
-from webapp.metrics.agreement.contradictions import ConflictReport, Verdict, conflicts
+from webapp.metrics.agreement.contradictions import ConflictReport, VerdictByHand, conflicts
 from webapp.records import Problem, ReadRun
 
 RUN_FILE = "results.json"
@@ -20,7 +20,7 @@ class SameFolderTwice(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class HandJudgedRun:
     """The two files of a run judged by hand: its answers and the verdicts on them."""
 
     name: str
@@ -34,12 +34,12 @@ class JudgedRun:
 
     name: str
     read: ReadRun
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[VerdictByHand, ...]
     problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ConflictsOfRuns:
     """The conflict report of some runs, with the texts that make it readable.
 
     ``questions`` has each question's text by query id, ``titles`` each property's by
@@ -52,7 +52,7 @@ class Comparison:
     problems: tuple[Problem, ...]
 
 
-def judged_runs(pairs: Sequence[Pair]) -> list[JudgedRun]:
+def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
     """Return the runs that pairs of a results.json (V2) and a manual_input.json make.
 
     Runs of one name are told apart by a number. Raises ``ImportRefused`` for a file of which
@@ -62,14 +62,14 @@ def judged_runs(pairs: Sequence[Pair]) -> list[JudgedRun]:
     return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
 
 
-def in_folders(files: Mapping[str, bytes]) -> tuple[list[Pair], list[str]]:
+def in_folders(files: Mapping[str, bytes]) -> tuple[list[HandJudgedRun], list[str]]:
     """Return the pairs among `files` (by path, slashes between), and the incomplete folders.
 
     Other files are not looked at.
 
     >>> found, incomplete = in_folders({f"s/a/{RUN_FILE}": b"1", f"s/a/{MANUAL_FILE}": b"2"})
     >>> found, incomplete
-    ([Pair(name='a', run_file=b'1', manual_file=b'2')], [])
+    ([HandJudgedRun(name='a', run_file=b'1', manual_file=b'2')], [])
     """
     folders: dict[tuple[str, ...], dict[str, bytes]] = {}
     for path, data in files.items():
@@ -78,16 +78,18 @@ def in_folders(files: Mapping[str, bytes]) -> tuple[list[Pair], list[str]]:
             folders.setdefault(tuple(folder), {})[name] = data
     names = dict(zip(folders, run_names(list(folders)), strict=True))
     complete = [folder for folder, held in folders.items() if len(held) == 2]
-    pairs = [Pair(names[at], folders[at][RUN_FILE], folders[at][MANUAL_FILE]) for at in complete]
+    pairs = [
+        HandJudgedRun(names[at], folders[at][RUN_FILE], folders[at][MANUAL_FILE]) for at in complete
+    ]
     return pairs, [names[folder] for folder in folders if folder not in complete]
 
 
-def compare(judged: Sequence[JudgedRun]) -> Comparison:
+def compare(judged: Sequence[JudgedRun]) -> ConflictsOfRuns:
     """Return where the verdicts on the same property of the same question contradict."""
     verdicts = [verdict for run in judged for verdict in run.verdicts]
     queries = [query for run in reversed(judged) for query in run.read.queries]
     cards = [card for query in queries for card in query.cards]
-    return Comparison(
+    return ConflictsOfRuns(
         report=conflicts(verdicts, [run.name for run in judged]),
         questions={query.query_id: query.question for query in queries},
         titles={identity(card): card.title for card in cards},
@@ -108,7 +110,7 @@ def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
     return [_shortest_tail(own, [other for other in folders if other != own]) for own in folders]
 
 
-def _judged_run(name: str, pair: Pair) -> JudgedRun:
+def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
     read = json_runs.read(f"{name}/{RUN_FILE}", pair.run_file)
     manual = manual_input.read(f"{name}/{MANUAL_FILE}", pair.manual_file)
     return JudgedRun(

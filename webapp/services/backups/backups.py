@@ -34,7 +34,7 @@ from webapp.config import sqlite_url
 from webapp.db import postgres_schemas, sqlite_files
 from webapp.db.engine import Database, known_versions
 from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.backups import moving
@@ -55,7 +55,7 @@ VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
     Judgment.verdict: _VERDICTS,
     Adjudication.verdict: _VERDICTS,
     Query.state: _STATES,
-    QuerySummary.state: _STATES,
+    StoredSummary.state: _STATES,
     QueryRating.quality: {None, *range(6)},
 }
 """The values that figures are computed from, where a column's type allows others too."""

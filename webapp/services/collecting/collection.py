@@ -14,20 +14,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from webapp.chatbot.answers import Answer, Asked, results_count
+from webapp.chatbot.answers import Answer, Message, results_count
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
 from webapp.exporters.exports.collected_runs import STAMP, run_file
 from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.questions import Question
+from webapp.importers.runs.questions import ReadQuestion
 from webapp.records import CollectedAnswer, CollectedRun
 
 LATEST = "test_results_latest.json"
 UNFINISHED = ".part"
 USER = "relevansi"
 
-Ask = Callable[[Asked], Answer]
+Ask = Callable[[Message], Answer]
 
 
 class OtherCollection(ValueError):
@@ -35,10 +35,10 @@ class OtherCollection(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CollectionPlan:
     """The plan of a collection: the questions in order, and the labels of the run."""
 
-    questions: Sequence[Question]
+    questions: Sequence[ReadQuestion]
     method: str
     llm: str
     endpoint: str
@@ -62,14 +62,14 @@ class Collection:
 
 
 def part_of(
-    questions: Sequence[Question],
+    questions: Sequence[ReadQuestion],
     first: int | None = None,
     last: int | None = None,
     limit: int | None = None,
-) -> Sequence[Question]:
+) -> Sequence[ReadQuestion]:
     """The questions numbered `first` to `last`, both included, in order; at most `limit`.
 
-    >>> [one.query_id for one in part_of([Question(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
+    >>> [one.query_id for one in part_of([ReadQuestion(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
     [2, 3]
     """
     within = [
@@ -82,7 +82,7 @@ def part_of(
 
 
 def without_earlier_turns(
-    questions: Sequence[Question], part: Sequence[Question]
+    questions: Sequence[ReadQuestion], part: Sequence[ReadQuestion]
 ) -> dict[int, tuple[int, ...]]:
     """The earlier turns that `part` leaves out, by the question that depends on them.
 
@@ -103,12 +103,16 @@ def without_earlier_turns(
     return found
 
 
-def plan(questions: Sequence[Question], method: str, llm: str, chatbot: Chatbot) -> Plan:
+def plan(
+    questions: Sequence[ReadQuestion], method: str, llm: str, chatbot: Chatbot
+) -> CollectionPlan:
     """The plan to put `questions` to `chatbot`."""
-    return Plan(questions, method, llm, public_address(chatbot.address))
+    return CollectionPlan(questions, method, llm, public_address(chatbot.address))
 
 
-def begin(plan: Plan, folder: Path, now: datetime, thread_id: str | None = None) -> Collection:
+def begin(
+    plan: CollectionPlan, folder: Path, now: datetime, thread_id: str | None = None
+) -> Collection:
     """A new collection in the folder of its method, its file made before anything is asked."""
     folder = folder / plan.method
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,7 +133,7 @@ def begin(plan: Plan, folder: Path, now: datetime, thread_id: str | None = None)
     return collection
 
 
-def unfinished(plan: Plan, folder: Path) -> Collection | None:
+def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
     """The newest collection of `plan` that is not finished, else its finished one, else none.
 
     Raises `OtherCollection` where only others were interrupted, `ImportRefused` for a file
@@ -146,7 +150,9 @@ def unfinished(plan: Plan, folder: Path) -> Collection | None:
     return _finished(plan, folder)
 
 
-def ask_rest(collection: Collection, plan: Plan, chatbot: Chatbot) -> Iterator[Collection]:
+def ask_rest(
+    collection: Collection, plan: CollectionPlan, chatbot: Chatbot
+) -> Iterator[Collection]:
     """Ask the questions that are left; yields the collection after each answer, stored on disk.
 
     A question that fails is kept with its reason and the next one follows.
@@ -186,7 +192,9 @@ def write_durably(path: Path, data: bytes) -> None:
         os.close(folder)
 
 
-def _asked(run: CollectedRun, question: Question, chatbot: Chatbot) -> tuple[CollectedAnswer, str]:
+def _asked(
+    run: CollectedRun, question: ReadQuestion, chatbot: Chatbot
+) -> tuple[CollectedAnswer, str]:
     """The answer to one question as it is kept, and the session the next one belongs to."""
     kept = CollectedAnswer(
         query_id=question.query_id,
@@ -198,7 +206,7 @@ def _asked(run: CollectedRun, question: Question, chatbot: Chatbot) -> tuple[Col
     session = (
         "" if theirs and not any(not answer.error for answer in run.answers) else run.thread_id
     )
-    asked = Asked(
+    asked = Message(
         message=question.text,
         session_id=session,
         user_id=run.user_id,
@@ -229,7 +237,7 @@ def _asked(run: CollectedRun, question: Question, chatbot: Chatbot) -> tuple[Col
     return answered, (answer.session_id if theirs else None) or run.thread_id
 
 
-def _fits(run: CollectedRun, plan: Plan) -> bool:
+def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
     """Whether a collection asked the first questions of `plan`, of the same chatbot."""
     if (run.search_method, run.llm, run.endpoint) != (plan.method, plan.llm, plan.endpoint):
         return False
@@ -242,7 +250,7 @@ def _fits(run: CollectedRun, plan: Plan) -> bool:
     )
 
 
-def _finished(plan: Plan, folder: Path) -> Collection | None:
+def _finished(plan: CollectionPlan, folder: Path) -> Collection | None:
     """The latest collection, where it is this one and complete."""
     latest = folder / LATEST
     if not latest.is_file():

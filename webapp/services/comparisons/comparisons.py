@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp import labels, rooms
-from webapp.db.tables.judging import Judgment, QuerySummary
+from webapp.db.tables.judging import Judgment, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
@@ -104,11 +104,11 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     """Return every run of the study in its order."""
     own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     done = (
-        select(QuerySummary.run_id, func.count().label("done"))
-        .join(Query, Query.id == QuerySummary.query_key)
-        .join(Rater, Rater.id == QuerySummary.rater_id)
-        .where(own, QuerySummary.complete, Rater.is_machine.is_(False))
-        .group_by(QuerySummary.run_id, QuerySummary.rater_id)
+        select(StoredSummary.run_id, func.count().label("done"))
+        .join(Query, Query.id == StoredSummary.query_key)
+        .join(Rater, Rater.id == StoredSummary.rater_id)
+        .where(own, StoredSummary.complete, Rater.is_machine.is_(False))
+        .group_by(StoredSummary.run_id, StoredSummary.rater_id)
         .subquery()
     )
     by_run = select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id)
@@ -181,7 +181,7 @@ def report(
     names = names_of(chosen)
     if len({run.question_set_id for run in chosen}) > 1:
         raise DifferentQuestions(_only(chosen, names))
-    judged = _Judged(session, study, chosen, names)
+    judged = _RunsUnderRules(session, study, chosen, names)
     base = judged.under(rule)
     return ComparisonReport(
         study=study.name,
@@ -235,7 +235,7 @@ def _said(run: Run, part: str) -> str | None:
     return labels.method(said) if part == "search_method" else said
 
 
-class _Judged:
+class _RunsUnderRules:
     """The compared runs under any rule, made from one reading of the database."""
 
     def __init__(

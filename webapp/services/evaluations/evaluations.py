@@ -18,7 +18,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.services.evaluations.rows import GRADE, Kind
+from webapp.services.evaluations.rows import GRADE, EvaluationKind
 from webapp.services.study import studies
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ItemLine:
     """One item as the list shows it.
 
     ``grades`` are those people gave, ``n_passed`` and ``n_refused`` count their ✓ and ✗ on its
@@ -89,12 +89,12 @@ class Page:
     number: int
     n_pages: int
     total: int
-    lines: tuple[Line, ...]
+    lines: tuple[ItemLine, ...]
     counts: Mapping[Show, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ItemInFull:
     """One item in full, with one rater's verdicts on its parts, and its neighbours."""
 
     position: int
@@ -109,7 +109,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class DeletionCost:
+class EvaluationDeletionCost:
     """The rows deleted with an evaluation, and the clicks that stay in the log."""
 
     items: int
@@ -201,7 +201,7 @@ def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> P
     return Page(show, number, n_pages, counts[show], lines(session, found), counts)
 
 
-def lines(session: Session, items: Sequence[EvaluationItem]) -> tuple[Line, ...]:
+def lines(session: Session, items: Sequence[EvaluationItem]) -> tuple[ItemLine, ...]:
     """Return the items as the list shows them, with people's verdicts."""
     said: dict[int, list[ItemJudgment]] = {}
     keys = [item.id for item in items]
@@ -214,7 +214,7 @@ def lines(session: Session, items: Sequence[EvaluationItem]) -> tuple[Line, ...]
     return tuple(_line(item, said.get(item.id, [])) for item in items)
 
 
-def item(session: Session, evaluation: Evaluation, rater: Rater, position: int) -> Item:
+def item(session: Session, evaluation: Evaluation, rater: Rater, position: int) -> ItemInFull:
     """Return one item as `rater` judges it; raises ``UnknownItem``."""
     found = find_item(session, evaluation, position)
     judged = session.scalars(
@@ -224,7 +224,7 @@ def item(session: Session, evaluation: Evaluation, rater: Rater, position: int) 
             ItemJudgment.value.is_not(None),
         )
     )
-    return Item(
+    return ItemInFull(
         position=position,
         item_id=found.item_id,
         row=found.row,
@@ -259,12 +259,12 @@ def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]
     yield from session.scalars(found.execution_options(yield_per=_BATCH))
 
 
-def deletion_cost(session: Session, evaluation: Evaluation) -> DeletionCost:
+def deletion_cost(session: Session, evaluation: Evaluation) -> EvaluationDeletionCost:
     """Return how many rows are deleted with the evaluation."""
     of_it = ItemJudgment.item_key.in_(_keys(evaluation))
     judgments = select(func.count()).where(of_it, ItemJudgment.value.is_not(None))
     events = select(func.count()).where(ItemEvent.evaluation_id == evaluation.id)
-    return DeletionCost(
+    return EvaluationDeletionCost(
         items=evaluation.n_items,
         judgments=session.scalar(judgments) or 0,
         events=session.scalar(events) or 0,
@@ -281,9 +281,9 @@ def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime
     session.execute(delete(Evaluation).where(Evaluation.id == evaluation.id))
 
 
-def kind(evaluation: Evaluation) -> Kind:
+def kind(evaluation: Evaluation) -> EvaluationKind:
     """Return which automatic evaluation it is."""
-    return Kind(evaluation.kind)
+    return EvaluationKind(evaluation.kind)
 
 
 def _keys(evaluation: Evaluation) -> Any:
@@ -302,9 +302,9 @@ def _fits(evaluation: Evaluation, show: Show) -> list[ColumnElement[bool]]:
     return fits
 
 
-def _line(found: EvaluationItem, said: Sequence[ItemJudgment]) -> Line:
+def _line(found: EvaluationItem, said: Sequence[ItemJudgment]) -> ItemLine:
     verdicts = [one for one in said if one.part != GRADE]
-    return Line(
+    return ItemLine(
         position=found.position,
         item_id=found.item_id,
         question=str(found.row.get("question", "")),

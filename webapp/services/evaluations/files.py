@@ -24,16 +24,16 @@ from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 from webapp.records import Problem
 from webapp.services.evaluations import rows as evaluation_rows
 from webapp.services.evaluations import scoring
-from webapp.services.evaluations.rows import Kind, Row
-from webapp.services.evaluations.scoring import File
+from webapp.services.evaluations.rows import EvaluationKind, ScoredRow
+from webapp.services.evaluations.scoring import NamedBytes
 
 MOST_ROWS = 50_000
 """Rows of one evaluation on the pages; the command line takes any number."""
 MOST_PROBLEMS = 200
 """Problems that are kept in words; all are counted."""
 
-_KEPT = tuple(one.name for one in fields(Row))
-_EXPECTED = {Kind.ANSWERS: "answers_file", Kind.CHUNKS: "chunks_file"}
+_KEPT = tuple(one.name for one in fields(ScoredRow))
+_EXPECTED = {EvaluationKind.ANSWERS: "answers_file", EvaluationKind.CHUNKS: "chunks_file"}
 
 
 class NothingScored(ImportRefused):
@@ -45,7 +45,7 @@ class TooManyRows(ImportRefused):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ScoringSettings:
     """How a file is to be scored; settings of another kind are ignored.
 
     ``first`` is the number of rows after which to stop. ``subset`` is a dev set of JSON
@@ -53,15 +53,15 @@ class Settings:
     must be the one that JSON answers state.
     """
 
-    kind: Kind
+    kind: EvaluationKind
     embedder: Embedder | None = None
     tau_sim: float | None = None
     keep_citations: bool = False
     gate: Gate = field(default_factory=Gate)
     first: int | None = None
-    subset: File | None = None
+    subset: NamedBytes | None = None
     stop_at_gate: bool = False
-    prompt: File | None = None
+    prompt: NamedBytes | None = None
 
     @property
     def scale(self) -> AnswerScale:
@@ -72,14 +72,14 @@ class Settings:
 
     def stated(self) -> dict[str, Any]:
         """Return the settings as they are stored; those that were not given are left out."""
-        if self.kind is Kind.JSON:
+        if self.kind is EvaluationKind.JSON:
             average, rate = self.gate.min_average, self.gate.min_pass_rate
             gate = {"min_average": float(average), "min_pass_rate": float(rate)}
             if self.subset is None:
                 return gate
             return gate | {"subset": self.subset.name, "stop_at_gate": self.stop_at_gate}
         first = {} if self.first is None else {"first": self.first}
-        if self.kind is Kind.CHUNKS:
+        if self.kind is EvaluationKind.CHUNKS:
             return first
         scale = self.scale
         return first | {
@@ -97,7 +97,7 @@ class Scored:
     ``n_rows`` counts the rows that the file has, scored or not.
     """
 
-    settings: Settings
+    settings: ScoringSettings
     files: tuple[dict[str, str], ...]
     sha256: str
     provenance: Mapping[str, str]
@@ -117,7 +117,7 @@ class Scored:
 
 
 @dataclass(slots=True)
-class _Told:
+class _ReportedProblems:
     """Problems as they are met: the first in words, all counted, lines counted once."""
 
     kept: list[Problem] = field(default_factory=list)
@@ -133,19 +133,19 @@ class _Told:
             self.kept.append(found)
 
 
-def score(settings: Settings, files: Sequence[File], rows: WaitingRows) -> Scored:
+def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows) -> Scored:
     """The summary of `files`, scored; their rows go into `rows`.
 
     JSON answers are one file, or questions and outputs. Raises an ``ImportRefused`` when
     nothing can be used, ``EmbedderUnusable`` when no cosines can be had.
     """
-    told = _Told()
+    told = _ReportedProblems()
     provenance: Mapping[str, str] = {}
-    if settings.kind is Kind.JSON:
+    if settings.kind is EvaluationKind.JSON:
         head, figures, answered = _json(settings, files, rows, told)
         provenance, n_rows = answered.provenance, len(answered.questions)
     else:
-        made = _answers if settings.kind is Kind.ANSWERS else _chunks
+        made = _answers if settings.kind is EvaluationKind.ANSWERS else _chunks
         head, figures = made(settings, files[0], rows, told)
         n_rows = _rows(settings.kind, files[0])
     all_files = [*files, *(one for one in (settings.subset, settings.prompt) if one)]
@@ -165,14 +165,14 @@ def score(settings: Settings, files: Sequence[File], rows: WaitingRows) -> Score
     )
 
 
-def _rows(kind: Kind, file: File) -> int:
+def _rows(kind: EvaluationKind, file: NamedBytes) -> int:
     """How many rows a file has, usable or not."""
-    count = cited_answers.count if kind is Kind.ANSWERS else json_lines.count
+    count = cited_answers.count if kind is EvaluationKind.ANSWERS else json_lines.count
     return count(file.name, io.BytesIO(file.data))
 
 
 def _answers(
-    settings: Settings, file: File, rows: WaitingRows, told: _Told
+    settings: ScoringSettings, file: NamedBytes, rows: WaitingRows, told: _ReportedProblems
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     scale, summary = settings.scale, AnswerSummary()
     data, first = io.BytesIO(file.data), settings.first
@@ -188,7 +188,7 @@ def _answers(
 
 
 def _chunks(
-    settings: Settings, file: File, rows: WaitingRows, told: _Told
+    settings: ScoringSettings, file: NamedBytes, rows: WaitingRows, told: _ReportedProblems
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     summary = ChunkSummary()
     data, first = io.BytesIO(file.data), settings.first
@@ -204,7 +204,10 @@ def _chunks(
 
 
 def _json(
-    settings: Settings, files: Sequence[File], rows: WaitingRows, told: _Told
+    settings: ScoringSettings,
+    files: Sequence[NamedBytes],
+    rows: WaitingRows,
+    told: _ReportedProblems,
 ) -> tuple[dict[str, Any], list[dict[str, Any]], JsonAnswerSet]:
     if len(files) == 1:
         answered = expected_json.read(files[0].name, files[0].data)
@@ -228,7 +231,9 @@ def _json(
     return head, documents.json_figures(summary), answered
 
 
-def _dev_set(file: File | None, answered: JsonAnswerSet, told: _Told) -> tuple[str, ...] | None:
+def _dev_set(
+    file: NamedBytes | None, answered: JsonAnswerSet, told: _ReportedProblems
+) -> tuple[str, ...] | None:
     if file is None:
         return None
     ids = expected_json.read_subset(file.name, file.data)
@@ -237,13 +242,15 @@ def _dev_set(file: File | None, answered: JsonAnswerSet, told: _Told) -> tuple[s
     return ids
 
 
-def _take(file: File, rows: WaitingRows, row: Row) -> None:
+def _take(file: NamedBytes, rows: WaitingRows, row: ScoredRow) -> None:
     if rows.n >= MOST_ROWS:
         raise TooManyRows(error("too_many_rows", file.name, {"limit": MOST_ROWS}))
     rows.add({name: getattr(row, name) for name in _KEPT})  # asdict would copy every text
 
 
-def _or_refuse(kind: Kind, file: File, rows: WaitingRows, told: _Told) -> None:
+def _or_refuse(
+    kind: EvaluationKind, file: NamedBytes, rows: WaitingRows, told: _ReportedProblems
+) -> None:
     """Refuse a file of which no row was scored: name the kind it looks like, then why."""
     if rows.n:
         return

@@ -21,7 +21,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.services.evaluations import evaluations, item_judgments
 from webapp.services.evaluations.evaluations import UnknownEvaluation
-from webapp.services.evaluations.rows import MOST_PARTS, Kind
+from webapp.services.evaluations.rows import MOST_PARTS, EvaluationKind
 from webapp.services.study import studies
 
 
@@ -30,14 +30,14 @@ class Offer:
     """An evaluation as a rater knows it: its kind, its number among those, and how far they are."""
 
     evaluation_id: str
-    kind: Kind
+    kind: EvaluationKind
     number: int
     done: int
     of: int
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ItemToJudge:
     """One item to be judged, without a word of the machine's.
 
     ``parts`` name the parts that take ✓ or ✗, ``judged`` has the rater's verdicts on them.
@@ -57,7 +57,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class RaterStanding:
+class ItemRaterStanding:
     """How many items of an evaluation a rater finished."""
 
     rater_id: int
@@ -99,7 +99,7 @@ def offer(session: Session, rater: Rater, evaluation: Evaluation) -> Offer:
     """Return an evaluation as `rater` knows it."""
     return Offer(
         evaluation_id=evaluation.id,
-        kind=Kind(evaluation.kind),
+        kind=EvaluationKind(evaluation.kind),
         number=number(session, evaluation),
         done=len(_done(session, rater, evaluation)),
         of=evaluation.n_items,
@@ -125,11 +125,11 @@ def next_open(session: Session, rater: Rater, evaluation: Evaluation, after: int
     return _next_open(_done(session, rater, evaluation), evaluation.n_items, after)
 
 
-def item(session: Session, rater: Rater, evaluation: Evaluation, position: int) -> Asked:
+def item(session: Session, rater: Rater, evaluation: Evaluation, position: int) -> ItemToJudge:
     """Return one item as `rater` judges it; raises ``UnknownItem``."""
     found = evaluations.item(session, evaluation, rater, position)
     done = _done(session, rater, evaluation)
-    return Asked(
+    return ItemToJudge(
         position=position,
         row=found.row,
         parts=tuple(part["key"] for part in found.parts[:MOST_PARTS]),
@@ -142,7 +142,7 @@ def item(session: Session, rater: Rater, evaluation: Evaluation, position: int) 
     )
 
 
-def standings(session: Session, evaluation: Evaluation) -> tuple[RaterStanding, ...]:
+def standings(session: Session, evaluation: Evaluation) -> tuple[ItemRaterStanding, ...]:
     """Return the progress of every rater who judged an item of the evaluation."""
     said = _finished(evaluation).subquery()
     done = select(said.c.rater_id, func.count()).group_by(said.c.rater_id)
@@ -155,7 +155,7 @@ def standings(session: Session, evaluation: Evaluation) -> tuple[RaterStanding, 
     )
     found = session.scalars(select(Rater).where(Rater.id.in_(began)).order_by(Rater.id))
     return tuple(
-        RaterStanding(one.id, one.name, one.is_owner, counts.get(one.id, 0)) for one in found
+        ItemRaterStanding(one.id, one.name, one.is_owner, counts.get(one.id, 0)) for one in found
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
 from webapp.chatbot.retriever import Retriever
@@ -229,7 +229,7 @@ def _answer(
         answering.check_index(found.index_version)
         question = replace(question, contexts=found.contexts)
     message = json_prompt.filled(question)
-    return question, chatbot.ask(Asked(message=message, session_id="", user_id="", method=""))
+    return question, chatbot.ask(Message(message=message, session_id="", user_id="", method=""))
 
 
 def _kept(

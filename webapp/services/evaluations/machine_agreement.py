@@ -20,14 +20,14 @@ from webapp.metrics.agreement.machine_agreement import BinaryAgreement, binary_a
 from webapp.metrics.comparisons.intervals import Bootstrap
 from webapp.metrics.evaluations.rank_correlation import RankCorrelation, rank_correlation
 from webapp.services.evaluations import evaluations
-from webapp.services.evaluations.rows import FIGURES, GRADE, Kind, headline
+from webapp.services.evaluations.rows import FIGURES, GRADE, EvaluationKind, headline
 
 BOOTSTRAP = Bootstrap()
 MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class ItemDisagreement:
     """One item on which people and machine differ.
 
     ``n_differ`` of ``n_parts`` parts that both judged; ``gap`` is how far the grade / 5 lies
@@ -51,7 +51,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class MachineAgreementReport:
     """Machine against people: verdicts on parts, all and (for fields) each, and grades.
 
     ``figures`` hold the rank correlation of each figure with the grades.
@@ -63,12 +63,12 @@ class Report:
     overall: BinaryAgreement
     fields: Mapping[str, BinaryAgreement]
     figures: Mapping[str, RankCorrelation]
-    disagreements: tuple[Disagreement, ...]
+    disagreements: tuple[ItemDisagreement, ...]
     bootstrap: Bootstrap
 
 
 @dataclass(slots=True)
-class _Judged:
+class _MergedItem:
     """One item with people's merged verdicts on it."""
 
     item: EvaluationItem
@@ -90,7 +90,7 @@ def report(
     *,
     rater_id: int | None = None,
     bootstrap: Bootstrap = BOOTSTRAP,
-) -> Report:
+) -> MachineAgreementReport:
     """Return how well each automatic figure of the evaluation predicts the human one.
 
     With `rater_id` only this rater's verdicts count, else those of all, merged.
@@ -98,9 +98,9 @@ def report(
     kind = evaluations.kind(evaluation)
     judged, n_raters = _judged(session, evaluation, rater_id)
     pairs = [pair for one in judged for pair in one.pairs()]
-    keys = dict.fromkeys(key for key, _, _ in pairs) if kind is Kind.JSON else {}
+    keys = dict.fromkeys(key for key, _, _ in pairs) if kind is EvaluationKind.JSON else {}
     graded = [one for one in judged if one.grade is not None]
-    return Report(
+    return MachineAgreementReport(
         n_raters=n_raters,
         n_items=len(judged),
         n_graded=len(graded),
@@ -115,7 +115,7 @@ def report(
     )
 
 
-def document(found: Report) -> dict[str, Any]:
+def document(found: MachineAgreementReport) -> dict[str, Any]:
     """Return the report as JSON has it."""
     bootstrap = found.bootstrap
     return {
@@ -136,7 +136,7 @@ def document(found: Report) -> dict[str, Any]:
 
 def _judged(
     session: Session, evaluation: Evaluation, rater_id: int | None
-) -> tuple[list[_Judged], int]:
+) -> tuple[list[_MergedItem], int]:
     wanted = (
         select(EvaluationItem, ItemJudgment)
         .join(ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
@@ -157,16 +157,16 @@ def _judged(
     return [_merged(items[key], parts) for key, parts in said.items()], len(raters)
 
 
-def _merged(item: EvaluationItem, said: Mapping[str, Sequence[int]]) -> _Judged:
+def _merged(item: EvaluationItem, said: Mapping[str, Sequence[int]]) -> _MergedItem:
     verdicts = {
         part: 2 * sum(values) > len(values)
         for part, values in said.items()
         if part != GRADE and 2 * sum(values) != len(values)
     }
-    return _Judged(item, verdicts, float(median(said[GRADE])) if GRADE in said else None)
+    return _MergedItem(item, verdicts, float(median(said[GRADE])) if GRADE in said else None)
 
 
-def _correlation(name: str, graded: Sequence[_Judged], bootstrap: Bootstrap) -> RankCorrelation:
+def _correlation(name: str, graded: Sequence[_MergedItem], bootstrap: Bootstrap) -> RankCorrelation:
     pairs = [
         (float(one.item.result[name]), one.grade)
         for one in graded
@@ -175,13 +175,15 @@ def _correlation(name: str, graded: Sequence[_Judged], bootstrap: Bootstrap) -> 
     return rank_correlation(pairs, bootstrap=bootstrap)
 
 
-def _disagreements(kind: Kind, judged: Sequence[_Judged]) -> tuple[Disagreement, ...]:
+def _disagreements(
+    kind: EvaluationKind, judged: Sequence[_MergedItem]
+) -> tuple[ItemDisagreement, ...]:
     """The items on which people and machine differ, most parts first, then the widest gap."""
     found = []
     for one in judged:
         pairs = one.pairs()
         found.append(
-            Disagreement(
+            ItemDisagreement(
                 position=one.item.position,
                 item_id=one.item.item_id,
                 question=str(one.item.row.get("question", "")),

@@ -12,7 +12,7 @@ from webapp.metrics.evaluations import answers, chunks, json_answers
 from webapp.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScore,
-    Call,
+    LlmCall,
     SentenceVerdict,
     Support,
 )
@@ -32,7 +32,7 @@ LEAST_PASSED = 0.5
 """A field that earned at least this share counts as passed by the machine."""
 
 
-class Kind(StrEnum):
+class EvaluationKind(StrEnum):
     """Which automatic evaluation."""
 
     ANSWERS = "answers"
@@ -40,26 +40,30 @@ class Kind(StrEnum):
     JSON = "json-v2"
 
 
-HEADLINES = {Kind.ANSWERS: ("overlap", "f1"), Kind.CHUNKS: ("f1",), Kind.JSON: ("score",)}
+HEADLINES = {
+    EvaluationKind.ANSWERS: ("overlap", "f1"),
+    EvaluationKind.CHUNKS: ("f1",),
+    EvaluationKind.JSON: ("score",),
+}
 """The headline figure of an item, else the next one; 0 to 1, a score to 100."""
 
 FIGURES = {
-    Kind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
-    Kind.CHUNKS: chunks.FIGURES,
-    Kind.JSON: ("score", *WEIGHTS),
+    EvaluationKind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
+    EvaluationKind.CHUNKS: chunks.FIGURES,
+    EvaluationKind.JSON: ("score", *WEIGHTS),
 }
 """The figures of an item that may predict a grade."""
 
 COLUMNS = {
-    Kind.ANSWERS: documents.ANSWER_ITEM,
-    Kind.CHUNKS: documents.CHUNK_ITEM,
-    Kind.JSON: documents.JSON_ITEM,
+    EvaluationKind.ANSWERS: documents.ANSWER_ITEM,
+    EvaluationKind.CHUNKS: documents.CHUNK_ITEM,
+    EvaluationKind.JSON: documents.JSON_ITEM,
 }
 """The columns of the table of items."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScoredRow:
     """One scored row, ready to be kept.
 
     Each of ``parts`` has a ``key`` and the machine's verdict, ``passed`` (null: none).
@@ -72,7 +76,7 @@ class Row:
     failed: bool
 
 
-def of_answer(score: AnswerScore) -> Row:
+def of_answer(score: AnswerScore) -> ScoredRow:
     """A cited answer; it failed where a claim is not supported or a contract is broken."""
     parts = tuple(
         {
@@ -85,20 +89,20 @@ def of_answer(score: AnswerScore) -> Row:
     )
     failed = score.idk_with_citation > 0 or any(part["passed"] is False for part in parts)
     kept = asdict(score.row)
-    return Row(score.row.row_id, kept, documents.answer_item(score), parts, failed)
+    return ScoredRow(score.row.row_id, kept, documents.answer_item(score), parts, failed)
 
 
-def of_chunks(score: ChunkScore) -> Row:
+def of_chunks(score: ChunkScore) -> ScoredRow:
     """A row of chunks; a chunk passes with a word in common, the row fails with none."""
     parts = tuple(
         {"key": str(number), "passed": bool(words)}
         for number, words in enumerate(score.chunk_words)
     )
     kept = asdict(score.row)
-    return Row(score.row.row_id, kept, documents.chunk_item(score), parts, not score.common)
+    return ScoredRow(score.row.row_id, kept, documents.chunk_item(score), parts, not score.common)
 
 
-def of_json(score: JsonScore) -> Row:
+def of_json(score: JsonScore) -> ScoredRow:
     """A JSON answer; a field passes with half of its points, a wrong form fails the answer."""
     parts = tuple(
         {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
@@ -106,34 +110,34 @@ def of_json(score: JsonScore) -> Row:
     )
     kept = asdict(score.question)
     item = documents.json_item(score)
-    return Row(score.question.row_id, kept, item, parts, not score.schema_ok)
+    return ScoredRow(score.question.row_id, kept, item, parts, not score.schema_ok)
 
 
 def score_again(
-    kind: Kind, row: Mapping[str, Any], parts: tuple[Mapping[str, Any], ...]
+    kind: EvaluationKind, row: Mapping[str, Any], parts: tuple[Mapping[str, Any], ...]
 ) -> tuple[Score, tuple[SentenceVerdict, ...]]:
     """The score of a kept row with all that explains it, and an answer's sentences.
 
     No embedder is asked again: the sentences' cosines are kept in the parts.
     """
-    if kind is Kind.ANSWERS:
+    if kind is EvaluationKind.ANSWERS:
         answer = _answer(row)
         verdicts = tuple(
             SentenceVerdict(sentence, Support(part["support"]), part["cosine"])
             for sentence, part in zip(sentences(answer.answer), parts, strict=True)
         )
         return answers.score(answer), verdicts
-    if kind is Kind.CHUNKS:
+    if kind is EvaluationKind.CHUNKS:
         chunk_row = ChunkRow(**{**row, "retrieved_chunks": tuple(row["retrieved_chunks"])})
         return chunks.score(chunk_row), ()
     contexts = tuple(Context(**one) for one in row["contexts"])
     return json_answers.score(JsonQuestion(**{**row, "contexts": contexts})), ()
 
 
-def headline(kind: Kind, result: Mapping[str, Any]) -> float | None:
+def headline(kind: EvaluationKind, result: Mapping[str, Any]) -> float | None:
     """Return the headline figure of an item, from 0 to 1; ``None`` where it has none."""
     found = next((result[name] for name in HEADLINES[kind] if result[name] is not None), None)
-    return found / 100 if found is not None and kind is Kind.JSON else found
+    return found / 100 if found is not None and kind is EvaluationKind.JSON else found
 
 
 def _supported(support: Support) -> bool | None:
@@ -148,7 +152,7 @@ def _answer(row: Mapping[str, Any]) -> AnswerRow:
     return AnswerRow(
         **{
             **row,
-            "calls": None if calls is None else tuple(Call(**call) for call in calls),
+            "calls": None if calls is None else tuple(LlmCall(**call) for call in calls),
             "claim_similarities": None if given is None else tuple(given),
         }
     )

@@ -38,7 +38,7 @@ Score = TypeVar("Score")
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class NamedBytes:
     """The name and the bytes of one file."""
 
     name: str
@@ -68,9 +68,9 @@ class JsonScoring:
 
 
 def constraint_scoring(
-    gold: File,
-    results: File,
-    manual: File | None = None,
+    gold: NamedBytes,
+    results: NamedBytes,
+    manual: NamedBytes | None = None,
     *,
     threshold: Fraction | None = None,
     missing: MissingRule = MissingRule.COUNTED,
@@ -159,7 +159,7 @@ def subset_problems(name: str, ids: Sequence[str], answered: JsonAnswerSet) -> t
     return expected_json.check_subset(name, ids, [q.row_id for q in answered.questions])
 
 
-def check_prompt(prompt: File, provenance: Mapping[str, str]) -> None:
+def check_prompt(prompt: NamedBytes, provenance: Mapping[str, str]) -> None:
     """Return if `prompt` is the one that the answers state; raises `UnusableProvenance`."""
     own, stated = sha256(prompt.data).hexdigest(), provenance["prompt_sha256"]
     if own != stated.lower():

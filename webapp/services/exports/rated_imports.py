@@ -23,13 +23,13 @@ from webapp.importers.runs.blanks import said
 from webapp.metrics.judging.summaries import QueryRow
 from webapp.records import Click, Problem
 from webapp.services.exports import rated_files
-from webapp.services.exports.ratings import Counts
+from webapp.services.exports.ratings import RatingCounts
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
 from webapp.services.people import raters
 from webapp.services.runs import reports
 
-NOTHING = Counts()
+NOTHING = RatingCounts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class RatedImport:
     run_id: str | None = None
     search_method: str | None = None
     llm: str | None = None
-    counts: Counts = NOTHING
+    counts: RatingCounts = NOTHING
     new: tuple[RatedValue, ...] = ()
     others: tuple[RatedValue, ...] = ()
     replaced: bool = False
@@ -97,7 +97,7 @@ def examine(
         refused=who is not None and (who.is_machine or who.removed_at is not None),
         lines=len(read.report.rows),
         fits=tuple(fits),
-        counts=Counts.of(field for row in read.report.rows for field, _ in _values(row)),
+        counts=RatingCounts.of(field for row in read.report.rows for field, _ in _values(row)),
         problems=read.problems,
     )
     if len(fits) != 1:

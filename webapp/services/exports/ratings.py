@@ -27,7 +27,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import ratings
 from webapp.importers.runs.problems import ImportRefused, error, warning
-from webapp.importers.runs.ratings import Change, OfflineRatings
+from webapp.importers.runs.ratings import OfflineRatings, RatingChange
 from webapp.records import Click, Problem, QueryState
 from webapp.services.judging import events
 from webapp.services.judging.event_order import standing
@@ -37,7 +37,7 @@ from webapp.services.people import raters
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RatingCounts:
     """A number of judgments by kind: verdicts on cards, outcomes, grades and notes."""
 
     verdicts: int = 0
@@ -108,10 +108,10 @@ class RatingsReport:
     rater_is_new: bool = False
     new: int = 0
     known: int = 0
-    counts: Counts = Counts()
-    added: Counts = Counts()
-    changed: Counts = Counts()
-    same: Counts = Counts()
+    counts: RatingCounts = RatingCounts()
+    added: RatingCounts = RatingCounts()
+    changed: RatingCounts = RatingCounts()
+    same: RatingCounts = RatingCounts()
     contradictions: tuple[FileEffect, ...] = ()
     stored: bool = False
 
@@ -150,7 +150,7 @@ _REFUSING = frozenset(
 class _Aimed:
     """A change with its target here, and the event it would become."""
 
-    change: Change
+    change: RatingChange
     target: Target
     title: str
     device: str
@@ -248,10 +248,10 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         rater_is_new=who is None,
         new=len(fresh),
         known=len(aimed) - len(fresh),
-        counts=Counts.of(one.field for one in effects if one.in_file is not None),
-        added=Counts.of(one.field for one in effects if one.is_new),
-        changed=Counts.of(one.field for one in effects if one.is_changed),
-        same=Counts.of(one.field for one in effects if one.is_same),
+        counts=RatingCounts.of(one.field for one in effects if one.in_file is not None),
+        added=RatingCounts.of(one.field for one in effects if one.is_new),
+        changed=RatingCounts.of(one.field for one in effects if one.is_changed),
+        same=RatingCounts.of(one.field for one in effects if one.is_same),
         contradictions=tuple(one for one in effects if one.contradicts),
     )
 
@@ -296,7 +296,7 @@ def _queries(session: Session, run: Run) -> Sequence[Query]:
 
 
 def _target(
-    query: Query | None, read: OfflineRatings, change: Change
+    query: Query | None, read: OfflineRatings, change: RatingChange
 ) -> tuple[Target | None, str, Problem | None]:
     """Return the target of a change, its card's title, and its problem if any."""
     place = {"file": read.name, "query_id": change.query_id}
@@ -312,7 +312,7 @@ def _target(
 
 
 def _card(
-    query: Query, read: OfflineRatings, change: Change
+    query: Query, read: OfflineRatings, change: RatingChange
 ) -> tuple[Target | None, str, Problem | None]:
     """Return the judged thing of the card that was rated, at any rank it may now have."""
     assert change.rank is not None
@@ -411,7 +411,7 @@ def _record(session: Session, who: Rater, aimed: Iterable[_Aimed]) -> None:
     events.refresh(session, who, targets)
 
 
-def _undone(session: Session, who: Rater, change: Change) -> Event | None:
+def _undone(session: Session, who: Rater, change: RatingChange) -> Event | None:
     """Return the stored event that a change takes back, if nothing else does."""
     if change.undoes is None:
         return None

@@ -46,7 +46,7 @@ class Votes:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class CardJudgedTwice:
     """One card that both judged; ``index`` counts from 0 in the list of its question.
 
     ``cpr`` is its automatic constraint pass rate; ``distance`` how far that is from the
@@ -77,7 +77,7 @@ class ConstraintAgreement:
     run: CheckedRun
     rule: str
     agreement: BinaryAgreement
-    disagreed: tuple[Compared, ...]
+    disagreed: tuple[CardJudgedTwice, ...]
     n_cards: int
     n_manual: int
     n_not_shown: int
@@ -99,7 +99,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
     votes = _votes(session, study, run_id)
     shown = constraints.shown_cards(session, run)
     left = Counter[str]()
-    compared: list[Compared] = []
+    compared: list[CardJudgedTwice] = []
     for query in checked.report.queries:
         cards = shown.get(query.question.query_id, ())
         for index, (card, evaluated) in enumerate(zip(cards, _automatic(query), strict=True)):
@@ -109,7 +109,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
                 left[why] += 1
                 continue
             compared.append(
-                Compared(
+                CardJudgedTwice(
                     query_id=query.question.query_id,
                     question=query.question.text,
                     index=index,

@@ -43,7 +43,7 @@ class UnknownGoldQuestion(Missing):
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ShownListing:
     """One listing that a run showed for any question; ``queries`` are those it answered."""
 
     facts: CardFacts
@@ -54,7 +54,7 @@ class Listing:
 class Match:
     """A listing against one question: every check, and whether all that is asked passes."""
 
-    listing: Listing
+    listing: ShownListing
     checks: tuple[Check, ...]
 
     @property
@@ -152,7 +152,7 @@ def places(found: Gold) -> tuple[KnownPlace, ...]:
     return tuple(by_name.values())
 
 
-def listings(session: Session, study: Study, run_id: str) -> tuple[Listing, ...]:
+def listings(session: Session, study: Study, run_id: str) -> tuple[ShownListing, ...]:
     """Return every distinct listing of a run, in the order in which it came first."""
     run = runs.find(session, study, run_id)
     found: dict[object, tuple[CardFacts, list[int]]] = {}
@@ -160,10 +160,10 @@ def listings(session: Session, study: Study, run_id: str) -> tuple[Listing, ...]
         for card in cards:
             key = card.slug or (card.name, card.location, card.price)
             found.setdefault(key, (card, []))[1].append(query_id)
-    return tuple(Listing(card, tuple(dict.fromkeys(ids))) for card, ids in found.values())
+    return tuple(ShownListing(card, tuple(dict.fromkeys(ids))) for card, ids in found.values())
 
 
-def matches(question: GoldQuestion, shown: Iterable[Listing]) -> tuple[Match, ...]:
+def matches(question: GoldQuestion, shown: Iterable[ShownListing]) -> tuple[Match, ...]:
     """Return every listing checked against the constraints of `question`."""
     return tuple(Match(one, check_card(question.constraints, one.facts)) for one in shown)
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 
 from webapp.db.drivers import driver
 from webapp.db.prepared import prepared
-from webapp.db.tables.judging import QuerySummary
+from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Result, Run
@@ -57,7 +57,7 @@ def _stored(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
 @prepared
 def _summaries() -> Select[*tuple[Any, ...]]:
     """Return the statement over the stored summaries of the answers in a task."""
-    row, mine = QuerySummary, Task.rater_id
+    row, mine = StoredSummary, Task.rater_id
     return (
         select(*row.__table__.columns)
         .join_from(Task, Rater, Rater.id == mine)

@@ -61,7 +61,7 @@ KEEP = Keep.KEEP
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class AnswerRating:
     """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
 
     ``quality`` is 0 to 5, ``empty_outcome`` fits an empty list only.
@@ -129,7 +129,7 @@ def judge_open(
 
 
 def rate(
-    session: Session, rater: Rater, run_id: str, query_id: int, rating: Rating, click: Click
+    session: Session, rater: Rater, run_id: str, query_id: int, rating: AnswerRating, click: Click
 ) -> None:
     """Record the rater's rating of the whole answer.
 

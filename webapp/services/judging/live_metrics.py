@@ -27,7 +27,7 @@ from sqlalchemy.orm import Session, aliased
 
 from webapp.db.drivers import Driver, driver
 from webapp.db.prepared import joined, prepared
-from webapp.db.tables.judging import Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question
@@ -59,14 +59,14 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
     for rater_id in rater_ids:
         rows = list(_rows(session, asked, scope, rater_id))
         session.execute(
-            delete(QuerySummary).where(
-                QuerySummary.rater_id == rater_id,
-                QuerySummary.query_key.in_(select(Query.id).where(scope)),
+            delete(StoredSummary).where(
+                StoredSummary.rater_id == rater_id,
+                StoredSummary.query_key.in_(select(Query.id).where(scope)),
             )
         )
         if rows:
             # One statement: else rows that miss different figures would go in groups.
-            session.execute(insert(QuerySummary), rows, execution_options={"render_nulls": True})
+            session.execute(insert(StoredSummary), rows, execution_options={"render_nulls": True})
 
 
 def refresh_touched(
@@ -79,7 +79,7 @@ def refresh_touched(
     """
     of = query_key if thing_id is None else thing_id
     touched = _touched(by_thing=thing_id is not None)
-    write = upsert(QuerySummary, driver, kept=("run_id",))
+    write = upsert(StoredSummary, driver, kept=("run_id",))
     for query in touched.all(driver, {"rater_id": rater_id, "of": of}):
         write.run(driver, _row_of(query, rater_id))
 
@@ -164,13 +164,13 @@ class Standing:
         )
 
 
-def is_open(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
-    """Return the condition on ``QuerySummary`` that something is left to rate."""
+def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
+    """Return the condition on ``StoredSummary`` that something is left to rate."""
     return or_(row.open_judgments > 0, is_unrated(row))
 
 
-def is_unrated(row: type[QuerySummary] = QuerySummary) -> ColumnElement[bool]:
-    """Return the condition on ``QuerySummary`` that its ``is_unrated`` is."""
+def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
+    """Return the condition on ``StoredSummary`` that its ``is_unrated`` is."""
     return and_(row.state != str(QueryState.UNREADABLE), row.quality.is_(None))
 
 
@@ -183,7 +183,7 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Stand
     }
 
 
-def summary(row: QuerySummary | Row[Any]) -> Summary:
+def summary(row: StoredSummary | Row[Any]) -> Summary:
     """Return a stored summary row as the metrics know it."""
     return Summary(
         state=QueryState(row.state),
@@ -200,12 +200,12 @@ def summary(row: QuerySummary | Row[Any]) -> Summary:
     )
 
 
-def _span(row: QuerySummary | Row[Any], figure: str) -> Span:
+def _span(row: StoredSummary | Row[Any], figure: str) -> Span:
     return Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class SummaryDisagreement:
     """A number of a summary row that differs from the judgments."""
 
     rater: str
@@ -216,24 +216,24 @@ class Disagreement:
     computed: object
 
 
-def check(session: Session) -> list[Disagreement]:
+def check(session: Session) -> list[SummaryDisagreement]:
     """Return where the stored summaries differ from the judgments; empty means equal."""
-    found: list[Disagreement] = []
+    found: list[SummaryDisagreement] = []
     for rater in session.scalars(select(Rater).order_by(Rater.id)):
         for run_id in session.scalars(select(Run.id).where(Run.study_id == rater.study_id)):
             found.extend(_check_run(session, rater, run_id))
     return found
 
 
-def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
+def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[SummaryDisagreement]:
     scope = Query.run_id == run_id
     asked = verdicts.asked_queries(session, scope)
     computed = {row["query_key"]: row for row in _rows(session, asked, scope, rater.id)}
     stored = {
         row["query_key"]: dict(row)
         for row in session.execute(
-            select(*QuerySummary.__table__.columns).where(
-                QuerySummary.rater_id == rater.id, QuerySummary.run_id == run_id
+            select(*StoredSummary.__table__.columns).where(
+                StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
             )
         ).mappings()
     }
@@ -241,7 +241,7 @@ def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagree
         was, should = stored.get(query.key, {}), computed[query.key]
         for column, value in should.items():
             if was.get(column) != value:
-                yield Disagreement(
+                yield SummaryDisagreement(
                     rater.name, run_id, query.query_id, column, was.get(column), value
                 )
 
@@ -279,11 +279,11 @@ def _standings() -> Select[Any]:
     """Return the statement behind ``by_category``: sixty sums take a while to write down."""
     return (
         select(Question.category, *_sums())
-        .join_from(QuerySummary, Query, Query.id == QuerySummary.query_key)
+        .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
         .join(Question, Question.id == Query.question_id)
         .where(
-            QuerySummary.rater_id == bindparam("rater_id"),
-            QuerySummary.run_id == bindparam("run_id"),
+            StoredSummary.rater_id == bindparam("rater_id"),
+            StoredSummary.run_id == bindparam("run_id"),
         )
         .group_by(Question.category)
         .order_by(func.min(Question.position))
@@ -292,7 +292,7 @@ def _standings() -> Select[Any]:
 
 def _sums() -> Iterator[ColumnElement[Any]]:
     """Yield one sum or count for each field of ``Totals``, in the order of ``_totals``."""
-    row = QuerySummary
+    row = StoredSummary
     yield cast(func.sum(row.open_judgments), Integer).label("open_judgments")
     yield _count(is_open()).label("open_queries")
     yield func.count().label("n_queries")

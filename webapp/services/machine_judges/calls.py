@@ -15,7 +15,7 @@ from enum import StrEnum
 from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.chatbot.answers import Answer, Asked
+from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.failures import CallFailed, NotTheContract
 from webapp.chatbot.mappings import MissingKey
@@ -28,7 +28,7 @@ from webapp.records import Click
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
 from webapp.services.machine_judges import estimates, judges, prompts, sessions
-from webapp.services.machine_judges.prompts import Said, UnreadableVerdict
+from webapp.services.machine_judges.prompts import MachineVerdict, UnreadableVerdict
 from webapp.services.machine_judges.sessions import (
     ALIVE,
     MISSING_KEY,
@@ -44,7 +44,7 @@ MOST_FAILURES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class JudgeCall:
     """One judged thing to ask about: the whole text, and how many tries the budget allows."""
 
     rater_id: int
@@ -73,13 +73,13 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt.
 
     ``answered`` is true if the model answered at all, readable or not.
     """
 
-    said: Said | None
+    said: MachineVerdict | None
     tries: int = 1
     usage: Usage = Usage()
     answered: bool = True
@@ -90,7 +90,7 @@ class Outcome:
 
 def claim(
     session: Session, rater_id: int, endpoint: JudgeEndpoint | None, now: datetime
-) -> Call | Nothing:
+) -> JudgeCall | Nothing:
     """Return the next call, with its part of the budget reserved; else why there is none.
 
     A session ends here when everything is judged, when the next call could exceed its budget,
@@ -106,7 +106,7 @@ def claim(
     if len(asking) >= found.at_once:
         return Nothing.YET
     call = _prepared(session, judge, found, asking, now)
-    if isinstance(call, Call):
+    if isinstance(call, JudgeCall):
         return call
     if asking:
         return Nothing.YET
@@ -114,7 +114,7 @@ def claim(
     return Nothing.MORE
 
 
-def ask(call: Call, endpoint: JudgeEndpoint, patience: Patience = PATIENCE) -> Outcome:
+def ask(call: JudgeCall, endpoint: JudgeEndpoint, patience: Patience = PATIENCE) -> CallOutcome:
     """Return the model's verdict on one judged thing, or why there is none."""
     try:
         client = Chatbot(
@@ -122,23 +122,23 @@ def ask(call: Call, endpoint: JudgeEndpoint, patience: Patience = PATIENCE) -> O
             mapping(endpoint, call.model, call.temperature),
             replace(patience, tries=min(call.tries, patience.tries)),
         )
-        answer = client.ask(Asked(message=call.prompt, session_id="", user_id="", method=""))
+        answer = client.ask(Message(message=call.prompt, session_id="", user_id="", method=""))
     except CallFailed as failure:
-        return Outcome(
+        return CallOutcome(
             None, failure.tries, answered=False, code=failure.code,
             detail=_detail(failure), excerpt=failure.excerpt,
         )  # fmt: skip
     except MissingKey as missing:
-        return Outcome(None, 0, answered=False, code=MISSING_KEY, detail=str(missing.args[0]))
+        return CallOutcome(None, 0, answered=False, code=MISSING_KEY, detail=str(missing.args[0]))
     usage = _usage(answer)
     try:
         said = prompts.read(answer.text)
     except UnreadableVerdict as wrong:
-        return Outcome(None, answer.tries, usage, code=wrong.code, excerpt=answer.text[:2000])
-    return Outcome(said, answer.tries, usage)
+        return CallOutcome(None, answer.tries, usage, code=wrong.code, excerpt=answer.text[:2000])
+    return CallOutcome(said, answer.tries, usage)
 
 
-def keep(session: Session, call: Call, outcome: Outcome, now: datetime) -> None:
+def keep(session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
     """Store the outcome of a call: the verdict through the judge's event, or the failure.
 
     The outcome of a call that was given up is not stored; its cost counts.
@@ -181,7 +181,7 @@ def _prepared(
     found: MachineSession,
     asking: Sequence[MachineCall],
     now: datetime,
-) -> Call | SessionState:
+) -> JudgeCall | SessionState:
     """Return the next call, stored as being asked; else how the session ends without one."""
     thing_id = _next(session, judge, found, now)
     if thing_id is None:
@@ -202,7 +202,7 @@ def _prepared(
     row.reserved_calls, row.reserved_tokens = tries, tokens
     session.add(row)
     session.flush()
-    return Call(
+    return JudgeCall(
         rater_id=judge.rater_id,
         thing_id=thing_id,
         session_id=found.id,
@@ -257,7 +257,9 @@ def _bury(session: Session, row: MachineCall) -> None:
     row.reserved_calls = row.reserved_tokens = 0
 
 
-def _count(found: MachineSession, call: Call, outcome: Outcome, rates: estimates.Rates) -> None:
+def _count(
+    found: MachineSession, call: JudgeCall, outcome: CallOutcome, rates: estimates.Rates
+) -> None:
     """Add a call's tokens and cost; an answer that states no tokens counts the usual number."""
     found.calls += outcome.tries
     if not outcome.answered:
@@ -271,7 +273,7 @@ def _count(found: MachineSession, call: Call, outcome: Outcome, rates: estimates
     found.completion_tokens += completion
 
 
-def _judge(session: Session, row: MachineCall, said: Said, now: datetime) -> None:
+def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: datetime) -> None:
     judge = session.get_one(MachineJudge, row.rater_id)
     row.state, row.verdict = str(CallState.JUDGED), str(said.verdict)
     row.reason = storable_text(said.reason)
@@ -282,7 +284,7 @@ def _judge(session: Session, row: MachineCall, said: Said, now: datetime) -> Non
     events.refresh(session, judge.rater, [target])
 
 
-def _fail(found: MachineSession, row: MachineCall, outcome: Outcome, now: datetime) -> None:
+def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: datetime) -> None:
     row.state, row.error_code = str(CallState.FAILED), outcome.code
     row.error = storable_text(outcome.detail)
     row.excerpt = storable_text(outcome.excerpt) or None

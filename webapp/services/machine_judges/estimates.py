@@ -18,7 +18,7 @@ from webapp.services.judging.judged_things import PORTION, from_row
 from webapp.services.machine_judges import prompts as machine_prompts
 from webapp.services.rating import orders, pages, pool
 from webapp.services.rating.orders import Purpose
-from webapp.services.rating.pages import Turn
+from webapp.services.rating.pages import EarlierTurn
 
 CHARACTERS_PER_TOKEN = 4
 COMPLETION_TOKENS = 60
@@ -42,7 +42,7 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class TokenEstimate:
     """The estimated tokens for judging ``things`` cards; ``example`` is the prompt of the first.
 
     ``measured`` is the number of answers behind the estimate; 0 means none yet.
@@ -76,7 +76,7 @@ def cost(
     return (prompt_tokens * prompt_price + completion_tokens * completion_price) / MILLION
 
 
-def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> Estimate:
+def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> TokenEstimate:
     """Return the estimate for the cards left to judge, `most` of them at most."""
     found = open_things(session, judge)[:most]
     told = rates(session, judge)
@@ -84,7 +84,7 @@ def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> 
     characters, example = 0, ""
     for _, prompt in prompts:
         characters, example = characters + len(prompt), example or prompt
-    return Estimate(
+    return TokenEstimate(
         things=len(found),
         prompt_tokens=told.prompt(characters),
         completion_tokens=ceil(len(found) * told.completion),
@@ -132,7 +132,7 @@ def prompts_of(
     session: Session, judge: MachineJudge, things: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
     """Yield the judge's prompt for each of these judged things, in their order."""
-    earlier: dict[tuple[int, str], tuple[Turn, ...]] = {}
+    earlier: dict[tuple[int, str], tuple[EarlierTurn, ...]] = {}
     for start in range(0, len(things), PORTION):
         portion = things[start : start + PORTION]
         rows = session.execute(
@@ -176,8 +176,8 @@ def rates(session: Session, judge: MachineJudge) -> Rates:
 
 
 def _earlier(
-    session: Session, thing: JudgedThing, known: dict[tuple[int, str], tuple[Turn, ...]]
-) -> tuple[Turn, ...]:
+    session: Session, thing: JudgedThing, known: dict[tuple[int, str], tuple[EarlierTurn, ...]]
+) -> tuple[EarlierTurn, ...]:
     """Return the conversation that a thing of a context-dependent question rests on."""
     if thing.run_id is None:
         return ()

@@ -16,7 +16,7 @@ from webapp.config import resource
 from webapp.i18n import mark
 from webapp.metrics.evaluations.json_outputs import SchemaFailure, why_no_json
 from webapp.records import Card, Relevance
-from webapp.services.rating.pages import Turn
+from webapp.services.rating.pages import EarlierTurn
 
 LONGEST_PROMPT = 20_000
 LONGEST_REASON = 500
@@ -64,7 +64,7 @@ class UnreadableVerdict(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MachineVerdict:
     """A machine's verdict and its reason."""
 
     verdict: Relevance
@@ -135,7 +135,9 @@ def check(prompt: str) -> None:
             raise UnfitPrompt(f"{{{name}}}")
 
 
-def filled(prompt: str, language: str, question: str, earlier: Sequence[Turn], card: Card) -> str:
+def filled(
+    prompt: str, language: str, question: str, earlier: Sequence[EarlierTurn], card: Card
+) -> str:
     """Return a prompt with its places filled, in one pass: no text can open another place.
 
     >>> filled("{question} {card}", "en", "{card}?", (), Card("Rumah"))
@@ -174,7 +176,7 @@ def described(card: Card, language: str) -> str:
     return "\n".join(f"- {words[name]}: {text}" for name, text in stated.items() if text)
 
 
-def read(answer: str) -> Said:
+def read(answer: str) -> MachineVerdict:
     """Return the verdict in an answer, the whole of it being the JSON asked for.
 
     Raises ``UnreadableVerdict``: nothing is guessed.
@@ -197,10 +199,10 @@ def read(answer: str) -> Said:
     told = " ".join(reason.replace("\x00", "").split()) if isinstance(reason, str) else ""
     if not told:
         raise UnreadableVerdict(WrongAnswer.NO_REASON)
-    return Said(VERDICTS[verdict], told[:LONGEST_REASON])
+    return MachineVerdict(VERDICTS[verdict], told[:LONGEST_REASON])
 
 
-def _conversation(earlier: Sequence[Turn], language: str) -> str:
+def _conversation(earlier: Sequence[EarlierTurn], language: str) -> str:
     words = _LABELS[language]
     turns = (
         f"{words['asked']}: {turn.question}\n{words['answered']}: {turn.response}"

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.people import Rater
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
 from webapp.services.people import history
-from webapp.services.people.history import Entry
+from webapp.services.people.history import HistoryEntry
 
 Value = str | int | bool | None
 
-_COLUMNS: Mapping[str, Callable[[Entry], Value]] = {
+_COLUMNS: Mapping[str, Callable[[HistoryEntry], Value]] = {
     "id": lambda entry: entry.id,
     "rater": lambda entry: entry.rater,
     "client_time": lambda entry: _time(entry.client_time),
@@ -61,7 +61,7 @@ def as_json_lines(session: Session, reader: Rater) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _values(entry: Entry) -> Sequence[Value]:
+def _values(entry: HistoryEntry) -> Sequence[Value]:
     return [read(entry) for read in _COLUMNS.values()]
 
 

@@ -38,7 +38,7 @@ PAGE_SIZE = 50
 _Rows: TypeAlias = "Select[Event, str, Question, JudgedThing, str, Query]"
 
 
-class Change(StrEnum):
+class ChangeKind(StrEnum):
     """The kinds of change by which the list can be filtered."""
 
     VERDICT = "verdict"
@@ -50,7 +50,7 @@ class Change(StrEnum):
     REPEAT_NOTES = "repeat notes"
 
 
-_AGAIN = {name: Change(field) for field, name in AGAIN.items()}
+_AGAIN = {name: ChangeKind(field) for field, name in AGAIN.items()}
 """The change that a repeat looks like to its rater, by the event's field."""
 
 
@@ -62,17 +62,17 @@ class NoLongerLatest(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEvents:
     """Which events are wanted; ``before`` is the event to go back in time from."""
 
     rater_id: int | None = None
     question_id: int | None = None
-    change: Change | None = None
+    change: ChangeKind | None = None
     before: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One event as the rater made it, and whether it ``stands``, was ``undone`` or ``overtaken``.
 
     An overtaken event was never in force: when it arrived, a later one was stored already.
@@ -88,7 +88,7 @@ class Entry:
     rater: str
     position: int | None
     question: str | None
-    change: Change
+    change: ChangeKind
     title: str | None
     identity: str | None
     content: int | None
@@ -112,7 +112,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FilterChoice:
     """One value that the list can be narrowed to."""
 
     id: int
@@ -127,16 +127,16 @@ class History:
     reader's own latest change, if it can be undone. ``raters`` is empty for a rater.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[HistoryEntry, ...]
     older: int | None
     total: int
-    raters: tuple[Choice, ...]
-    questions: tuple[Choice, ...]
-    changes: tuple[Change, ...]
-    latest: Entry | None
+    raters: tuple[FilterChoice, ...]
+    questions: tuple[FilterChoice, ...]
+    changes: tuple[ChangeKind, ...]
+    latest: HistoryEntry | None
 
 
-def history(session: Session, reader: Rater, wanted: Wanted) -> History:
+def history(session: Session, reader: Rater, wanted: WantedEvents) -> History:
     """Return one page of the events that `reader` may see."""
     rows = _rows().where(_seen_by(reader), *_narrowed(reader, wanted))
     page = rows if wanted.before is None else rows.where(Event.id < wanted.before)
@@ -148,12 +148,12 @@ def history(session: Session, reader: Rater, wanted: Wanted) -> History:
         total=session.scalar(select(func.count()).select_from(rows.subquery())) or 0,
         raters=_raters(session, reader),
         questions=_questions(session, reader),
-        changes=tuple(one for one in Change if reader.is_owner or one not in _AGAIN),
+        changes=tuple(one for one in ChangeKind if reader.is_owner or one not in _AGAIN),
         latest=_latest(session, reader),
     )
 
 
-def log(session: Session, reader: Rater) -> tuple[Entry, ...]:
+def log(session: Session, reader: Rater) -> tuple[HistoryEntry, ...]:
     """Return every event that `reader` may see, in the order of receipt."""
     return _entries(session, reader, _rows().where(_seen_by(reader)).order_by(Event.id))
 
@@ -183,15 +183,15 @@ def _seen_by(reader: Rater) -> ColumnElement[bool]:
     return Event.rater_id == reader.id
 
 
-def _narrowed(reader: Rater, wanted: Wanted) -> list[ColumnElement[bool]]:
+def _narrowed(reader: Rater, wanted: WantedEvents) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if wanted.rater_id is not None:
         found.append(Event.rater_id == wanted.rater_id)
     if wanted.question_id is not None:
         found.append(Question.id == wanted.question_id)
-    if wanted.change is Change.OUTCOME:
+    if wanted.change is ChangeKind.OUTCOME:
         found.append(and_(_changed("verdict", reader), _is_emptiness()))
-    elif wanted.change is Change.VERDICT:
+    elif wanted.change is ChangeKind.VERDICT:
         found.append(and_(_changed("verdict", reader), ~_is_emptiness()))
     elif wanted.change is not None:
         found.append(_changed(str(wanted.change), reader))
@@ -221,7 +221,7 @@ def _rows() -> _Rows:
     )
 
 
-def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...]:
+def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[HistoryEntry, ...]:
     rows = session.execute(wanted).all()
     found = [row[0] for row in rows]
     stand, overtaken = _standing(session, found)
@@ -229,7 +229,7 @@ def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...
     letters = _letters(session, found)
     blind = studies.is_blind(session, reader.study)
     return tuple(
-        Entry(
+        HistoryEntry(
             id=event.id,
             rater=name,
             position=question.position if question else None,
@@ -260,12 +260,12 @@ def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[Entry, ...
     )
 
 
-def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> Change:
-    found = Change(event.field)
+def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> ChangeKind:
+    found = ChangeKind(event.field)
     if not reader.is_owner:
         found = _AGAIN.get(event.field, found)
-    if found is Change.VERDICT and thing is not None and thing.property_id is None:
-        return Change.OUTCOME
+    if found is ChangeKind.VERDICT and thing is not None and thing.property_id is None:
+        return ChangeKind.OUTCOME
     return found
 
 
@@ -325,7 +325,7 @@ def _last_change(session: Session, rater: Rater) -> Event | None:
     )
 
 
-def _latest(session: Session, reader: Rater) -> Entry | None:
+def _latest(session: Session, reader: Rater) -> HistoryEntry | None:
     last = _last_change(session, reader)
     if last is None:
         return None
@@ -333,18 +333,18 @@ def _latest(session: Session, reader: Rater) -> Entry | None:
     return entry
 
 
-def _raters(session: Session, reader: Rater) -> tuple[Choice, ...]:
+def _raters(session: Session, reader: Rater) -> tuple[FilterChoice, ...]:
     if not reader.is_owner:
         return ()
     found = studies.people_and_machines(session, reader.study)
-    return tuple(Choice(rater.id, studies.called(rater)) for rater in found)
+    return tuple(FilterChoice(rater.id, studies.called(rater)) for rater in found)
 
 
-def _questions(session: Session, reader: Rater) -> tuple[Choice, ...]:
+def _questions(session: Session, reader: Rater) -> tuple[FilterChoice, ...]:
     asked = select(Query.question_id).join(Run).where(Run.study_id == reader.study_id)
     found = session.scalars(
         select(Question)
         .where(Question.id.in_(asked))
         .order_by(Question.question_set_id, Question.position)
     )
-    return tuple(Choice(row.id, f"{row.position}. {row.text}") for row in found)
+    return tuple(FilterChoice(row.id, f"{row.position}. {row.text}") for row in found)

@@ -13,7 +13,7 @@ from webapp import failures
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.evaluations import ItemEvent, ItemJudgment
 from webapp.db.tables.gold import CardDecision
-from webapp.db.tables.judging import Event, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import Event, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from webapp.db.tables.people import Invitation, LogEntry, Rater
 from webapp.db.tables.rating import Task
@@ -27,7 +27,7 @@ from webapp.services.study import studies
 LONGEST_NAME = 200
 GIVEN: tuple[type[Any], ...] = (
     *(ItemJudgment, ItemEvent, CardDecision, Event, Adjudication, Task),
-    *(Judgment, QueryRating, QuerySummary, Invitation),
+    *(Judgment, QueryRating, StoredSummary, Invitation),
     *(MachineCall, MachineSession, MachineJudge),
 )
 """Tables with rows that are a rater's own, in the order in which they can be deleted."""

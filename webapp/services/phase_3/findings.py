@@ -23,8 +23,8 @@ from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.summaries import QueryRow
 from webapp.metrics.phase_3.user_study import (
     Comment,
-    JudgedCard,
     OwnAnswer,
+    ParticipantCard,
     Person,
     UserStudyReport,
     by_category,
@@ -143,7 +143,7 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
             response=response,
             row=row,
             cards=tuple(
-                JudgedCard(rank, card, verdict)
+                ParticipantCard(rank, card, verdict)
                 for (rank, card), verdict in zip(cards, verdicts, strict=True)
             ),
         )

@@ -18,9 +18,9 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.chatbot.answers import Answer, Asked, results_count
+from webapp.chatbot.answers import Answer, Message, results_count
 from webapp.chatbot.client import public_address
-from webapp.db.tables.judging import QuerySummary
+from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
 from webapp.db.tables.runs import Query, Run
@@ -35,7 +35,7 @@ from webapp.services.judging import events, live_metrics
 from webapp.services.judging.judged_things import Pool
 from webapp.services.phase_3 import user_studies
 from webapp.services.phase_3.participants import PhaseClosed
-from webapp.services.phase_3.user_studies import Settings
+from webapp.services.phase_3.user_studies import UserStudySettings
 from webapp.services.runs import imports
 
 LONGEST = 2000
@@ -90,7 +90,7 @@ class UnknownQuestion(Missing):
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionLine:
+class OwnQuestionLine:
     """One question as it is now; ``open_judgments`` and ``quality`` are of its rating.
 
     ``before`` counts the questions of all participants that are asked first.
@@ -128,13 +128,13 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class QuestionCall:
     """A question on its way: the request, the chatbot, and the number of the attempt."""
 
     id: int
     attempt: int
-    asked: Asked
-    settings: Settings
+    asked: Message
+    settings: UserStudySettings
     assigns_sessions: bool = False
 
 
@@ -253,18 +253,18 @@ def done(session: Session, participant: Participant, position: int, now: datetim
     found.closed_at = found.closed_at or now
 
 
-def lines(session: Session, participant: Participant, now: datetime) -> tuple[QuestionLine, ...]:
+def lines(session: Session, participant: Participant, now: datetime) -> tuple[OwnQuestionLine, ...]:
     """Return a participant's questions in the order they were asked."""
     rows = session.execute(
-        select(OwnQuestion, Question, Query.state, QuerySummary)
+        select(OwnQuestion, Question, Query.state, StoredSummary)
         .join(Question, Question.id == OwnQuestion.question_id)
         .outerjoin(Query, Query.id == OwnQuestion.query_key)
-        .outerjoin(QuerySummary, QuerySummary.query_key == Query.id)
+        .outerjoin(StoredSummary, StoredSummary.query_key == Query.id)
         .where(OwnQuestion.participant_id == participant.id)
         .order_by(Question.position)
     )
     return tuple(
-        QuestionLine(
+        OwnQuestionLine(
             position=question.position,
             text=question.text,
             category=question.category,
@@ -299,7 +299,7 @@ def is_any_waiting(session: Session) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
-def claim(session: Session, now: datetime) -> Call | None:
+def claim(session: Session, now: datetime) -> QuestionCall | None:
     """Return the question that is next, now being asked; ``None`` if none is or none may be.
 
     Never more are asked at once than the study allows. Raises nothing: the caller reports a
@@ -317,7 +317,7 @@ def claim(session: Session, now: datetime) -> Call | None:
     session.flush()
     settings = user_studies.settings(phase)
     theirs = user_studies.assigns_sessions(settings)
-    return Call(
+    return QuestionCall(
         id=waiting.id,
         attempt=waiting.attempt,
         asked=_message(session, waiting, settings, theirs),
@@ -332,7 +332,7 @@ def keep_alive(session: Session, ids: Collection[int], now: datetime) -> None:
     session.execute(update(OwnQuestion).where(being_asked).values(alive_until=now + ALIVE))
 
 
-def answered(session: Session, call: Call, answer: Answer, now: datetime) -> bool:
+def answered(session: Session, call: QuestionCall, answer: Answer, now: datetime) -> bool:
     """Keep an answer with its cards; whether it was still waited for.
 
     An answer that cannot be kept makes the question a failed one.
@@ -349,7 +349,7 @@ def answered(session: Session, call: Call, answer: Answer, now: datetime) -> boo
     return True
 
 
-def failed(session: Session, call: Call, why: Failed) -> bool:
+def failed(session: Session, call: QuestionCall, why: Failed) -> bool:
     """Keep why a question got no answer; whether one was still waited for."""
     own = _called(session, call)
     if own is None:
@@ -360,7 +360,7 @@ def failed(session: Session, call: Call, why: Failed) -> bool:
     return True
 
 
-def read(question: Question, call: Call, answer: Answer) -> ReadQuery:
+def read(question: Question, call: QuestionCall, answer: Answer) -> ReadQuery:
     """Return an answer with its cards, read as ``relevansi collect`` has its file read.
 
     Raises an ``ImportRefused`` for an answer that no file could hold.
@@ -577,7 +577,9 @@ def _before(session: Session, own: OwnQuestion, now: datetime) -> int:
     return session.scalar(wanted) or 0
 
 
-def _message(session: Session, own: OwnQuestion, settings: Settings, theirs: bool) -> Asked:
+def _message(
+    session: Session, own: OwnQuestion, settings: UserStudySettings, theirs: bool
+) -> Message:
     """Return the request, with the answered turns of its conversation."""
     turns = [
         (question, response)
@@ -593,7 +595,7 @@ def _message(session: Session, own: OwnQuestion, settings: Settings, theirs: boo
             .order_by(Question.position)
         )
     ]
-    return Asked(
+    return Message(
         message=own.question.text,
         session_id="" if theirs and not turns else own.session_id,
         user_id=own.participant.run_id or "",
@@ -602,7 +604,7 @@ def _message(session: Session, own: OwnQuestion, settings: Settings, theirs: boo
     )
 
 
-def _called(session: Session, call: Call) -> OwnQuestion | None:
+def _called(session: Session, call: QuestionCall) -> OwnQuestion | None:
     """Return the question of a call that is still waited for, locked."""
     own = session.get(OwnQuestion, call.id)
     if own is None:

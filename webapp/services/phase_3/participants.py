@@ -16,7 +16,7 @@ from hashlib import sha256
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import (
     ConsentText,
@@ -115,7 +115,7 @@ class LinkLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Badge:
+class ParticipantBadge:
     """The cookie of a participant's browser; ``seal`` is made from the link that let it in.
 
     ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
@@ -225,7 +225,7 @@ def agree(
     *,
     was_offered: bool = False,
     source: str = "",
-) -> Badge:
+) -> ParticipantBadge:
     """Return the badge of the person who agrees to `consent`, a new participant by an open link.
 
     The same `token` (see ``new_token``) again is the same participant. A pseudonym that we
@@ -286,13 +286,15 @@ def take_back_decline(session: Session, study: Study) -> None:
     phase.declined = max(0, phase.declined - 1)
 
 
-def badge(link: ParticipantLink) -> Badge:
+def badge(link: ParticipantLink) -> ParticipantBadge:
     """Return the badge of the participant of a personal link."""
     assert link.participant_id is not None
-    return Badge(link.participant_id, link.id, _seal(link))
+    return ParticipantBadge(link.participant_id, link.id, _seal(link))
 
 
-def recognise(session: Session, study: Study, carried: Badge, now: datetime) -> Participant | None:
+def recognise(
+    session: Session, study: Study, carried: ParticipantBadge, now: datetime
+) -> Participant | None:
     """Return the participant of a badge; ``None`` once its link or the person is gone."""
     link = session.get(ParticipantLink, carried.link_id)
     if link is None or link.study_id != study.id or _state(link, now) != OPEN:
@@ -487,7 +489,7 @@ def _delete_room(session: Session, room: int) -> None:
     queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()
     sets = select(QuestionSet.id).where(QuestionSet.study_id == room).scalar_subquery()
     questions = select(Question.id).where(Question.question_set_id.in_(sets)).scalar_subquery()
-    for said in (Event, Judgment, QueryRating, QuerySummary, QuestionnaireAnswer):
+    for said in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
         session.execute(delete(said).where(said.rater_id.in_(raters)))
     session.execute(delete(Result).where(Result.query_key.in_(queries)))
     session.execute(delete(Query).where(Query.run_id.in_(runs)))

@@ -45,7 +45,7 @@ class UnfitChatbot(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class UserStudySettings:
     """The owner's settings of phase 3; see ``db.tables.phase_3.UserStudy``. Changes are logged."""
 
     is_open: bool = False
@@ -89,14 +89,16 @@ def lock(session: Session, study: Study) -> UserStudy:
     return found
 
 
-def settings(found: UserStudy | None) -> Settings:
+def settings(found: UserStudy | None) -> UserStudySettings:
     """Return how phase 3 is set; as it begins where there is none yet."""
     if found is None:
-        return Settings()
-    return Settings(**{name: getattr(found, name) for name in Settings.__dataclass_fields__})
+        return UserStudySettings()
+    return UserStudySettings(
+        **{name: getattr(found, name) for name in UserStudySettings.__dataclass_fields__}
+    )
 
 
-def set_settings(session: Session, study: Study, wanted: Settings, now: datetime) -> None:
+def set_settings(session: Session, study: Study, wanted: UserStudySettings, now: datetime) -> None:
     """Set phase 3, logging each change; raises ``UnfitChatbot``.
 
     Closed, it may lack a chatbot; open, it may not.
@@ -111,7 +113,7 @@ def set_settings(session: Session, study: Study, wanted: Settings, now: datetime
             studies.log(session, study, f"phase 3 {name}", study.name, str(old), str(new), now)
 
 
-def chatbot(wanted: Settings) -> Chatbot:
+def chatbot(wanted: UserStudySettings) -> Chatbot:
     """Return the chatbot that answers participants; raises ``UnfitChatbot``.
 
     Keys are refused wherever they would be stored; ``MissingKey`` comes up when it is asked.
@@ -132,7 +134,7 @@ def chatbot(wanted: Settings) -> Chatbot:
     return found
 
 
-def assigns_sessions(wanted: Settings) -> bool:
+def assigns_sessions(wanted: UserStudySettings) -> bool:
     """Whether the chatbot names its sessions itself, according to its mapping."""
     try:
         return _mapping(wanted).assigns_sessions
@@ -198,7 +200,7 @@ def default_consent() -> dict[str, str]:
     }
 
 
-def _mapping(wanted: Settings) -> mappings.Mapping:
+def _mapping(wanted: UserStudySettings) -> mappings.Mapping:
     from webapp.chatbot import mappings  # brings pydantic, for which few pages need to wait
     from webapp.chatbot.mappings import UnusableMapping
 

@@ -20,7 +20,7 @@ WITHDRAWN = "phase 3 withdrawal"
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class WithdrawalCost:
     """How much goes with a participant."""
 
     questions: int
@@ -38,7 +38,7 @@ class Copy:
     at: datetime
 
 
-def cost(session: Session, participant: Participant) -> Cost:
+def cost(session: Session, participant: Participant) -> WithdrawalCost:
     """Return the counts of the data that a withdrawal would delete."""
     asked = select(func.count()).where(OwnQuestion.participant_id == participant.id)
     said = {
@@ -46,7 +46,7 @@ def cost(session: Session, participant: Participant) -> Cost:
         for table in (Judgment, QueryRating, QuestionnaireAnswer, Event)
     }
     counts = [session.scalar(wanted) or 0 for wanted in (asked, *said.values())]
-    return Cost(*counts)
+    return WithdrawalCost(*counts)
 
 
 def note_export(session: Session, study: Study, name: str, now: datetime) -> None:

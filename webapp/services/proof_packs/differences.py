@@ -25,7 +25,7 @@ _TOLERANCE = 1e-9
 """Figures nearer than this are equal: another machine may add up in another order."""
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """The kinds of difference: in a file as such, or in its content."""
 
     HASH = "hash"
@@ -38,13 +38,13 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PackDifference:
     """One value that two parts of a proof pack give differently.
 
     ``stated`` is the value in ``file`` at ``place``, ``computed`` the value from ``source``.
     """
 
-    kind: Kind
+    kind: DifferenceKind
     file: str
     place: Place = ()
     stated: Value = None
@@ -56,7 +56,7 @@ class Difference:
 class Differences:
     """Differences as they are found, up to ``MOST``."""
 
-    found: list[Difference] = field(default_factory=list)
+    found: list[PackDifference] = field(default_factory=list)
     left_out: int = 0
 
     @property
@@ -64,17 +64,17 @@ class Differences:
         """How many were found, kept or not."""
         return len(self.found) + self.left_out
 
-    def add(self, difference: Difference) -> None:
+    def add(self, difference: PackDifference) -> None:
         """Keep `difference`, or count it where there are too many."""
         if len(self.found) < MOST:
             self.found.append(difference)
         else:
             self.left_out += 1
 
-    def add_all(self, kind: Kind, file: str, source: str, found: Iterator[Found]) -> None:
+    def add_all(self, kind: DifferenceKind, file: str, source: str, found: Iterator[Found]) -> None:
         """Keep the differences found in `file` against the values from `source`."""
         for place, stated, computed in found:
-            self.add(Difference(kind, file, place, stated, computed, source))
+            self.add(PackDifference(kind, file, place, stated, computed, source))
 
 
 def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:

@@ -19,10 +19,10 @@ from webapp.metrics.proof_packs.evidence import (
     GivenRating,
     GivenVerdict,
     LoggedEvent,
+    PackedResult,
     SetQuestion,
-    Settled,
+    SettledThing,
     ShownQuery,
-    ShownResult,
     ShownRun,
     Thing,
 )
@@ -114,7 +114,7 @@ class Evidence:
         for name, run, query_id, rating in rows:
             yield GivenRating(name, run, query_id, rating.quality, rating.notes)
 
-    def settled(self) -> Iterator[Settled]:
+    def settled(self) -> Iterator[SettledThing]:
         """Yield the adjudicated verdicts on what the runs show or left empty."""
         rows = self._session.execute(
             select(Adjudication, Rater.name).join(Rater, Rater.id == Adjudication.rater_id)
@@ -122,7 +122,7 @@ class Evidence:
         for row, name in rows:
             if row.judged_thing_id in self._shown:
                 thing = self._things[row.judged_thing_id]
-                yield Settled(thing, row.verdict, row.reason, name, row.at)
+                yield SettledThing(thing, row.verdict, row.reason, name, row.at)
 
     def events(self) -> Iterator[LoggedEvent]:
         """Yield people's events about the runs, or with ``whole`` all of them, as received."""
@@ -157,8 +157,8 @@ class Evidence:
                 received_at=event.received_at,
             )
 
-    def _results(self, run: Run) -> Mapping[int, list[ShownResult]]:
-        found: dict[int, list[ShownResult]] = defaultdict(list)
+    def _results(self, run: Run) -> Mapping[int, list[PackedResult]]:
+        found: dict[int, list[PackedResult]] = defaultdict(list)
         for result in self._session.scalars(
             select(Result)
             .join(Query)
@@ -167,7 +167,7 @@ class Evidence:
         ):
             thing = self._things[result.judged_thing_id]
             found[result.query_key].append(
-                ShownResult(result.rank, thing, str(result.card["title"]))
+                PackedResult(result.rank, thing, str(result.card["title"]))
             )
         return found
 

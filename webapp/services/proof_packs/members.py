@@ -21,7 +21,7 @@ from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import ShownQuery, ShownRun
 from webapp.records import EmptyOutcome, Relevance
-from webapp.services.proof_packs.packed_evidence import Judged
+from webapp.services.proof_packs.packed_evidence import PackedRuns
 
 Spot = tuple[int, int]
 """A query's number and a rank."""
@@ -45,12 +45,12 @@ class Otherwise:
         return bool(self.relevance or self.outcome or self.quality)
 
 
-def figures(judged: Judged, run: str) -> dict[str, Any]:
+def figures(judged: PackedRuns, run: str) -> dict[str, Any]:
     """The figures of a run under every rule."""
     return {rule: metrics_json(judged.report(run, rule)) for rule in judged.by_rule}
 
 
-def tables(judged: Judged, run: str, rule: str) -> dict[str, bytes]:
+def tables(judged: PackedRuns, run: str, rule: str) -> dict[str, bytes]:
     """The CSV members of a run by name, merged ones under `rule`."""
     report = judged.report(run, rule)
     own = {rater: judged.report(run, f"rater {rater}") for rater in judged.raters}
@@ -61,7 +61,7 @@ def tables(judged: Judged, run: str, rule: str) -> dict[str, bytes]:
     }
 
 
-def trec_files(judged: Judged, run: str, rule: str) -> dict[str, bytes]:
+def trec_files(judged: PackedRuns, run: str, rule: str) -> dict[str, bytes]:
     """The TREC members of a run by name."""
     found = list(trec_results(judged.runs[run], judged.report(run, rule)))
     return {
@@ -70,7 +70,7 @@ def trec_files(judged: Judged, run: str, rule: str) -> dict[str, bytes]:
     }
 
 
-def run_json(judged: Judged, run: ManifestRun, rule: str) -> dict[str, Any]:
+def run_json(judged: PackedRuns, run: ManifestRun, rule: str) -> dict[str, Any]:
     """Return the recomputable part of a run's JSON document: all but its cards and answers."""
     report = judged.report(run.run, rule)
     source = run.input_files[0]
@@ -101,7 +101,7 @@ def trec_results(run: ShownRun, report: RunReport) -> Iterator[TrecResult]:
 
 
 def comparison(
-    judged: Judged,
+    judged: PackedRuns,
     runs: Sequence[str],
     names: Mapping[str, str],
     rule: str,
@@ -146,7 +146,7 @@ def _changed(row: QueryRow, otherwise: Otherwise) -> QueryRow:
     return replace(row, summary=summarise(judgments), verdicts=verdicts)
 
 
-def _judged_results(judged: Judged, run: str, rule: str) -> Iterator[JudgedResult]:
+def _judged_results(judged: PackedRuns, run: str, rule: str) -> Iterator[JudgedResult]:
     report, origins = judged.report(run, rule), judged.origins(rule)
     for query, row in zip(judged.runs[run].queries, report.rows, strict=True):
         for shown, verdict in zip(query.results, row.verdicts, strict=True):

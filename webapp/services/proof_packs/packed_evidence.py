@@ -32,7 +32,7 @@ Answer = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PackedJudgments:
     """All judgments: verdicts by rater and thing, grades and notes by rater and answer."""
 
     verdicts: Mapping[tuple[str, Thing], str] = field(default_factory=dict)
@@ -40,17 +40,17 @@ class Said:
     notes: Mapping[tuple[str, Answer], str] = field(default_factory=dict)
 
 
-def stated(given: Iterable[GivenVerdict], rated: Iterable[GivenRating]) -> Said:
+def stated(given: Iterable[GivenVerdict], rated: Iterable[GivenRating]) -> PackedJudgments:
     """Return the judgments that the pack states as current."""
     ratings = [((one.rater, (one.run, one.query_id)), one) for one in rated]
-    return Said(
+    return PackedJudgments(
         verdicts={(one.rater, one.thing): one.verdict for one in given},
         quality={key: one.quality for key, one in ratings if one.quality is not None},
         notes={key: one.notes for key, one in ratings if one.notes},
     )
 
 
-def replayed(events: Iterable[LoggedEvent]) -> Said:
+def replayed(events: Iterable[LoggedEvent]) -> PackedJudgments:
     """Return the judgments in force once the events of each thing and answer are in order."""
     verdicts_of: dict[tuple[str, Thing], list[LoggedEvent]] = defaultdict(list)
     ratings_of: dict[tuple[str, str, Answer], list[LoggedEvent]] = defaultdict(list)
@@ -61,21 +61,21 @@ def replayed(events: Iterable[LoggedEvent]) -> Said:
             ratings_of[event.field, event.rater, (event.run, event.query_id)].append(event)
     given = {key: new for key, history in verdicts_of.items() if (new := _last(history))}
     rated = {key: new for key, history in ratings_of.items() if (new := _last(history))}
-    return Said(
+    return PackedJudgments(
         verdicts=given,
         quality={key[1:]: int(new) for key, new in rated.items() if key[0] == "quality"},
         notes={key[1:]: _one_line_end(new) for key, new in rated.items() if key[0] == "notes"},
     )
 
 
-class Judged:
+class PackedRuns:
     """The runs of a pack under any rule, by the judgments `said` and those `settled`."""
 
     def __init__(
         self,
         runs: Sequence[ShownRun],
         raters: Sequence[str],
-        said: Said,
+        said: PackedJudgments,
         settled: Mapping[Thing, str],
     ) -> None:
         self.runs = {run.run: run for run in runs}
@@ -122,12 +122,14 @@ class Judged:
             for thing, key in self._keys.things.items()
         }
 
-    def compared(self, runs: Sequence[str], names: Mapping[str, str], rule: str) -> Compared:
+    def compared(
+        self, runs: Sequence[str], names: Mapping[str, str], rule: str
+    ) -> PackedComparison:
         """Return `runs` as they are compared under `rule`, and judged in every other way."""
         scope = [self.runs[run] for run in runs]
         judging = [rater for rater in self.raters if self._judged_by(rater, scope)]
         merges = rule in {MAJORITY, ADJUDICATED}
-        return Compared(
+        return PackedComparison(
             runs=self._compared(scope, names, self.by_rule[rule]),
             without_rater={
                 left_out: self._compared(scope, names, self._without(left_out, judging, rule))
@@ -211,7 +213,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PackedComparison:
     """Runs to compare, the same judged otherwise, and each rater's number of verdicts."""
 
     runs: tuple[ComparedRun, ...]
@@ -244,7 +246,7 @@ class _Keys:
         """Return the numbers of all that a run showed or left empty."""
         return {self.things[thing] for query in run.queries for thing in _things(query)}
 
-    def by_rater(self, raters: Sequence[str], said: Said) -> dict[str, Verdicts]:
+    def by_rater(self, raters: Sequence[str], said: PackedJudgments) -> dict[str, Verdicts]:
         """Return each rater's verdicts, by thing number; things that no run showed are left out."""
         given: dict[str, dict[int, str]] = {rater: {} for rater in raters}
         graded: dict[str, dict[int, float]] = {rater: {} for rater in raters}

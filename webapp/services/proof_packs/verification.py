@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs import files as members
-from webapp.importers.proof_packs.files import Fault, Read
+from webapp.importers.proof_packs.files import MemberFault, ReadMember
 from webapp.importers.proof_packs.pack import ManifestRun, ProofPack, UnreadableMember
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
@@ -33,15 +33,15 @@ from webapp.services.proof_packs import (
     rereading,
 )
 from webapp.services.proof_packs.differences import (
-    Difference,
+    DifferenceKind,
     Differences,
     Found,
-    Kind,
+    PackDifference,
     Place,
     Value,
 )
 from webapp.services.proof_packs.members import Otherwise
-from webapp.services.proof_packs.packed_evidence import Judged, Said
+from webapp.services.proof_packs.packed_evidence import PackedJudgments, PackedRuns
 
 ResultT = TypeVar("ResultT")
 
@@ -71,7 +71,7 @@ class Verification:
     runs: tuple[str, ...]
     files: int
     figures: int
-    differences: tuple[Difference, ...]
+    differences: tuple[PackDifference, ...]
     left_out: int
 
     @property
@@ -123,10 +123,10 @@ class _Work:
         if said is None:
             return
         settled = self._settled()
-        judged = Judged(lists, self._raters, said, settled)
+        judged = PackedRuns(lists, self._raters, said, settled)
         self._beyond(judged, said)
         replayed = self._replayed(judged, said)
-        others = Judged(lists, self._raters, replayed, settled) if replayed else None
+        others = PackedRuns(lists, self._raters, replayed, settled) if replayed else None
         for run in lists:
             self._run(self._runs[run.run], judged, others)
         self._comparisons(judged)
@@ -134,14 +134,14 @@ class _Work:
     def _hashes(self) -> None:
         listed = {file.name: file.sha256 for file in self.manifest.files}
         for name in sorted(self.pack.names - set(listed) - {proof_files.MANIFEST}):
-            self._add(Kind.UNLISTED, name)
+            self._add(DifferenceKind.UNLISTED, name)
         for name, stated in listed.items():
             if name not in self.pack.names:
-                self._add(Kind.MISSING, name)
+                self._add(DifferenceKind.MISSING, name)
                 continue
             found = self._tried(partial(self.pack.digest, name))
             if found is not None and found != stated:
-                self._add(Kind.HASH, name, (), stated, found, proof_files.MANIFEST)
+                self._add(DifferenceKind.HASH, name, (), stated, found, proof_files.MANIFEST)
 
     def _names(self) -> None:
         """Report names that the manifest has twice, and a rule without its rater."""
@@ -149,11 +149,16 @@ class _Work:
         for what, names in named:
             for name, times in Counter(names).items():
                 if times > 1:
-                    self._add(Kind.CELL, proof_files.MANIFEST, (what, name), times, 1)
+                    self._add(DifferenceKind.CELL, proof_files.MANIFEST, (what, name), times, 1)
         rules = {f"rater {name}" for name in self._raters} | {"majority", "adjudicated"}
         if self.manifest.rule not in rules:
             self._add(
-                Kind.CELL, proof_files.MANIFEST, ("rule",), self.manifest.rule, None, "raters"
+                DifferenceKind.CELL,
+                proof_files.MANIFEST,
+                ("rule",),
+                self.manifest.rule,
+                None,
+                "raters",
             )
 
     def _lists(self) -> Iterator[ShownRun]:
@@ -177,7 +182,7 @@ class _Work:
             return None
         return {question.position: question for question in self._values(found)}
 
-    def _said(self) -> Said | None:
+    def _said(self) -> PackedJudgments | None:
         given = self._tried(partial(members.verdicts, self.pack))
         rated = self._tried(partial(members.ratings, self.pack))
         if given is None or rated is None:
@@ -196,20 +201,24 @@ class _Work:
     def _twice(self, file: str, places: Iterable[Place]) -> None:
         for place, times in Counter(places).items():
             if times > 1:
-                self._add(Kind.VERDICT, file, place, times, 1)
+                self._add(DifferenceKind.VERDICT, file, place, times, 1)
 
-    def _beyond(self, judged: Judged, said: Said) -> None:
+    def _beyond(self, judged: PackedRuns, said: PackedJudgments) -> None:
         """Report judgments by a rater, or on a thing, that the pack does not have."""
         for (rater, thing), verdict in said.verdicts.items():
             if rater not in self._raters or not judged.shows(thing):
                 place = (rater, *_told(thing))
-                self._add(Kind.VERDICT, proof_files.VERDICTS, place, verdict, None, "lists.csv")
+                self._add(
+                    DifferenceKind.VERDICT, proof_files.VERDICTS, place, verdict, None, "lists.csv"
+                )
         for rater, (run, query_id) in {**said.quality, **said.notes}:
             if rater not in self._raters or not judged.answers(run, query_id):
                 place = (rater, run, f"query_id {query_id}")
-                self._add(Kind.VERDICT, proof_files.RATINGS, place, "-", None, "lists.csv")
+                self._add(
+                    DifferenceKind.VERDICT, proof_files.RATINGS, place, "-", None, "lists.csv"
+                )
 
-    def _replayed(self, judged: Judged, said: Said) -> Said | None:
+    def _replayed(self, judged: PackedRuns, said: PackedJudgments) -> PackedJudgments | None:
         """Return the verdicts that the events make, ``None`` if they equal the stated ones."""
         events = self._tried(partial(members.events, self.pack))
         if events is None:
@@ -231,9 +240,9 @@ class _Work:
     def _if_differs(self, file: str, place: Place, stated: Value, made: Value) -> None:
         if stated != made:
             values = pack_differences.scalar(stated), pack_differences.scalar(made)
-            self._add(Kind.VERDICT, file, place, *values, proof_files.EVENTS)
+            self._add(DifferenceKind.VERDICT, file, place, *values, proof_files.EVENTS)
 
-    def _run(self, run: ManifestRun, judged: Judged, others: Judged | None) -> None:
+    def _run(self, run: ManifestRun, judged: PackedRuns, others: PackedRuns | None) -> None:
         """Compare the members of one run with those made from the verdicts."""
         stated = self._tried(partial(self.pack.json, _name(run, proof_files.FIGURES)))
         computed = pack_members.figures(judged, run.run)
@@ -251,7 +260,7 @@ class _Work:
         self._trec_files(run, judged)
         self._run_json(run, judged)
 
-    def _tables(self, run: ManifestRun, judged: Judged) -> None:
+    def _tables(self, run: ManifestRun, judged: PackedRuns) -> None:
         rule = self.manifest.rule
         for member, computed in pack_members.tables(judged, run.run, rule).items():
             keys = _KEYS.get(member, slice(1))
@@ -261,7 +270,7 @@ class _Work:
                 report = judged.report(run.run, rule)
                 self._effect(run, member, judged, rereading.of_judgments(stated, report))
 
-    def _trec_files(self, run: ManifestRun, judged: Judged) -> None:
+    def _trec_files(self, run: ManifestRun, judged: PackedRuns) -> None:
         rule = self.manifest.rule
         for member, computed in pack_members.trec_files(judged, run.run, rule).items():
             values = _TREC_VALUES[member]
@@ -271,7 +280,7 @@ class _Work:
                 shown, report = judged.runs[run.run], judged.report(run.run, rule)
                 self._effect(run, member, judged, rereading.of_qrels(stated, shown, report))
 
-    def _run_json(self, run: ManifestRun, judged: Judged) -> None:
+    def _run_json(self, run: ManifestRun, judged: PackedRuns) -> None:
         name = _name(run, proof_files.RUN_JSON)
         stated = self._tried(partial(self.pack.json, name))
         if stated is None:
@@ -281,7 +290,7 @@ class _Work:
         compared = pack_differences.only(stated, computed)
         before = self.differences.count
         found = pack_differences.documents(compared, computed)
-        self.differences.add_all(Kind.CELL, name, proof_files.VERDICTS, found)
+        self.differences.add_all(DifferenceKind.CELL, name, proof_files.VERDICTS, found)
         if self.differences.count > before:
             report = judged.report(run.run, rule)
             otherwise = rereading.of_run_json(stated, report)
@@ -302,12 +311,14 @@ class _Work:
         try:
             found = list(differing(stated, computed)) or [((), "other bytes", "")]
         except ValueError as broken:
-            self._add(Kind.UNREADABLE, name, (), pack_differences.scalar(str(broken)))
+            self._add(DifferenceKind.UNREADABLE, name, (), pack_differences.scalar(str(broken)))
             return None
-        self.differences.add_all(Kind.CELL, name, proof_files.VERDICTS, iter(found))
+        self.differences.add_all(DifferenceKind.CELL, name, proof_files.VERDICTS, iter(found))
         return stated
 
-    def _effect(self, run: ManifestRun, member: str, judged: Judged, otherwise: Otherwise) -> None:
+    def _effect(
+        self, run: ManifestRun, member: str, judged: PackedRuns, otherwise: Otherwise
+    ) -> None:
         """Report the figures that the judgments of one member would change."""
         if not otherwise:
             return
@@ -319,15 +330,19 @@ class _Work:
 
     def _figures(self, run: ManifestRun, stated: object, computed: object, source: str) -> None:
         found = pack_differences.documents(stated, computed)
-        self.differences.add_all(Kind.FIGURE, _name(run, proof_files.FIGURES), source, found)
+        self.differences.add_all(
+            DifferenceKind.FIGURE, _name(run, proof_files.FIGURES), source, found
+        )
 
     def _changed(self, run: ManifestRun, stated: object, made: object, source: str) -> None:
         """Report the figures that `source` changes, unless the verdicts change them likewise."""
         found = pack_differences.documents(stated, made)
         new = (one for one in found if one not in self._known)
-        self.differences.add_all(Kind.FIGURE, _name(run, proof_files.FIGURES), source, new)
+        self.differences.add_all(
+            DifferenceKind.FIGURE, _name(run, proof_files.FIGURES), source, new
+        )
 
-    def _comparisons(self, judged: Judged) -> None:
+    def _comparisons(self, judged: PackedRuns) -> None:
         if self.manifest.scope != "study":
             return
         sets: dict[str, list[str]] = {}
@@ -337,14 +352,14 @@ class _Work:
             if len(runs) > 1 and self.manifest.rule in judged.by_rule:
                 self._comparison(question_set, runs, judged)
 
-    def _comparison(self, question_set: str, runs: list[str], judged: Judged) -> None:
+    def _comparison(self, question_set: str, runs: list[str], judged: PackedRuns) -> None:
         name = proof_files.of_comparison(question_set)
         stated = self._tried(partial(self.pack.json, name))
         if stated is None:
             return
         settings = _settings(stated)
         if settings is None:
-            self._add(Kind.UNREADABLE, name, ("settings",))
+            self._add(DifferenceKind.UNREADABLE, name, ("settings",))
             return
         names = _run_names(stated)
         computed = pack_members.comparison(judged, runs, names, self.manifest.rule, settings)
@@ -354,26 +369,26 @@ class _Work:
         self.figures += pack_differences.numbers(computed)
         compared = pack_differences.only(stated, computed)
         found = pack_differences.documents(compared, computed)
-        self.differences.add_all(Kind.FIGURE, name, proof_files.VERDICTS, found)
+        self.differences.add_all(DifferenceKind.FIGURE, name, proof_files.VERDICTS, found)
 
     def _add(
         self,
-        kind: Kind,
+        kind: DifferenceKind,
         file: str,
         place: Place = (),
         stated: Value = None,
         computed: Value = None,
         source: str = "",
     ) -> None:
-        self.differences.add(Difference(kind, file, place, stated, computed, source))
+        self.differences.add(PackDifference(kind, file, place, stated, computed, source))
 
-    def _values(self, read: Read[ResultT]) -> tuple[ResultT, ...]:
+    def _values(self, read: ReadMember[ResultT]) -> tuple[ResultT, ...]:
         self._faults(read.faults)
         return read.values
 
-    def _faults(self, faults: Iterable[Fault]) -> None:
+    def _faults(self, faults: Iterable[MemberFault]) -> None:
         for fault in faults:
-            self._add(Kind.UNREADABLE, fault.file, (fault.place,))
+            self._add(DifferenceKind.UNREADABLE, fault.file, (fault.place,))
 
     def _tried(self, read: Callable[[], ResultT]) -> ResultT | None:
         """Return the result of `read`; ``None``, and a difference, if a member is unreadable."""
@@ -382,7 +397,7 @@ class _Work:
         except UnreadableMember as wrong:
             known = any(one.file == wrong.name for one in self.differences.found)
             if wrong.name in self.pack.names or not known:
-                self._add(Kind.UNREADABLE, wrong.name, (), wrong.why)
+                self._add(DifferenceKind.UNREADABLE, wrong.name, (), wrong.why)
             return None
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from webapp.db.drivers import driver
 from webapp.db.prepared import prepared
-from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
@@ -24,15 +24,15 @@ from webapp.services.judging import answer_figures
 from webapp.services.judging.answer_figures import AnswerFigures
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import pages, pool, repeats, tasks, walks
-from webapp.services.rating.pages import EarlierVerdict, Filter, Turn
-from webapp.services.rating.pool import REPEAT, Share
+from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, QueryFilter
+from webapp.services.rating.pool import REPEAT, StudyShare
 from webapp.services.rating.progress import PooledFigure, Progress, of_share, pooled_figure
 from webapp.services.rating.walks import EVERYTHING, TaskPlace
 
 ALL_FIGURES = "all"
 
 
-class Stage(StrEnum):
+class TaskStage(StrEnum):
     """The stages of a task: cards first, then emptiness, then whole answers."""
 
     CARDS = "cards"
@@ -74,7 +74,7 @@ class BlindAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Moving:
+class MovingAnswers:
     """The values of a task's page that a verdict can change; ``answers`` once all cards are judged.
 
     ``contradicts_itself``: "truly nothing" was given beside a property judged relevant. ``figure``
@@ -83,7 +83,7 @@ class Moving:
 
     task_id: str
     question: str
-    stage: Stage
+    stage: TaskStage
     asks_cards: bool
     asks_emptiness: bool
     empty_outcome: EmptyOutcome | None
@@ -98,20 +98,20 @@ class Moving:
 
 
 @dataclass(frozen=True, slots=True)
-class BlindPage(Moving):
+class BlindPage(MovingAnswers):
     """One task as its rater sees it."""
 
     category: str
     context_dependent: bool
-    earlier_turns: tuple[Turn, ...]
+    earlier_turns: tuple[EarlierTurn, ...]
     cards: tuple[BlindCard, ...]
     guidelines: str
-    filter: Filter
+    filter: QueryFilter
     categories: tuple[str, ...]
 
 
 def blind_page(
-    session: Session, rater: Rater, task_id: str, wanted: Filter = EVERYTHING
+    session: Session, rater: Rater, task_id: str, wanted: QueryFilter = EVERYTHING
 ) -> BlindPage:
     """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
     task = _task(session, rater, task_id)
@@ -119,7 +119,7 @@ def blind_page(
     share = pool.share(session, rater)
     moving = _moving(session, rater, task, things, share, wanted)
     return BlindPage(
-        **{field.name: getattr(moving, field.name) for field in fields(Moving)},
+        **{field.name: getattr(moving, field.name) for field in fields(MovingAnswers)},
         category=task.category,
         context_dependent=task.context_dependent,
         earlier_turns=_earlier_turns(session, task),
@@ -135,8 +135,8 @@ def standing(
     who: Who,
     task_id: str,
     key: str | None = None,
-    wanted: Filter = EVERYTHING,
-) -> tuple[Moving, tuple[BlindCard, ...]]:
+    wanted: QueryFilter = EVERYTHING,
+) -> tuple[MovingAnswers, tuple[BlindCard, ...]]:
     """Return the values that a verdict changed, and the cards that show each other's verdicts.
 
     Beside them the card named `key`. Only that is read, since it follows every click.
@@ -159,9 +159,9 @@ def _moving(
     rater: Rater,
     task: Row[Any],
     things: Sequence[Row[Any]],
-    share: Share,
-    wanted: Filter,
-) -> Moving:
+    share: StudyShare,
+    wanted: QueryFilter,
+) -> MovingAnswers:
     said = [row.verdict for row in things if row.listing is not None]
     empty = next((row for row in things if row.listing is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
@@ -169,7 +169,7 @@ def _moving(
     stage = _stage(said, empty is not None and outcome is None, answers)
     so_far = of_share(session, rater, share)
     sees_figures = rater.study.figures == ALL_FIGURES
-    return Moving(
+    return MovingAnswers(
         task_id=task.id,
         question=task.text,
         stage=stage,
@@ -177,9 +177,9 @@ def _moving(
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
         contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY and Relevance.RELEVANT in said,
-        answers=answers if stage in {Stage.ANSWERS, Stage.DONE} else (),
+        answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
         place=walks.place(session, rater, share, so_far, task.id, wanted),
-        is_put_off=task.postponed_at is not None and stage is not Stage.DONE,
+        is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
         figure=pooled_figure(session, rater) if sees_figures else None,
         figures=answer_figures.of_task(session, task) if sees_figures else (),
@@ -238,14 +238,16 @@ def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _stage(said: Sequence[str | None], unclassified: bool, answers: Sequence[BlindAnswer]) -> Stage:
+def _stage(
+    said: Sequence[str | None], unclassified: bool, answers: Sequence[BlindAnswer]
+) -> TaskStage:
     if None in said:
-        return Stage.CARDS
+        return TaskStage.CARDS
     if unclassified:
-        return Stage.EMPTINESS
+        return TaskStage.EMPTINESS
     if any(answer.quality is None for answer in answers):
-        return Stage.ANSWERS
-    return Stage.DONE
+        return TaskStage.ANSWERS
+    return TaskStage.DONE
 
 
 def _cards(
@@ -317,7 +319,7 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     if again:
         asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
         return asked.join(Query, Query.id == RepeatRating.query_key).where(own)
-    row, mine = QuerySummary, Task.rater_id
+    row, mine = StoredSummary, Task.rater_id
     return (
         columns.add_columns(
             *(row.results_count, row.judged_count, row.relevant_count, row.not_relevant_count)
@@ -344,7 +346,7 @@ def _suggested(row: Row[Any]) -> int | None:
     )
 
 
-def _earlier_turns(session: Session, task: Row[Any]) -> tuple[Turn, ...]:
+def _earlier_turns(session: Session, task: Row[Any]) -> tuple[EarlierTurn, ...]:
     """Return the conversation that a follow-up depends on; it belongs to the task's run."""
     if task.run_id is None:
         return ()

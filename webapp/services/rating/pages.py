@@ -28,7 +28,7 @@ from webapp.db.connection import tables
 from webapp.db.drivers import driver
 from webapp.db.prepared import prepared
 from webapp.db.tables.gold import GoldVersion
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
@@ -51,7 +51,7 @@ _Version = tuple[int, str | None, int | None]  # question, run where it matters,
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class QueryFilter:
     """Which queries the rater walks through: all, or those left open; one category or all."""
 
     only_open: bool = False
@@ -88,7 +88,7 @@ class JudgedCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class EarlierTurn:
     """One earlier question of the conversation and the chatbot's answer."""
 
     question: str
@@ -96,7 +96,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceInWalk:
     """The place of a query among those the rater walks through.
 
     ``position`` is 1-based within the run; the query ids are ``None`` at the ends, and
@@ -111,7 +111,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Moving:
+class MovingFigures:
     """The values of a query's page that a verdict changes; the two standings are live."""
 
     run_id: str
@@ -129,22 +129,22 @@ class Moving:
     category_standing: Standing
     whole: Standing
     categories: tuple[str, ...]
-    place: Place
+    place: PlaceInWalk
     show_pictures: bool
 
 
 @dataclass(frozen=True, slots=True)
-class RatingPage(Moving):
+class RatingPage(MovingFigures):
     """One query of a run as its rater sees it."""
 
     context_dependent: bool
     response: str
     error: str | None
     claimed_count: int | None
-    earlier_turns: tuple[Turn, ...]
+    earlier_turns: tuple[EarlierTurn, ...]
     cards: tuple[JudgedCard, ...]
     notes: str
-    filter: Filter
+    filter: QueryFilter
     allow_bulk: bool
     has_gold: bool
 
@@ -160,7 +160,7 @@ ListedCard = TypeVar("ListedCard", bound=Listed)
 
 
 def rating_page(
-    session: Session, rater: Rater, run_id: str, query_id: int, wanted: Filter
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter
 ) -> RatingPage:
     """Return the page of one query; a fixed number of statements for runs of any size.
 
@@ -171,7 +171,7 @@ def rating_page(
     cards = _cards(session, rater, query.id)
     moving = _moving(session, rater, asked, [card.relevance for card in cards], wanted)
     return RatingPage(
-        **{field.name: getattr(moving, field.name) for field in fields(Moving)},
+        **{field.name: getattr(moving, field.name) for field in fields(MovingFigures)},
         context_dependent=query.question.context_dependent,
         response=query.response,
         error=query.error,
@@ -186,8 +186,8 @@ def rating_page(
 
 
 def standing(
-    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: Filter
-) -> tuple[Moving, tuple[JudgedCard, ...]]:
+    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: QueryFilter
+) -> tuple[MovingFigures, tuple[JudgedCard, ...]]:
     """Return the values that a verdict changed, and the cards that show each other's verdicts.
 
     Only that is read, since it follows every click. Raises ``UnknownQuery``.
@@ -212,11 +212,11 @@ def _moving(
     who: Rater | Who,
     asked: Row[Any],
     said: Sequence[Relevance | None],
-    wanted: Filter,
-) -> Moving:
+    wanted: QueryFilter,
+) -> MovingFigures:
     summary = live_metrics.summary(asked)
     standings = live_metrics.by_category(session, who.id, asked.run_id)
-    return Moving(
+    return MovingFigures(
         run_id=asked.run_id,
         search_method=asked.search_method,
         llm=asked.llm,
@@ -232,7 +232,7 @@ def _moving(
         category_standing=standings[asked.category],
         whole=Standing.together(standings.values()),
         categories=tuple(standings),
-        place=Place(
+        place=PlaceInWalk(
             position=asked.position,
             of=asked.of,
             previous=asked.previous,
@@ -255,11 +255,11 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
         .order_by(Event.id.desc())
         .limit(1)
     )
-    return _next_open(session, rater, run_id, (last or 0) - 1, Filter())
+    return _next_open(session, rater, run_id, (last or 0) - 1, QueryFilter())
 
 
 def _asked(
-    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: Filter
+    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: QueryFilter
 ) -> Row[Any]:
     """Return a query with its state, place and summary; raises ``UnknownQuery``."""
     statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
@@ -274,8 +274,8 @@ def _asked(
 @prepared
 def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``_asked``: so long that it is written down only once."""
-    asked = QuerySummary.query_key
-    other = aliased(QuerySummary)
+    asked = StoredSummary.query_key
+    other = aliased(StoredSummary)
     walk = _walk(other, only_open=only_open, in_category=in_category)
     key = other.query_key
     within = aliased(Query)
@@ -285,7 +285,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
             *(Run.search_method, Run.llm, Question.text, Question.category, Study.show_pictures),
             *(QueryRating.quality.label("grade"), QueryRating.notes),
-            *(column for column in QuerySummary.__table__.columns if column.name != "rater_id"),
+            *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),
             _first(all_of_run).label("of"),
             _first(walk.where(key < asked).order_by(key.desc())).label("previous"),
@@ -295,7 +295,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
         .join(Run, Run.id == Query.run_id)
         .join(Study, Study.id == Run.study_id)
         .join(Question, Question.id == Query.question_id)
-        .join(QuerySummary, and_(asked == Query.id, QuerySummary.rater_id == _RATER))
+        .join(StoredSummary, and_(asked == Query.id, StoredSummary.rater_id == _RATER))
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == _RATER)
         )
@@ -309,7 +309,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
 
 def _first(statement: Select[Any]) -> ScalarSelect[Any]:
     """Return the result of a statement about the run's other queries, as a column."""
-    return statement.correlate(Query, QuerySummary).scalar_subquery()
+    return statement.correlate(Query, StoredSummary).scalar_subquery()
 
 
 @prepared
@@ -340,7 +340,7 @@ def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> tuple[
     return found[0], found[1]
 
 
-def earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:
+def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
     """Return the conversation back to the last independent question."""
     if not query.question.context_dependent:
         return ()
@@ -356,7 +356,7 @@ def earlier_turns(session: Session, query: Query) -> tuple[Turn, ...]:
         .where(same_run, Query.id < query.id, Query.id >= func.coalesce(start, 0))
         .order_by(Query.id)
     )
-    return tuple(Turn(text, response) for text, response in rows)
+    return tuple(EarlierTurn(text, response) for text, response in rows)
 
 
 def _cards(session: Session, rater: Rater | Who, query_key: int) -> tuple[JudgedCard, ...]:
@@ -470,7 +470,7 @@ def _found_elsewhere(session: Session, rater: Rater | Who, query: Row[Any]) -> b
     )
 
 
-def _walk(row: type[QuerySummary], *, only_open: bool, in_category: bool) -> Select[int]:
+def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Select[int]:
     """Return the statement over the query ids of a run that a filter lets through, `row` each."""
     query = aliased(Query)
     statement = (
@@ -492,7 +492,7 @@ def _open_after(
     who: Rater | Who,
     asked: Row[Any],
     standings: Mapping[str, Standing],
-    wanted: Filter,
+    wanted: QueryFilter,
 ) -> int | None:
     """Return the next open query after the one that is asked, if there is any at all."""
     names = [wanted.category] if wanted.category else list(standings)
@@ -502,7 +502,7 @@ def _open_after(
 
 
 def _next_open(
-    session: Session, who: Rater | Who, run_id: str, after: int, wanted: Filter
+    session: Session, who: Rater | Who, run_id: str, after: int, wanted: QueryFilter
 ) -> int | None:
     """Return the next open query after the one with key `after`, round the end if need be."""
     place = {"rater_id": who.id, "run_id": run_id, "after": after, "category": wanted.category}
@@ -514,7 +514,7 @@ def _next_open(
 @prepared
 def _open(*, in_category: bool) -> Select[int | None]:
     """Return the statement behind ``_next_open``."""
-    row, after = aliased(QuerySummary), bindparam("after", type_=Integer)
+    row, after = aliased(StoredSummary), bindparam("after", type_=Integer)
     walk = _walk(row, only_open=True, in_category=in_category).order_by(row.query_key)
     ahead, behind = (
         walk.where(side).scalar_subquery()

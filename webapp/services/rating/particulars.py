@@ -111,7 +111,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QuestionsWithPlaces:
     """Some answers, all of one question set, and the places that questions ask for, by number."""
 
     queries: Sequence[Query]
@@ -131,7 +131,7 @@ class _Asked:
         return self.places.get(query.query_id)
 
 
-def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Asked:
+def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _QuestionsWithPlaces:
     """Return the study's answers that `where` holds for, in the order of their keys."""
     wings = [*rooms.contributions("services", "asked_places")]
     may_know = or_(false(), *(wing.knows_any() for wing in wings))
@@ -147,10 +147,10 @@ def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Asked
     places: dict[int, AskedPlace] = {}
     for wing in wings if rows and rows[0][1] else ():
         places |= wing.of_queries(session, queries)
-    return _Asked(queries, places)
+    return _QuestionsWithPlaces(queries, places)
 
 
-def _of_query(query: Query, asked: _Asked, *, with_record: bool) -> Background[int]:
+def _of_query(query: Query, asked: _QuestionsWithPlaces, *, with_record: bool) -> Background[int]:
     place = asked.place_of(query)
     found = {
         result.rank: _known(from_row(result.card), [source], place, with_record=with_record)
@@ -159,7 +159,7 @@ def _of_query(query: Query, asked: _Asked, *, with_record: bool) -> Background[i
     return Background(asked.note_of(query), found)
 
 
-def _of_things(asked: _Asked, *, with_record: bool) -> dict[int, CardParticulars]:
+def _of_things(asked: _QuestionsWithPlaces, *, with_record: bool) -> dict[int, CardParticulars]:
     things: dict[int, JudgedThing] = {}
     sources: defaultdict[int, list[_Source]] = defaultdict(list)
     for query in asked.queries:

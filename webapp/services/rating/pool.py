@@ -34,7 +34,7 @@ from sqlalchemy.orm import Session
 from webapp.db.connection import tables
 from webapp.db.drivers import driver
 from webapp.db.prepared import prepared
-from webapp.db.tables.judging import JudgedThing, Judgment, QuerySummary
+from webapp.db.tables.judging import JudgedThing, Judgment, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Result, Run
@@ -63,7 +63,7 @@ class Unit(NamedTuple):
     run_id: str | None = None
 
 
-class Said(NamedTuple):
+class UnitProgress(NamedTuple):
     """How far one rater is with a unit.
 
     ``is_open``: a listed thing is unjudged, also below the pool's depth. ``is_begun``: one is
@@ -89,7 +89,7 @@ class Given(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class StudyShare:
     """One rater's share of a study.
 
     ``given`` is in the order of giving, ``free`` in the order in which the rater would be
@@ -98,7 +98,7 @@ class Share:
 
     given: tuple[Given, ...]
     free: tuple[Unit, ...]
-    units: Mapping[Unit, Said]
+    units: Mapping[Unit, UnitProgress]
 
     @property
     def first_time(self) -> list[Unit]:
@@ -124,7 +124,7 @@ class Share:
         return {given.unit for given in self.given if given.kind == REPEAT}
 
 
-def units(session: Session, rater: Rater) -> dict[Unit, Said]:
+def units(session: Session, rater: Rater) -> dict[Unit, UnitProgress]:
     """Return every unit of the rater's study in the order of the questions, and how far they are.
 
     The stored summaries are read; the things themselves need not be.
@@ -132,7 +132,7 @@ def units(session: Session, rater: Rater) -> dict[Unit, Said]:
     values = {"rater_id": rater.id, "study_id": rater.study_id}
     rows = _units().all(driver(session), values)
     return {
-        Unit(question_id, run_id): Said(bool(is_open), bool(is_begun), unrated, answers)
+        Unit(question_id, run_id): UnitProgress(bool(is_open), bool(is_begun), unrated, answers)
         for question_id, run_id, is_open, is_begun, unrated, answers in rows
     }
 
@@ -143,7 +143,7 @@ def _units() -> Select[*tuple[Any, ...]]:
 
     The joins are outer ones so that SQLite keeps their order and no answer's text is passed.
     """
-    row = QuerySummary
+    row = StoredSummary
     begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
     run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
     sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
@@ -324,7 +324,7 @@ def answers_in(study: Study | type[Study], unit: Unit | Task | type[Task]) -> Co
     )
 
 
-def share(session: Session, rater: Rater) -> Share:
+def share(session: Session, rater: Rater) -> StudyShare:
     """Return the units the rater was given and those they could still be given.
 
     A unit is free if it is assigned to them, not given to them yet, and given to fewer raters
@@ -341,7 +341,7 @@ def share(session: Session, rater: Rater) -> Share:
         for unit in _ordered(found, rater)
         if unit not in mine and unit not in gone and (own is None or unit.question_id in own)
     )
-    return Share(tuple(given), tuple(free), found)
+    return StudyShare(tuple(given), tuple(free), found)
 
 
 @prepared

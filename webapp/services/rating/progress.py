@@ -13,7 +13,7 @@ from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.metrics.judging.ranking import Undefined, precision
 from webapp.records import Relevance
 from webapp.services.rating import pool, repeats
-from webapp.services.rating.pool import Share
+from webapp.services.rating.pool import StudyShare
 from webapp.services.study import studies
 
 
@@ -66,7 +66,7 @@ def progress(session: Session, rater: Rater) -> Progress:
     return of_share(session, rater, pool.share(session, rater))
 
 
-def of_share(session: Session, rater: Rater, share: Share) -> Progress:
+def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     """Return how far the rater is in their share of the study."""
     planned = [one.unit for one in repeats.planned(rater, share)]
     wanted = {unit for unit in (*share.first_time, *share.free) if unit in share.units}

@@ -26,7 +26,7 @@ from webapp.metrics.judging.ranking import suggested_quality
 from webapp.records import QueryState, Relevance
 from webapp.services.rating import orders, pool
 from webapp.services.rating.orders import Purpose
-from webapp.services.rating.pool import REPEAT, Share, Unit
+from webapp.services.rating.pool import REPEAT, StudyShare, Unit
 
 TASKS_BETWEEN = 2
 """How many other questions lie between a question and its repetition, at the least."""
@@ -51,7 +51,7 @@ def count(units: int, percent: int) -> int:
     return max(0, min((2 * units * percent + 100) // 200, units - TASKS_BETWEEN))
 
 
-def planned(rater: Rater, share: Share) -> list[Planned]:
+def planned(rater: Rater, share: StudyShare) -> list[Planned]:
     """Return the repeats that the rater is still to be given, the earliest first.
 
     While the share stays as it is, giving one takes it from this plan and changes no other.
@@ -82,7 +82,7 @@ def planned(rater: Rater, share: Share) -> list[Planned]:
 def due(
     session: Session,
     rater: Rater,
-    share: Share,
+    share: StudyShare,
     now: datetime,
     left: Collection[Unit] = (),
     among: Callable[[Unit], bool] = lambda _unit: True,
@@ -102,12 +102,12 @@ def due(
     return _give(session, rater, (rested or ready)[0], now)
 
 
-def is_due(rater: Rater, share: Share, left: Collection[Unit] = ()) -> bool:
+def is_due(rater: Rater, share: StudyShare, left: Collection[Unit] = ()) -> bool:
     """Whether the rater, with these units `left` open, has got to something asked again."""
     return bool(_ready(rater, share, left))
 
 
-def _ready(rater: Rater, share: Share, left: Collection[Unit]) -> list[Unit]:
+def _ready(rater: Rater, share: StudyShare, left: Collection[Unit]) -> list[Unit]:
     """Return the repeats due by now; units put off and still open count as not reached."""
     reached = len(share.first_time) - len(share.postponed.intersection(left))
     return [one.unit for one in planned(rater, share) if one.after <= reached]

@@ -40,7 +40,13 @@ from webapp.i18n import mark
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who
 from webapp.services.judging import events
 from webapp.services.judging.events import AGAIN, Target
-from webapp.services.judging.judgments import MOST_NOTES, Keep, NotToJudge, Rating, quality_text
+from webapp.services.judging.judgments import (
+    MOST_NOTES,
+    AnswerRating,
+    Keep,
+    NotToJudge,
+    quality_text,
+)
 from webapp.services.rating import orders, pool, repeats
 from webapp.services.rating.orders import Purpose
 from webapp.services.rating.pool import POOL, REPEAT, Unit
@@ -55,7 +61,7 @@ class UnknownTask(Missing):
     remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
 
 
-class Judged(NamedTuple):
+class JudgedPlace(NamedTuple):
     """The current verdict on the card at a 1-based place in the rater's order."""
 
     position: int
@@ -224,7 +230,7 @@ def judge(
     card: str,
     relevance: Relevance | None,
     click: Click,
-) -> Judged:
+) -> JudgedPlace:
     """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force.
 
     Raises ``UnknownTask`` and ``EventIdTaken``.
@@ -244,7 +250,7 @@ def judge(
     target = _target(task, "verdict", thing_id=thing_id)
     standing = events.record(asking, rater, target, relevance, click)
     events.refresh(asking, rater, [target])
-    return Judged(position, VERDICTS[standing or ""])
+    return JudgedPlace(position, VERDICTS[standing or ""])
 
 
 @prepared
@@ -275,7 +281,12 @@ def _cards(naming: _Naming, things: tuple[int, ...]) -> Mapping[str, tuple[int, 
 
 
 def rate(
-    session: Session, rater: Rater, task_id: str, answer: str | None, rating: Rating, click: Click
+    session: Session,
+    rater: Rater,
+    task_id: str,
+    answer: str | None,
+    rating: AnswerRating,
+    click: Click,
 ) -> None:
     """Record quality and notes of the answer named `answer`, or the empty outcome.
 

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
 from webapp.services.rating import pool, repeats, tasks
-from webapp.services.rating.pages import Filter
-from webapp.services.rating.pool import Given, Share, Unit
+from webapp.services.rating.pages import QueryFilter
+from webapp.services.rating.pool import Given, StudyShare, Unit
 from webapp.services.rating.progress import Progress
 
-EVERYTHING = Filter()
+EVERYTHING = QueryFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class TaskPlace:
 def place(
     session: Session,
     rater: Rater,
-    share: Share,
+    share: StudyShare,
     progress: Progress,
     task_id: str,
-    wanted: Filter = EVERYTHING,
+    wanted: QueryFilter = EVERYTHING,
 ) -> TaskPlace:
     """Return the place of one of the rater's tasks; `progress` is theirs in `share`."""
     at = [one.task_id for one in share.given].index(task_id)
@@ -63,7 +63,7 @@ def place(
     )
 
 
-def categories(session: Session, rater: Rater, share: Share) -> tuple[str, ...]:
+def categories(session: Session, rater: Rater, share: StudyShare) -> tuple[str, ...]:
     """Return the categories of all questions in the rater's share, in question order."""
     of = pool.categories(session, rater.study)
     mine = {one.unit for one in share.given} | set(share.free)
@@ -71,7 +71,7 @@ def categories(session: Session, rater: Rater, share: Share) -> tuple[str, ...]:
 
 
 def onward(
-    session: Session, rater: Rater, now: datetime, wanted: Filter, after: str | None = None
+    session: Session, rater: Rater, now: datetime, wanted: QueryFilter, after: str | None = None
 ) -> str | None:
     """Return the id of the task to go to within a filter; ``None`` if there is none.
 
@@ -98,7 +98,7 @@ def onward(
     return next((one.task_id for one in given if unit_shown(one.unit)), None)
 
 
-def _shown(session: Session, rater: Rater, wanted: Filter) -> Callable[[Given], bool]:
+def _shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Given], bool]:
     """Return whether the filter lets a given task through."""
     unit_shown = _unit_shown(session, rater, wanted)
     if not wanted.only_open:
@@ -107,7 +107,7 @@ def _shown(session: Session, rater: Rater, wanted: Filter) -> Callable[[Given], 
     return lambda given: given.task_id in opened and unit_shown(given.unit)
 
 
-def _unit_shown(session: Session, rater: Rater, wanted: Filter) -> Callable[[Unit], bool]:
+def _unit_shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Unit], bool]:
     """Return whether a unit is of the category that the filter names."""
     if not wanted.category:
         return lambda _unit: True

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from webapp import failures
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.gold import CardDecision
-from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, QuerySummary
+from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.machine_judges import MachineCall
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat
@@ -206,7 +206,7 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
     for table in (Judgment, MachineCall, Repeat, Adjudication):
         session.execute(delete(table).where(table.judged_thing_id.in_(own)))
     session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
-    session.execute(delete(QuerySummary).where(QuerySummary.run_id == run.id))
+    session.execute(delete(StoredSummary).where(StoredSummary.run_id == run.id))
     session.execute(delete(Result).where(Result.query_key.in_(keys)))
     session.execute(delete(Query).where(Query.run_id == run.id))
     session.execute(delete(JudgedThing).where(JudgedThing.run_id == run.id))
@@ -297,9 +297,9 @@ def _missing_questions(session: Session, run: Run) -> tuple[tuple[int, str], ...
 def _lines(session: Session, rater: Rater, run: Run) -> tuple[QueryLine, ...]:
     rows = session.execute(
         select(Query.query_id, Question.position, live_metrics.is_open())
-        .join_from(QuerySummary, Query, Query.id == QuerySummary.query_key)
+        .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
         .join(Question)
-        .where(QuerySummary.rater_id == rater.id, QuerySummary.run_id == run.id)
+        .where(StoredSummary.rater_id == rater.id, StoredSummary.run_id == run.id)
         .order_by(Query.id)
     )
     return tuple(

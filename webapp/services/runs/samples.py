@@ -16,7 +16,7 @@ from webapp.i18n import gettext, mark
 from webapp.importers.runs import json_runs
 from webapp.records import Click, EmptyOutcome, Relevance
 from webapp.services.judging import judgments
-from webapp.services.judging.judgments import KEEP, Rating
+from webapp.services.judging.judgments import KEEP, AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -63,7 +63,7 @@ def _rate(
     outcome = rating.get("empty_outcome")
     quality = rating.get("quality")
     notes = rating.get("notes")
-    said = Rating(
+    said = AnswerRating(
         quality=KEEP if quality is None else quality,
         notes=notes or KEEP,
         empty_outcome=EmptyOutcome(outcome) if outcome else KEEP,

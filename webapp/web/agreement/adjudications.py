@@ -33,7 +33,7 @@ class NamesForm(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class SettlementMistake:
     """The reason why a settlement cannot be stored."""
 
     thing_id: int
@@ -51,18 +51,18 @@ class AdjudicationPage:
     names_shown: bool
     more: int | None
     most_reason: int
-    mistake: Mistake | None = None
+    mistake: SettlementMistake | None = None
     clicked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledDispute:
     """One dispute after a click, and the counts that it changed."""
 
     dispute: Dispute
     counts: LabelCounts
     most_reason: int
-    mistake: Mistake | None = None
+    mistake: SettlementMistake | None = None
     clicked: bool = True
 
 
@@ -84,7 +84,7 @@ def settle(thing_id: int) -> Response:
             adjudications.adjudicate(session, rater, thing_id, verdict, reason, access.now())
         except ReasonMissing:
             session.rollback()
-            return _answer(thing_id, Mistake(thing_id, gettext(REQUIRED)))
+            return _answer(thing_id, SettlementMistake(thing_id, gettext(REQUIRED)))
         except adjudications.UnfitVerdict as error:
             raise UnusableForm({"verdict": gettext(UNUSABLE)}) from error
         session.commit()
@@ -111,7 +111,7 @@ def show_names() -> Response:
     return redirect(url_for("adjudications.show"), 303)  # type: ignore[return-value]
 
 
-def _answer(thing_id: int, mistake: Mistake | None = None) -> Response:
+def _answer(thing_id: int, mistake: SettlementMistake | None = None) -> Response:
     """Answer with the parts a click changed, or send a browser without a script back."""
     if mistake is None and not htmx.wants_part():
         address = url_for("adjudications.show", _anchor=f"dispute-{thing_id}")
@@ -124,11 +124,11 @@ def _answer(thing_id: int, mistake: Mistake | None = None) -> Response:
         return make_response(render_template("agreement/adjudications/page.html", **page), status)
     part = "agreement/adjudications/_clicked.html"
     dispute = next(one for one in (*docket.open, *docket.settled) if one.thing_id == thing_id)
-    clicked = Settled(dispute, docket.counts, MOST_REASON, mistake)
+    clicked = SettledDispute(dispute, docket.counts, MOST_REASON, mistake)
     return htmx.respond(part, part, clicked, status)
 
 
-def _page(docket: Docket, mistake: Mistake | None = None) -> AdjudicationPage:
+def _page(docket: Docket, mistake: SettlementMistake | None = None) -> AdjudicationPage:
     shown = max(PORTION, request.args.get("shown", PORTION, type=int))
     return AdjudicationPage(
         open=docket.open[:shown],

@@ -13,25 +13,25 @@ from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coeffici
 from webapp.metrics.agreement.breakdown import CannotTell
 from webapp.metrics.agreement.coefficients import NoAgreement
 from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
-from webapp.metrics.agreement.report import Consistency, Kind, KindAgreement
+from webapp.metrics.agreement.report import Consistency, ItemKind, KindAgreement
 from webapp.metrics.comparisons.intervals import Bootstrap
 from webapp.metrics.judging.registry import Measure
 from webapp.services.agreement import agreement
 from webapp.web.frame import access, formatting, htmx
-from webapp.web.rating.figures import Reason
+from webapp.web.rating.figures import UndefinedReason
 
 blueprint = Blueprint("agreement", __name__)
 
 KINDS = {
-    Kind.CARDS: mark("Cards"),
-    Kind.EMPTY_LISTS: mark("Empty lists"),
-    Kind.QUALITY: mark("Response quality"),
+    ItemKind.CARDS: mark("Cards"),
+    ItemKind.EMPTY_LISTS: mark("Empty lists"),
+    ItemKind.QUALITY: mark("Response quality"),
 }
 COHEN = "cohen_kappa"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CoefficientCell:
     """One coefficient over `n` items: its value and interval in words, or why it has none."""
 
     measure: Measure
@@ -42,17 +42,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CoefficientsLine:
     """The coefficients of some items; ``n`` are those that at least two raters decided."""
 
     name: str
     n: int
-    cells: tuple[Cell, ...]
+    cells: tuple[CoefficientCell, ...]
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CannotTellLine:
     """How often one rater could not tell."""
 
     rater: str
@@ -65,27 +65,27 @@ class Said:
 class AgreementPage:
     """Agreement on one kind of items. ``over_time`` is empty where it would be one part."""
 
-    kinds: dict[Kind, str]
-    kind: Kind
+    kinds: dict[ItemKind, str]
+    kind: ItemKind
     n_items: int
     n_shared: int
     raters: tuple[str, ...]
-    cannot_tell: tuple[Said, ...]
-    overall: Line
-    pairs: tuple[Line, ...]
-    categories: tuple[Line, ...]
-    over_time: tuple[Line, ...]
-    repeats: tuple[Line, ...]
+    cannot_tell: tuple[CannotTellLine, ...]
+    overall: CoefficientsLine
+    pairs: tuple[CoefficientsLine, ...]
+    categories: tuple[CoefficientsLine, ...]
+    over_time: tuple[CoefficientsLine, ...]
+    repeats: tuple[CoefficientsLine, ...]
     measures: tuple[Measure, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UndefinedReason, ...]
     bootstrap: Bootstrap
 
 
 @blueprint.get("/agreement")
 def show() -> str:
     """Show how far the raters agree on one kind of items."""
-    wanted = request.args.get("of", Kind.CARDS)
-    kind = Kind(wanted) if wanted in list(Kind) else Kind.CARDS
+    wanted = request.args.get("of", ItemKind.CARDS)
+    kind = ItemKind(wanted) if wanted in list(ItemKind) else ItemKind.CARDS
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study, kinds=[kind])
     page = _page(report.kinds[0], report.repeats, report.bootstrap)
@@ -133,32 +133,34 @@ def _page(
         ),
         repeats=tuple(_repeated(own) for own in repeats if own.kind is found.kind),
         measures=tuple(COEFFICIENTS.values()),
-        reasons=tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items()),
+        reasons=tuple(
+            UndefinedReason(str(name), gettext(text)) for name, text in EXPLANATIONS.items()
+        ),
         bootstrap=bootstrap,
     )
 
 
-def _repeated(own: Consistency) -> Line:
+def _repeated(own: Consistency) -> CoefficientsLine:
     detail = gettext("%(answered)s of %(asked)s answered", answered=own.answered, asked=own.asked)
     return line(own.rater, own.agreement, detail=detail)
 
 
 def line(
     name: str, found: Agreement, wanted: Iterable[str] = COEFFICIENTS, detail: str = ""
-) -> Line:
+) -> CoefficientsLine:
     """Return the coefficients in `wanted`, in words, as a line of a table."""
     values = coefficients(found)
     cells = tuple(_cell(COEFFICIENTS[key], values[key]) for key in wanted)
-    return Line(name, found.raw.n, cells, detail)
+    return CoefficientsLine(name, found.raw.n, cells, detail)
 
 
-def _cell(measure: Measure, found: Coefficient) -> Cell:
+def _cell(measure: Measure, found: Coefficient) -> CoefficientCell:
     bounds = ""
     if found.lower is not None and found.upper is not None:
         low, high = _figure(found.lower, measure), _figure(found.upper, measure)
         bounds = gettext("%(low)s to %(high)s", low=low, high=high)
     value = formatting.UNDEFINED if found.value is None else _figure(found.value, measure)
-    return Cell(measure, value, found.n, bounds, found.why_undefined)
+    return CoefficientCell(measure, value, found.n, bounds, found.why_undefined)
 
 
 def _figure(value: float, measure: Measure) -> str:
@@ -166,7 +168,7 @@ def _figure(value: float, measure: Measure) -> str:
     return formatting.figure(round(value, 2) + 0.0, measure.unit).replace("-", "−")
 
 
-def _said(by_rater: Mapping[str, CannotTell]) -> Iterable[Said]:
+def _said(by_rater: Mapping[str, CannotTell]) -> Iterable[CannotTellLine]:
     for name, own in by_rater.items():
         percent = formatting.number(round(100 * (own.rate or 0), 1))
-        yield Said(name, own.n_cannot_tell, own.n_judged, percent)
+        yield CannotTellLine(name, own.n_cannot_tell, own.n_judged, percent)

@@ -11,7 +11,12 @@ from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.agreement.contradictions import SignTest
 from webapp.services.agreement import conflicts
-from webapp.services.agreement.conflicts import MANUAL_FILE, RUN_FILE, Comparison, Pair
+from webapp.services.agreement.conflicts import (
+    MANUAL_FILE,
+    RUN_FILE,
+    ConflictsOfRuns,
+    HandJudgedRun,
+)
 from webapp.web.frame import htmx
 from webapp.web.frame.forms import LONGEST_LABEL
 
@@ -29,7 +34,7 @@ class UnusablePair(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ContradictionLine:
     """One contradiction: the property, its question, and each run's verdict in order."""
 
     query_id: int
@@ -48,12 +53,12 @@ class Lean:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ConflictsInWords:
     """The page's report on the runs: the same figures as the command's."""
 
     runs: tuple[str, ...]
     pairs_judged_more_than_once: int
-    lines: tuple[Line, ...]
+    lines: tuple[ContradictionLine, ...]
     favours: dict[str, int]
     leans: tuple[Lean, ...]
     remarks: tuple[str, ...]
@@ -64,7 +69,7 @@ class ConflictsPage:
     """The form, and below it the report or the reason why there is none."""
 
     slots: tuple[int, ...]
-    report: Report | None = None
+    report: ConflictsInWords | None = None
     refusal: str = ""
 
 
@@ -86,7 +91,7 @@ def compare() -> Response:
     )
 
 
-def _compared() -> Report:
+def _compared() -> ConflictsInWords:
     in_folders, incomplete = conflicts.in_folders(_chosen_folder())
     pairs = [*_chosen_pairs(), *in_folders]
     if len(pairs) < 2:
@@ -111,7 +116,7 @@ def _chosen_folder() -> dict[str, bytes]:
     return {path: file.read() for path, file in named.items() if path.split("/")[-1] in wanted}
 
 
-def _chosen_pairs() -> Iterator[Pair]:
+def _chosen_pairs() -> Iterator[HandJudgedRun]:
     for slot in SLOTS:
         files = [request.files.get(f"{kind}-{slot}") for kind in ("results", "manual")]
         chosen = [file for file in files if file and file.filename]
@@ -124,7 +129,7 @@ def _chosen_pairs() -> Iterator[Pair]:
                 )
             )
         if chosen:
-            yield Pair(_name(slot), chosen[0].read(), chosen[1].read())
+            yield HandJudgedRun(_name(slot), chosen[0].read(), chosen[1].read())
 
 
 def _name(slot: int) -> str:
@@ -132,7 +137,7 @@ def _name(slot: int) -> str:
     return typed or gettext("Run %(n)s", n=slot)
 
 
-def _report(found: Comparison, left_out: list[str]) -> Report:
+def _report(found: ConflictsOfRuns, left_out: list[str]) -> ConflictsInWords:
     report = found.report
     runs = tuple(report.favours)
     contradicting = [
@@ -145,11 +150,11 @@ def _report(found: Comparison, left_out: list[str]) -> Report:
         )
         for both in report.self_contradictions
     ]
-    return Report(
+    return ConflictsInWords(
         runs=runs,
         pairs_judged_more_than_once=report.pairs_judged_more_than_once,
         lines=tuple(
-            Line(
+            ContradictionLine(
                 one.query_id,
                 found.questions.get(one.query_id, ""),
                 found.titles.get(one.property_id, ""),

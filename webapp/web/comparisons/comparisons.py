@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from webapp import labels, rooms
 from webapp.exporters.comparisons import tables, words
-from webapp.exporters.comparisons.charts.pictures import KINDS, NARROW, WIDE, Choice, drawn
+from webapp.exporters.comparisons.charts.pictures import KINDS, NARROW, WIDE, PictureChoice, drawn
 from webapp.exporters.comparisons.tables import Cell, Table
-from webapp.metrics.comparisons.comparisons import QuestionLine
+from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.services.comparisons import comparisons
@@ -85,7 +85,7 @@ class Address:
 class QuestionRow:
     """One question with the cells of its line in the table of questions."""
 
-    line: QuestionLine
+    line: ComparedQuestionLine
     cells: tuple[Cell, ...]
 
 
@@ -100,7 +100,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class DrawnPair:
     """Two runs whose questions can be drawn: ``runs`` for addresses, ``label`` for people."""
 
     runs: tuple[str, str]
@@ -109,7 +109,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonInWords:
     """A comparison in the words and tables of its reports.
 
     ``parts`` are the wings' comparisons of the same runs. ``unsaid`` names what rated files do not
@@ -134,7 +134,7 @@ class Compared:
     stability: str
     stability_table: Table
     drawings: dict[str, Drawing]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[DrawnPair, ...]
     formats: tuple[str, ...]
 
 
@@ -151,13 +151,13 @@ class ComparisonPage:
     rules: tuple[RuleChoice, ...]
     rule: str
     address: Address
-    compared: Compared | None
+    compared: ComparisonInWords | None
     different: dict[str, tuple[tuple[int, str], ...]]
     styles: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionPage:
+class ComparedQuestionPage:
     """One question as every compared run answered it; ``states`` are the states of its answers."""
 
     question: ComparedQuestion
@@ -182,7 +182,7 @@ def question(position: int) -> str:
         address = _address(request.args.getlist("runs"), rule)
         found = compared_questions.find(session, rater.study, address.runs, position, rule)
     states = tuple(tables.state(side.answer) for side in found.sides)
-    page = QuestionPage(found, states, address, labels.rule(rule.name))
+    page = ComparedQuestionPage(found, states, address, labels.rule(rule.name))
     return render_template("comparisons/question.html", **htmx.names(page))
 
 
@@ -282,14 +282,14 @@ def address_of(page: str, chosen: tuple[str, ...], compared: Mapping[str, object
     )
 
 
-def in_words(report: ComparisonReport, address: Address) -> Compared:
+def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
     """Return a comparison as its page shows it."""
     from webapp.exporters.comparisons.files import FORMATS
 
     comparison = report.comparison
     questions = tables.questions(report)
     rows = tuple(map(QuestionRow, comparison.questions, questions.rows))
-    return Compared(
+    return ComparisonInWords(
         report=report,
         title=words.title(report),
         blindness=words.provenance(report) if report.files else words.blindness(report),
@@ -327,9 +327,9 @@ def _parts(report: ComparisonReport, address: Address) -> Iterator[ShownPart]:
             yield part
 
 
-def _choice(kind: str, address: Address) -> Choice:
+def _choice(kind: str, address: Address) -> PictureChoice:
     first, second = address.pair
-    return Choice(kind, address.figure, (first, second))
+    return PictureChoice(kind, address.figure, (first, second))
 
 
 def _drawing(report: ComparisonReport, kind: str, address: Address) -> Drawing:
@@ -340,10 +340,10 @@ def _drawing(report: ComparisonReport, kind: str, address: Address) -> Drawing:
     return Drawing(kind, wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
 
 
-def _pairs(report: ComparisonReport, address: Address) -> Iterator[Pair]:
+def _pairs(report: ComparisonReport, address: Address) -> Iterator[DrawnPair]:
     for one, other in combinations(report.comparison.contenders, 2):
         ids = (one.run.run, other.run.run)
-        yield Pair(ids, f"{one.run.name} – {other.run.name}", ids == address.pair)
+        yield DrawnPair(ids, f"{one.run.name} – {other.run.name}", ids == address.pair)
 
 
 def _least_moved(row: QuestionRow) -> tuple[float, int]:

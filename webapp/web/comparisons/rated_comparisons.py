@@ -18,7 +18,7 @@ from webapp.services.comparisons.comparisons import PHASES, DifferentQuestions, 
 from webapp.services.comparisons.rated_comparisons import RatedComparison, RatedCsv
 from webapp.services.runs import uploads
 from webapp.web.comparisons import comparisons
-from webapp.web.comparisons.comparisons import Address, Compared
+from webapp.web.comparisons.comparisons import Address, ComparisonInWords
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import LONGEST_LABEL
 
@@ -57,7 +57,7 @@ class RatedComparisonPage:
     notice: str
     problems: tuple[FileRemark, ...]
     address: Address
-    compared: Compared | None
+    compared: ComparisonInWords | None
     different: dict[str, tuple[tuple[int, str], ...]]
     styles: tuple[str, ...]
 

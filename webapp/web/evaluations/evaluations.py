@@ -28,21 +28,27 @@ from webapp.services.evaluations import (
     files as evaluation_files,
 )
 from webapp.services.evaluations.embedders import EmbedderUnusable
-from webapp.services.evaluations.evaluations import DeletionCost, Item, Overview, Page, Show
+from webapp.services.evaluations.evaluations import (
+    EvaluationDeletionCost,
+    ItemInFull,
+    Overview,
+    Page,
+    Show,
+)
 from webapp.services.evaluations.files import MOST_ROWS
-from webapp.services.evaluations.item_rating import RaterStanding
-from webapp.services.evaluations.rows import COLUMNS, GRADE, Kind
+from webapp.services.evaluations.item_rating import ItemRaterStanding
+from webapp.services.evaluations.rows import COLUMNS, GRADE, EvaluationKind
 from webapp.services.judging.judgments import NotToJudge
 from webapp.web.evaluations import figures as evaluation_figures
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations import uploads
-from webapp.web.evaluations.figures import Cell
-from webapp.web.evaluations.items import Shown
-from webapp.web.evaluations.uploads import Asked, NotUploaded
+from webapp.web.evaluations.figures import ScoreCell
+from webapp.web.evaluations.items import ItemInWords
+from webapp.web.evaluations.uploads import NotUploaded, TypedUpload
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import UNUSABLE, checked
 from webapp.web.rating import clicks
-from webapp.web.rating.figures import Reason
+from webapp.web.rating.figures import UndefinedReason
 
 blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 
@@ -73,8 +79,8 @@ class EvaluationList:
     """The form to score a file, the reason if it was refused, and the evaluations made before."""
 
     evaluations: tuple[Overview, ...]
-    titles: dict[Kind, str]
-    asked: Asked
+    titles: dict[EvaluationKind, str]
+    asked: TypedUpload
     endpoint_model: str
     most_rows: int
     refusals: tuple[str, ...] = ()
@@ -86,7 +92,7 @@ class Strategy:
 
     name: str
     count: int
-    cells: tuple[Cell, ...]
+    cells: tuple[ScoreCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +105,14 @@ class EvaluationPage:
     """
 
     evaluation: Evaluation
-    kind: Kind
+    kind: EvaluationKind
     title: str
-    figures: tuple[Cell, ...]
-    appendix: tuple[Cell, ...]
+    figures: tuple[ScoreCell, ...]
+    appendix: tuple[ScoreCell, ...]
     stated: tuple[str, ...]
     rules: tuple[str, ...]
     measures: tuple[Measure, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UndefinedReason, ...]
     advice: tuple[str, ...]
     strategies: tuple[Strategy, ...]
     failures: tuple[tuple[str, int], ...]
@@ -115,7 +121,7 @@ class EvaluationPage:
     page: Page
     again: bool
     number: int
-    standings: tuple[RaterStanding, ...]
+    standings: tuple[ItemRaterStanding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +129,11 @@ class ItemsPage:
     """A page of items; ``columns`` name the figures of each line's ``cells``."""
 
     evaluation: Evaluation
-    kind: Kind
+    kind: EvaluationKind
     title: str
     page: Page
     columns: tuple[str, ...]
-    cells: tuple[tuple[Cell, ...], ...]
+    cells: tuple[tuple[ScoreCell, ...], ...]
     shows: dict[Show, str]
 
 
@@ -136,11 +142,11 @@ class ItemPage:
     """One item; ``event_id`` makes an undo sent twice one."""
 
     evaluation: Evaluation
-    kind: Kind
+    kind: EvaluationKind
     title: str
-    item: Item
-    shown: Shown
-    figures: tuple[Cell, ...]
+    item: ItemInFull
+    shown: ItemInWords
+    figures: tuple[ScoreCell, ...]
     grade: int | None
     can_undo: bool
     event_id: str
@@ -152,13 +158,13 @@ class EvaluationDeletion:
     """An evaluation that is about to go, and what goes with it."""
 
     evaluation: Evaluation
-    cost: DeletionCost
+    cost: EvaluationDeletionCost
 
 
 @blueprint.get("/")
 def index() -> Response:
     """Show the form and the study's evaluations."""
-    return _index(Asked(), ())
+    return _index(TypedUpload(), ())
 
 
 @blueprint.post("/")
@@ -216,7 +222,7 @@ def items(evaluation_id: str) -> Response:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         page = evaluations.page(session, found, chosen, number)
-    kind = Kind(found.kind)
+    kind = EvaluationKind(found.kind)
     cells = tuple(evaluation_figures.item_cells(kind, line.result)[:3] for line in page.lines)
     context = ItemsPage(
         evaluation=found,
@@ -310,12 +316,12 @@ def delete(evaluation_id: str) -> Response:
     return _to(url_for("evaluations.index"))
 
 
-def _index(asked: Asked, refusals: tuple[str, ...], status: int = 200) -> Response:
+def _index(asked: TypedUpload, refusals: tuple[str, ...], status: int = 200) -> Response:
     with access.reading() as (session, rater):
         found = evaluations.overviews(session, rater.study)
     context = EvaluationList(
         evaluations=found,
-        titles={kind: _title(kind) for kind in Kind},
+        titles={kind: _title(kind) for kind in EvaluationKind},
         asked=asked,
         endpoint_model=uploads.endpoint_model(),
         most_rows=MOST_ROWS,
@@ -325,9 +331,9 @@ def _index(asked: Asked, refusals: tuple[str, ...], status: int = 200) -> Respon
 
 
 def _page(
-    found: Evaluation, page: Page, number: int, standings: tuple[RaterStanding, ...]
+    found: Evaluation, page: Page, number: int, standings: tuple[ItemRaterStanding, ...]
 ) -> EvaluationPage:
-    kind = Kind(found.kind)
+    kind = EvaluationKind(found.kind)
     return EvaluationPage(
         evaluation=found,
         kind=kind,
@@ -357,7 +363,7 @@ def _page(
     )
 
 
-def _strategies(kind: Kind, head: Mapping[str, Any]) -> Iterable[Strategy]:
+def _strategies(kind: EvaluationKind, head: Mapping[str, Any]) -> Iterable[Strategy]:
     """The means of every strategy side by side, those of rows that name none last."""
     for name, means in sorted(head.get("strategies", {}).items(), key=lambda one: not one[0]):
         yield Strategy(name, means["count"], evaluation_figures.item_cells(kind, means))
@@ -368,7 +374,7 @@ def _item(evaluation_id: str, position: int) -> Response:
         found = evaluations.find(session, rater.study, evaluation_id)
         item = evaluations.item(session, found, rater, position)
         can_undo = item_judgments.can_undo(session, rater, found)
-    kind = Kind(found.kind)
+    kind = EvaluationKind(found.kind)
     tau_sim = found.settings.get("tau_sim")
     context = ItemPage(
         evaluation=found,
@@ -392,7 +398,7 @@ def _file(evaluation_id: str, ending: str, media_type: str) -> Response:
         if ending == "json":
             pieces = score_files.json_file(found.head, results)
         else:
-            pieces = score_files.csv_file(COLUMNS[Kind(found.kind)], results)
+            pieces = score_files.csv_file(COLUMNS[EvaluationKind(found.kind)], results)
         data = b"".join(pieces)
     return _attached(found, data, ending, media_type)
 
@@ -411,15 +417,15 @@ def _attached(found: Evaluation, data: bytes, ending: str, media_type: str) -> R
     return response
 
 
-def _title(kind: Kind) -> str:
+def _title(kind: EvaluationKind) -> str:
     return gettext(EVALUATIONS[kind].title)
 
 
-def _failed_words(kind: Kind) -> str:
+def _failed_words(kind: EvaluationKind) -> str:
     return {
-        Kind.ANSWERS: gettext("With unsupported claims"),
-        Kind.CHUNKS: gettext("No word in common"),
-        Kind.JSON: gettext("Failed outputs"),
+        EvaluationKind.ANSWERS: gettext("With unsupported claims"),
+        EvaluationKind.CHUNKS: gettext("No word in common"),
+        EvaluationKind.JSON: gettext("Failed outputs"),
     }[kind]
 
 

@@ -12,9 +12,9 @@ from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.answers import WhyUndefined
 from webapp.metrics.evaluations.registry import ANSWER_MAIN, EVALUATIONS
 from webapp.metrics.judging.registry import Measure, Unit
-from webapp.services.evaluations.rows import Kind
+from webapp.services.evaluations.rows import EvaluationKind
 from webapp.web.frame import formatting
-from webapp.web.rating.figures import Reason
+from webapp.web.rating.figures import UndefinedReason
 
 WHY_UNDEFINED = {
     WhyUndefined.NO_EMBEDDER: mark(
@@ -59,7 +59,7 @@ ITEM_LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ScoreCell:
     """One figure in words; ``about`` names the measure that explains it, if one does."""
 
     name: str
@@ -71,57 +71,66 @@ class Cell:
     why: str = ""
 
 
-def cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
+def cells(kind: EvaluationKind, figures: Iterable[Mapping[str, Any]]) -> tuple[ScoreCell, ...]:
     """Return the figures of a summary."""
     return tuple(_cell(kind, one) for one in figures)
 
 
-def main_cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
+def main_cells(kind: EvaluationKind, figures: Iterable[Mapping[str, Any]]) -> tuple[ScoreCell, ...]:
     """Return the figures of the main table; a judge's faithfulness is beside the fallback."""
     found = {cell.name: cell for cell in cells(kind, figures)}
-    if kind is not Kind.ANSWERS:
+    if kind is not EvaluationKind.ANSWERS:
         return tuple(found.values())
     names = [name for one in ANSWER_MAIN for name in _WITH_JUDGE.get(one, (one,))]
     return tuple(found[name] for name in names if name in found)
 
 
-def appendix_cells(kind: Kind, figures: Iterable[Mapping[str, Any]]) -> tuple[Cell, ...]:
+def appendix_cells(
+    kind: EvaluationKind, figures: Iterable[Mapping[str, Any]]
+) -> tuple[ScoreCell, ...]:
     """Return the figures that are not in the main table."""
     stated = tuple(figures)
     main = {cell.name for cell in main_cells(kind, stated)}
     return tuple(cell for cell in cells(kind, stated) if cell.name not in main)
 
 
-def item_cells(kind: Kind, result: Mapping[str, Any]) -> tuple[Cell, ...]:
+def item_cells(kind: EvaluationKind, result: Mapping[str, Any]) -> tuple[ScoreCell, ...]:
     """Return the figures of one item; of JSON answers only the score: its fields say the rest."""
     names = {
-        Kind.ANSWERS: ("overlap", "faithfulness", "em", "f1", "total_tokens", "latency_ms"),
-        Kind.CHUNKS: ("iou", "recall", "precision", "precision_omega", "f1"),
-        Kind.JSON: ("score",),
+        EvaluationKind.ANSWERS: (
+            "overlap",
+            "faithfulness",
+            "em",
+            "f1",
+            "total_tokens",
+            "latency_ms",
+        ),
+        EvaluationKind.CHUNKS: ("iou", "recall", "precision", "precision_omega", "f1"),
+        EvaluationKind.JSON: ("score",),
     }[kind]
     found = tuple(
-        Cell(name, item_label(kind, name), written(result[name], unit_of(kind, name)))
+        ScoreCell(name, item_label(kind, name), written(result[name], unit_of(kind, name)))
         for name in names
     )
     judge = result.get("faithfulness_judge")
     if judge is None:
         return found
-    return (*found, Cell("judge", gettext("Faithfulness (judge)"), formatting.figure(judge)))
+    return (*found, ScoreCell("judge", gettext("Faithfulness (judge)"), formatting.figure(judge)))
 
 
-def item_label(kind: Kind, name: str) -> str:
+def item_label(kind: EvaluationKind, name: str) -> str:
     """Return what an item's figure is called."""
     measures = EVALUATIONS[kind].measures
     own = FIELDS.get(name) or (measures[name].label if name in measures else ITEM_LABELS[name])
     return gettext(own)
 
 
-def unit_of(kind: Kind, name: str) -> Unit:
+def unit_of(kind: EvaluationKind, name: str) -> Unit:
     """Return what an item's figure is measured in."""
     if name == "score":
         return "score 0-100"
     found = EVALUATIONS[kind].measures.get(OF_ITEMS.get(name, name))
-    return found.unit if found and kind is Kind.ANSWERS else "ratio"
+    return found.unit if found and kind is EvaluationKind.ANSWERS else "ratio"
 
 
 def written(value: float | None, unit: Unit) -> str:
@@ -133,23 +142,23 @@ def written(value: float | None, unit: Unit) -> str:
     return formatting.number(round(value, 2 if unit == "score 0-100" else 1))
 
 
-def measures(kind: Kind) -> tuple[Measure, ...]:
+def measures(kind: EvaluationKind) -> tuple[Measure, ...]:
     """Return what explains the figures of a summary."""
     return tuple(EVALUATIONS[kind].measures.values())
 
 
-def reasons() -> tuple[Reason, ...]:
+def reasons() -> tuple[UndefinedReason, ...]:
     """Return what explains a figure without a value."""
-    return tuple(Reason(str(name), gettext(text)) for name, text in WHY_UNDEFINED.items())
+    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in WHY_UNDEFINED.items())
 
 
-def advice(kind: Kind) -> tuple[str, ...]:
+def advice(kind: EvaluationKind) -> tuple[str, ...]:
     """Return which figures to read together, in sentences."""
     evaluation = EVALUATIONS[kind]
     return tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
 
 
-def rules(kind: Kind) -> tuple[str, ...]:
+def rules(kind: EvaluationKind) -> tuple[str, ...]:
     """Return the rules of thumb for an evaluation."""
     return tuple(map(gettext, EVALUATIONS[kind].rules))
 
@@ -159,15 +168,15 @@ def weight(name: str) -> str:
     return formatting.number(float(100 * json_answers.WEIGHTS[name]))
 
 
-def _cell(kind: Kind, one: Mapping[str, Any]) -> Cell:
+def _cell(kind: EvaluationKind, one: Mapping[str, Any]) -> ScoreCell:
     name, value, n = one["name"], one["value"], one["n"]
     if name == JUDGED:
         label = gettext("Faithfulness (judge)")
         meaning = gettext("The mean of what a judge gave in the file, beside the fallback.")
-        return Cell(name, label, written(value, "ratio"), n, meaning=meaning)
+        return ScoreCell(name, label, written(value, "ratio"), n, meaning=meaning)
     measure = EVALUATIONS[kind].measures["classes" if name in FIELDS else name]
     label = gettext(FIELDS.get(name, measure.label))
-    return Cell(
+    return ScoreCell(
         name=name,
         label=label,
         value=written(value, measure.unit),

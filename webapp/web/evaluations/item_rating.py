@@ -17,8 +17,8 @@ from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.evaluations.sentences import sentences
 from webapp.services.evaluations import item_judgments, item_rating
-from webapp.services.evaluations.item_rating import Asked, Offer
-from webapp.services.evaluations.rows import GRADE, Kind
+from webapp.services.evaluations.item_rating import ItemToJudge, Offer
+from webapp.services.evaluations.rows import GRADE, EvaluationKind
 from webapp.web.evaluations import figures
 from webapp.web.evaluations.evaluations import PartForm
 from webapp.web.evaluations.items import cut, plain
@@ -29,9 +29,9 @@ from webapp.web.rating import clicks
 blueprint = Blueprint("item_rating", __name__, url_prefix="/items")
 
 ASKS = {
-    Kind.ANSWERS: mark("Is this sentence right and supported?"),
-    Kind.CHUNKS: mark("Does this chunk help to answer?"),
-    Kind.JSON: mark("Is this field right?"),
+    EvaluationKind.ANSWERS: mark("Is this sentence right and supported?"),
+    EvaluationKind.CHUNKS: mark("Does this chunk help to answer?"),
+    EvaluationKind.JSON: mark("Is this field right?"),
 }
 """The question to the rater about each part, by kind of evaluation."""
 
@@ -73,7 +73,7 @@ class ItemAsked:
 
     offer: Offer
     title: str
-    asked: Asked
+    asked: ItemToJudge
     question: str
     expected: str | None
     parts: tuple[PartAsked, ...]
@@ -149,11 +149,15 @@ def _item(evaluation_id: str, position: int) -> ItemAsked:
     return _shown(found, asked, offer)
 
 
-def _shown(found: Evaluation, asked: Asked, offer: Offer) -> ItemAsked:
-    kind, row = Kind(found.kind), asked.row
-    made = {Kind.ANSWERS: _sentences, Kind.CHUNKS: _chunks, Kind.JSON: _fields}[kind]
+def _shown(found: Evaluation, asked: ItemToJudge, offer: Offer) -> ItemAsked:
+    kind, row = EvaluationKind(found.kind), asked.row
+    made = {
+        EvaluationKind.ANSWERS: _sentences,
+        EvaluationKind.CHUNKS: _chunks,
+        EvaluationKind.JSON: _fields,
+    }[kind]
     parts = tuple(made(asked))
-    expected = row.get("gold") if kind is Kind.ANSWERS else row.get("expected_answer")
+    expected = row.get("gold") if kind is EvaluationKind.ANSWERS else row.get("expected_answer")
     grade = asked.judged.get(GRADE)
     return ItemAsked(
         offer=offer,
@@ -162,15 +166,15 @@ def _shown(found: Evaluation, asked: Asked, offer: Offer) -> ItemAsked:
         question=str(row["question"]),
         expected=None if expected is None else cut(expected),
         parts=parts,
-        contexts=_contexts(row) if kind is Kind.JSON else (),
-        output=cut(row["output"] or "") if kind is Kind.JSON else "",
+        contexts=_contexts(row) if kind is EvaluationKind.JSON else (),
+        output=cut(row["output"] or "") if kind is EvaluationKind.JSON else "",
         asks=gettext(ASKS[kind]),
         grade=grade,
         n_open=sum(part.verdict is None for part in parts) + (grade is None),
     )
 
 
-def _sentences(asked: Asked) -> list[PartAsked]:
+def _sentences(asked: ItemToJudge) -> list[PartAsked]:
     """The sentences of an answer, each beside the contexts it cites."""
     contexts: Mapping[str, str] = asked.row["contexts"]
     return [
@@ -187,19 +191,19 @@ def _sentences(asked: Asked) -> list[PartAsked]:
     ]
 
 
-def _chunks(asked: Asked) -> list[PartAsked]:
+def _chunks(asked: ItemToJudge) -> list[PartAsked]:
     chunks = zip(asked.parts, asked.row["retrieved_chunks"], strict=False)
     return [PartAsked(key, asked.judged.get(key), text=cut(text)) for key, text in chunks]
 
 
-def _fields(asked: Asked) -> list[PartAsked]:
+def _fields(asked: ItemToJudge) -> list[PartAsked]:
     """The fields of an answer, expected and given side by side, as far as there is JSON."""
     expected, given = asked.row["expected"], _read(asked.row["output"])
     return [
         PartAsked(
             key=name,
             verdict=asked.judged.get(name),
-            label=figures.item_label(Kind.JSON, name),
+            label=figures.item_label(EvaluationKind.JSON, name),
             expected=() if name == "grounding" else _lines(expected.get(name)),
             given=_references(given) if name == "grounding" else _lines(given.get(name)),
         )

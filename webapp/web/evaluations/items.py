@@ -14,8 +14,8 @@ from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore
 from webapp.metrics.evaluations.json_outputs import CLASSES, SchemaFailure
 from webapp.metrics.evaluations.soft_match import Coverage, Likeness
-from webapp.services.evaluations.evaluations import Item
-from webapp.services.evaluations.rows import MOST_PARTS, Kind, score_again
+from webapp.services.evaluations.evaluations import ItemInFull
+from webapp.services.evaluations.rows import MOST_PARTS, EvaluationKind, score_again
 from webapp.web.evaluations import figures
 from webapp.web.frame import formatting
 
@@ -47,7 +47,7 @@ FAILURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JudgeablePart:
     """A part that may be judged: its name in the form, the machine's score, the rater's verdict."""
 
     key: str
@@ -67,7 +67,7 @@ class Segment:
 class SentenceShown:
     """One sentence of an answer beside the contexts it cites, by id (none: not there)."""
 
-    said: Said
+    said: JudgeablePart
     text: str
     look: str
     support: str
@@ -79,14 +79,14 @@ class SentenceShown:
 class ChunkShown:
     """One chunk, its words in common with the expected answer marked."""
 
-    said: Said
+    said: JudgeablePart
     segments: tuple[Segment, ...]
     n_common: int
     n_words: int
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListLine:
     """One line of a field; ``look`` as in a segment, ``pair`` the number of its pair, if any."""
 
     text: str
@@ -98,18 +98,18 @@ class Entry:
 class FieldShown:
     """One field of a JSON answer: points earned of those possible, the reason, both sides."""
 
-    said: Said
+    said: JudgeablePart
     label: str
     score: str
     points: str
     weight: str
     why: str
-    expected: tuple[Entry, ...]
-    given: tuple[Entry, ...]
+    expected: tuple[ListLine, ...]
+    given: tuple[ListLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ItemInWords:
     """One item: its question, the expected answer, and its parts, of which one kind is filled.
 
     ``n_hidden`` parts are not shown; ``failure`` says why an output is unusable.
@@ -128,7 +128,7 @@ class Shown:
     strategy: str = ""
 
 
-def shown(kind: Kind, item: Item) -> Shown:
+def shown(kind: EvaluationKind, item: ItemInFull) -> ItemInWords:
     """Return the content of an item's page."""
     score, verdicts = score_again(kind, item.row, item.parts)
     if isinstance(score, ChunkScore):
@@ -138,12 +138,12 @@ def shown(kind: Kind, item: Item) -> Shown:
     return _answer(item, verdicts)
 
 
-def _said(item: Item, number: int) -> Said:
+def _said(item: ItemInFull, number: int) -> JudgeablePart:
     part = item.parts[number]
-    return Said(part["key"], part["passed"], item.judged.get(part["key"]))
+    return JudgeablePart(part["key"], part["passed"], item.judged.get(part["key"]))
 
 
-def _answer(item: Item, verdicts: Sequence[SentenceVerdict]) -> Shown:
+def _answer(item: ItemInFull, verdicts: Sequence[SentenceVerdict]) -> ItemInWords:
     contexts: Mapping[str, str] = item.row["contexts"]
     found = tuple(
         SentenceShown(
@@ -162,7 +162,7 @@ def _answer(item: Item, verdicts: Sequence[SentenceVerdict]) -> Shown:
         for number, verdict in enumerate(verdicts[:MOST_PARTS])
     )
     gold = item.row["gold"]
-    return Shown(
+    return ItemInWords(
         question=item.row["question"],
         expected=() if gold is None else (Segment(cut(gold)),),
         sentences=found,
@@ -170,7 +170,7 @@ def _answer(item: Item, verdicts: Sequence[SentenceVerdict]) -> Shown:
     )
 
 
-def _chunks(item: Item, score: ChunkScore) -> Shown:
+def _chunks(item: ItemInFull, score: ChunkScore) -> ItemInWords:
     texts = score.row.retrieved_chunks
     found = tuple(
         ChunkShown(
@@ -182,7 +182,7 @@ def _chunks(item: Item, score: ChunkScore) -> Shown:
         for number, text in enumerate(texts[:MOST_PARTS])
     )
     looks = {"common": score.common, "missed": score.missed}
-    return Shown(
+    return ItemInWords(
         question=score.row.question,
         expected=tuple(_marked(cut(score.row.expected_answer), looks)),
         chunks=found,
@@ -193,11 +193,11 @@ def _chunks(item: Item, score: ChunkScore) -> Shown:
     )
 
 
-def _json(item: Item, score: JsonScore) -> Shown:
+def _json(item: ItemInFull, score: JsonScore) -> ItemInWords:
     failure = ""
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
-    return Shown(
+    return ItemInWords(
         question=score.question.question,
         expected=(),
         fields=tuple(_field(item, score, number) for number in range(len(item.parts))),
@@ -206,7 +206,7 @@ def _json(item: Item, score: JsonScore) -> Shown:
     )
 
 
-def _field(item: Item, score: JsonScore, number: int) -> FieldShown:
+def _field(item: ItemInFull, score: JsonScore, number: int) -> FieldShown:
     said = _said(item, number)
     name, earned = said.key, float(item.parts[number]["score"])
     expected, given = score.question.expected, score.output.fields or {}
@@ -218,7 +218,7 @@ def _field(item: Item, score: JsonScore, number: int) -> FieldShown:
         sides = (_lines(expected.get(name)), _lines(given.get(name)))
     return FieldShown(
         said=said,
-        label=figures.item_label(Kind.JSON, name),
+        label=figures.item_label(EvaluationKind.JSON, name),
         score=formatting.figure(earned),
         points=formatting.number(round(float(100 * WEIGHTS[name]) * earned, 2)),
         weight=figures.weight(name),
@@ -275,7 +275,7 @@ def _why_alike(found: Likeness) -> str:
 
 def _paired(
     pairs: Coverage, expected: object, given: object
-) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+) -> tuple[tuple[ListLine, ...], tuple[ListLine, ...]]:
     """Both lists, paired items with the number of their pair."""
     numbers = {pair.expected: n for n, pair in enumerate(pairs.pairs, 1)}
     others = {pair.given: n for n, pair in enumerate(pairs.pairs, 1)}
@@ -290,30 +290,32 @@ def _paired(
     )
 
 
-def _entry(text: object, pair: int | None, otherwise: str) -> Entry:
-    return Entry(cut(plain(text)), "common" if pair else otherwise, pair)
+def _entry(text: object, pair: int | None, otherwise: str) -> ListLine:
+    return ListLine(cut(plain(text)), "common" if pair else otherwise, pair)
 
 
-def _paths(score: JsonScore) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+def _paths(score: JsonScore) -> tuple[tuple[ListLine, ...], tuple[ListLine, ...]]:
     """The files of the contexts, and every reference with its outcome."""
-    files = tuple(Entry(cut(context.source_path)) for context in score.question.contexts)
+    files = tuple(ListLine(cut(context.source_path)) for context in score.question.contexts)
     found = []
     for one in score.references:
         file = cut(one.file or "-")
         if one.ok:
-            found.append(Entry(f"{file}: “{cut(one.anchor or '')}”", "common"))
+            found.append(ListLine(f"{file}: “{cut(one.anchor or '')}”", "common"))
         elif not one.file_known:
             words = gettext("%(file)s: the file is none of the contexts'", file=file)
-            found.append(Entry(words, "surplus"))
+            found.append(ListLine(words, "surplus"))
         else:
-            found.append(Entry(gettext("%(file)s: no anchor found", file=file), "surplus"))
+            found.append(ListLine(gettext("%(file)s: no anchor found", file=file), "surplus"))
     return files, tuple(found)
 
 
-def _lines(value: object) -> tuple[Entry, ...]:
+def _lines(value: object) -> tuple[ListLine, ...]:
     if value is None:
         return ()
-    return tuple(Entry(cut(plain(one))) for one in (value if isinstance(value, list) else [value]))
+    return tuple(
+        ListLine(cut(plain(one))) for one in (value if isinstance(value, list) else [value])
+    )
 
 
 def plain(value: object) -> str:

@@ -16,18 +16,18 @@ from webapp.metrics.evaluations import rank_correlation as ranks
 from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.services.evaluations import evaluations, item_rating, machine_agreement
-from webapp.services.evaluations.item_rating import RaterStanding
-from webapp.services.evaluations.machine_agreement import Report
-from webapp.services.evaluations.rows import HEADLINES, Kind
+from webapp.services.evaluations.item_rating import ItemRaterStanding
+from webapp.services.evaluations.machine_agreement import MachineAgreementReport
+from webapp.services.evaluations.rows import HEADLINES, EvaluationKind
 from webapp.web.evaluations import figures as evaluation_figures
 from webapp.web.frame import access, formatting, htmx
-from webapp.web.rating.figures import Reason
+from webapp.web.rating.figures import UndefinedReason
 
 blueprint = Blueprint("machine_agreement", __name__, url_prefix="/evaluations")
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class FigureInWords:
     """One figure in words, its interval, and the name of the reason where it has no value."""
 
     value: str
@@ -36,15 +36,15 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BinaryAgreementInWords:
     """The figures of binary verdicts on some parts: the table, and what follows from it."""
 
     name: str
     table: BinaryAgreement
-    agreed: Number
-    kappa: Number
-    precision: Number
-    recall: Number
+    agreed: FigureInWords
+    kappa: FigureInWords
+    precision: FigureInWords
+    recall: FigureInWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Ordered:
 
     name: str
     n: int
-    spearman: Number
-    kendall: Number
+    spearman: FigureInWords
+    kendall: FigureInWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +65,15 @@ class PeoplePage:
     """
 
     evaluation: Evaluation
-    kind: Kind
+    kind: EvaluationKind
     title: str
-    report: Report
-    overall: Told
-    fields: tuple[Told, ...]
+    report: MachineAgreementReport
+    overall: BinaryAgreementInWords
+    fields: tuple[BinaryAgreementInWords, ...]
     figures: tuple[Ordered, ...]
     headline: str
-    reasons: tuple[Reason, ...]
-    raters: tuple[RaterStanding, ...]
+    reasons: tuple[UndefinedReason, ...]
+    raters: tuple[ItemRaterStanding, ...]
     chosen: int | None
 
 
@@ -85,7 +85,7 @@ def show(evaluation_id: str) -> str:
         raters = item_rating.standings(session, found)
         chosen = _chosen(raters)
         report = machine_agreement.report(session, found, rater_id=chosen)
-    kind = Kind(found.kind)
+    kind = EvaluationKind(found.kind)
     context = PeoplePage(
         evaluation=found,
         kind=kind,
@@ -117,32 +117,34 @@ def as_json(evaluation_id: str) -> Response:
     return jsonify(machine_agreement.document(report))
 
 
-def _chosen(raters: Iterable[RaterStanding]) -> int | None:
+def _chosen(raters: Iterable[ItemRaterStanding]) -> int | None:
     """Return the rater that the address names, if they judged here; else ``None``: all."""
     wanted = request.args.get("rater", type=int)
     return next((one.rater_id for one in raters if one.rater_id == wanted), None)
 
 
-def _told(name: str, found: BinaryAgreement) -> Told:
+def _told(name: str, found: BinaryAgreement) -> BinaryAgreementInWords:
     kappa = found.kappa
-    value = Number(
+    value = FigureInWords(
         _written(kappa.value), _bounds(kappa.lower, kappa.upper), str(kappa.why_undefined or "")
     )
-    agreed = Number(formatting.figure(found.agreed))
-    return Told(name, found, agreed, value, _share(found.precision), _share(found.recall))
+    agreed = FigureInWords(formatting.figure(found.agreed))
+    return BinaryAgreementInWords(
+        name, found, agreed, value, _share(found.precision), _share(found.recall)
+    )
 
 
-def _share(found: float | NoShare) -> Number:
+def _share(found: float | NoShare) -> FigureInWords:
     if isinstance(found, NoShare):
-        return Number(formatting.UNDEFINED, why=str(found))
-    return Number(formatting.figure(found))
+        return FigureInWords(formatting.UNDEFINED, why=str(found))
+    return FigureInWords(formatting.figure(found))
 
 
-def _ordered(kind: Kind, name: str, found: RankCorrelation) -> Ordered:
+def _ordered(kind: EvaluationKind, name: str, found: RankCorrelation) -> Ordered:
     why = str(found.why_undefined or "")
 
-    def number(one: Correlation) -> Number:
-        return Number(_written(one.value), _bounds(one.lower, one.upper), why)
+    def number(one: Correlation) -> FigureInWords:
+        return FigureInWords(_written(one.value), _bounds(one.lower, one.upper), why)
 
     label = evaluation_figures.item_label(kind, name)
     return Ordered(label, found.n, number(found.spearman), number(found.kendall))
@@ -161,6 +163,6 @@ def _bounds(low: float | None, high: float | None) -> str:
     return gettext("%(low)s to %(high)s", low=_written(low), high=_written(high))
 
 
-def _reasons() -> tuple[Reason, ...]:
+def _reasons() -> tuple[UndefinedReason, ...]:
     told = [*binary.EXPLANATIONS.items(), *ranks.EXPLANATIONS.items(), *NO_KAPPA.items()]
-    return tuple(Reason(str(name), gettext(text)) for name, text in told)
+    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in told)

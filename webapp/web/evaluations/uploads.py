@@ -16,9 +16,9 @@ from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.metrics.evaluations.similarity import Embedder, LexicalEmbedder
 from webapp.printable import printable_line
 from webapp.services.evaluations import embedders
-from webapp.services.evaluations.files import Settings
-from webapp.services.evaluations.rows import Kind
-from webapp.services.evaluations.scoring import File
+from webapp.services.evaluations.files import ScoringSettings
+from webapp.services.evaluations.rows import EvaluationKind
+from webapp.services.evaluations.scoring import NamedBytes
 
 ENDPOINT_VARIABLE = "RELEVANSI_EMBEDDINGS_URL"
 MODEL_VARIABLE = "RELEVANSI_EMBEDDINGS_MODEL"
@@ -31,7 +31,7 @@ class NotUploaded(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TypedUpload:
     """The content of the form as typed, to be shown again."""
 
     kind: str = "answers"
@@ -44,10 +44,10 @@ class Asked:
     stop_at_gate: bool = False
 
 
-def typed() -> Asked:
+def typed() -> TypedUpload:
     """Return the request's form as it was typed."""
     said = request.form
-    return Asked(
+    return TypedUpload(
         kind=said.get("kind", "")[:20],
         embedder=said.get("embedder", "")[:20],
         tau_sim=said.get("tau_sim", "").strip()[:_LONGEST_NUMBER],
@@ -59,19 +59,19 @@ def typed() -> Asked:
     )
 
 
-def settings(asked: Asked) -> Settings:
+def settings(asked: TypedUpload) -> ScoringSettings:
     """Return the settings of the scoring; raises ``NotUploaded``, ``EmbedderUnusable``."""
-    if asked.kind not in list(Kind):
+    if asked.kind not in list(EvaluationKind):
         raise NotUploaded(gettext("Say first what kind of file it is."))
     tau_sim = _number(asked.tau_sim, -1, 1, gettext("Threshold (tau_sim)"))
     gate = Gate(
         _number(asked.min_average, 0, 100, gettext("Least mean score")) or Fraction(0),
         _number(asked.min_pass_rate, 0, 1, gettext("Least schema pass rate")) or Fraction(0),
     )
-    kind = Kind(asked.kind)
-    return Settings(
+    kind = EvaluationKind(asked.kind)
+    return ScoringSettings(
         kind=kind,
-        embedder=_embedder(asked.embedder) if kind is Kind.ANSWERS else None,
+        embedder=_embedder(asked.embedder) if kind is EvaluationKind.ANSWERS else None,
         tau_sim=None if tau_sim is None else float(tau_sim),
         keep_citations=asked.keep_citations,
         gate=gate,
@@ -82,13 +82,15 @@ def settings(asked: Asked) -> Settings:
     )
 
 
-def files(kind: Kind) -> tuple[File, ...]:
+def files(kind: EvaluationKind) -> tuple[NamedBytes, ...]:
     """Return the chosen files, for JSON answers one or two; raises ``NotUploaded``."""
     chosen = [request.files.get("file"), request.files.get("outputs")]
-    found = tuple(File(_name(one.filename), one.read()) for one in chosen if one and one.filename)
+    found = tuple(
+        NamedBytes(_name(one.filename), one.read()) for one in chosen if one and one.filename
+    )
     if not found:
         raise NotUploaded(gettext("Please choose a file first."))
-    if len(found) > 1 and kind is not Kind.JSON:
+    if len(found) > 1 and kind is not EvaluationKind.JSON:
         raise NotUploaded(gettext("Only JSON answers come in two files."))
     first = chosen[0]
     if first is None or not first.filename:
@@ -127,25 +129,25 @@ def _number(text: str, low: int, high: int, name: str) -> Fraction | None:
     return number
 
 
-def _first(asked: Asked, kind: Kind) -> int | None:
+def _first(asked: TypedUpload, kind: EvaluationKind) -> int | None:
     """Return the number of rows to score; ``None`` for all."""
     if not asked.first:
         return None
-    if kind is Kind.JSON:
+    if kind is EvaluationKind.JSON:
         raise NotUploaded(gettext("JSON answers have no first rows: give a dev set instead."))
     if not re.fullmatch("[0-9]{1,9}", asked.first) or not int(asked.first):
         raise NotUploaded(gettext("Only the first rows: a whole number from 1."))
     return int(asked.first)
 
 
-def _of_json(field: str, kind: Kind, otherwise: str) -> File | None:
+def _of_json(field: str, kind: EvaluationKind, otherwise: str) -> NamedBytes | None:
     """Return the file chosen in a field that is for JSON answers, if there is one."""
     chosen = request.files.get(field)
     if chosen is None or not chosen.filename:
         return None
-    if kind is not Kind.JSON:
+    if kind is not EvaluationKind.JSON:
         raise NotUploaded(otherwise)
-    return File(_name(chosen.filename), chosen.read())
+    return NamedBytes(_name(chosen.filename), chosen.read())
 
 
 def _name(filename: str | None) -> str:

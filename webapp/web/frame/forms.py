@@ -16,7 +16,7 @@ from webapp import failures
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.records import EmptyOutcome
-from webapp.services.judging.judgments import KEEP, MOST_NOTES, Rating
+from webapp.services.judging.judgments import KEEP, MOST_NOTES, AnswerRating
 from webapp.services.runs import order as run_order
 from webapp.services.study.studies import Switches
 
@@ -95,10 +95,10 @@ class RatingForm(Form):
     onward = BooleanField()
 
     @property
-    def rating(self) -> Rating:
+    def rating(self) -> AnswerRating:
         """Return the rating of the form, with ``KEEP`` for absent fields."""
         quality, outcome = self.quality, self.empty_outcome
-        return Rating(
+        return AnswerRating(
             quality=_said(quality, int(quality.data) if quality.data else None),
             notes=_said(self.notes, self.notes.data),
             empty_outcome=_said(outcome, EmptyOutcome(outcome.data) if outcome.data else None),

@@ -22,8 +22,8 @@ from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
 from webapp.web.frame import access
 from webapp.web.gold import constraint_cards, constraint_figures
-from webapp.web.gold.constraint_cards import CardShown, DecisionWords, Mistake
-from webapp.web.gold.constraint_figures import QuestionLine
+from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords
+from webapp.web.gold.constraint_figures import CheckedQuestionLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class CardBadges:
     address: str
     key: str
     likely: str
-    mistake: Mistake | None
+    mistake: DecisionMistake | None
     words: DecisionWords
 
 
@@ -47,7 +47,7 @@ class CardBadges:
 class Checked:
     """The result of a question of a run; ``unseen`` counts cards listed but not in its text."""
 
-    line: QuestionLine
+    line: CheckedQuestionLine
     threshold: str
     expected_data: bool
     unseen: int
@@ -66,11 +66,11 @@ class Badges:
     cards: Mapping[int, CardBadges]
     checked: Checked | None
     changed: tuple[int, ...] = ()
-    mistake: Mistake | None = None
+    mistake: DecisionMistake | None = None
 
 
 def on_answer(
-    page: RatingPage, *, clicked: int | None = None, mistake: Mistake | None = None
+    page: RatingPage, *, clicked: int | None = None, mistake: DecisionMistake | None = None
 ) -> Badges | None:
     """Return the badges of a run's page; ``None`` where its questions have no gold at all."""
     if not page.has_gold:
@@ -93,7 +93,7 @@ def on_task(
     page: BlindPage,
     *,
     clicked: str | None = None,
-    mistake: Mistake | None = None,
+    mistake: DecisionMistake | None = None,
 ) -> Badges | None:
     """Return the badges of a blind rater's page; ``None`` while the study shows none."""
     if not rater.study.badges_while_blind:
@@ -123,7 +123,7 @@ def on_task(
 
 
 def _by_rank(
-    page: RatingPage, answer: CheckedAnswer, clicked: int | None, mistake: Mistake | None
+    page: RatingPage, answer: CheckedAnswer, clicked: int | None, mistake: DecisionMistake | None
 ) -> dict[int, CardBadges]:
     where = {"run_id": page.run_id, "query_id": page.query_id}
     found, words = {}, constraint_cards.words()
@@ -146,7 +146,7 @@ def _card(
     checked: CheckedCard,
     address: str,
     key: str,
-    mistake: Mistake | None,
+    mistake: DecisionMistake | None,
     words: DecisionWords,
 ) -> CardBadges:
     shown = constraint_cards.card_shown(number, checked)

@@ -14,7 +14,7 @@ from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS
 from webapp.notation import RATIO, four
 from webapp.services.gold import constraint_agreement
-from webapp.services.gold.constraint_agreement import Compared, ConstraintAgreement
+from webapp.services.gold.constraint_agreement import CardJudgedTwice, ConstraintAgreement
 from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
 from webapp.web.gold import constraint_words
@@ -42,7 +42,7 @@ class AgreementLine:
 class Apart:
     """One card on which machine and people differ, with the constraints that failed."""
 
-    found: Compared
+    found: CardJudgedTwice
     cpr: str
     share: str
     failed: tuple[str, ...]
@@ -118,7 +118,7 @@ def _value(value: float | NoAgreement | NoShare | None, unit: str = RATIO) -> tu
     return four(value, unit), ""
 
 
-def _apart(found: Compared) -> Apart:
+def _apart(found: CardJudgedTwice) -> Apart:
     failed = [
         f"{SIGNS[check.outcome]} {gettext(CONSTRAINT_LABELS[check.constraint])}: "
         f"{constraint_words.value_words(check) or gettext(OUTCOMES[check.outcome])}"

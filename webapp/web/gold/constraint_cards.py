@@ -26,7 +26,7 @@ from webapp.web.gold.decision_forms import DecisionForm
 
 
 @dataclass(frozen=True, slots=True)
-class Badge:
+class ConstraintBadge:
     """One constraint on one card: its outcome as sign and word, and the reason for it."""
 
     name: str
@@ -53,13 +53,13 @@ class CardShown:
     passed: bool | None
     pending: bool
     verdict: Step | None
-    badges: tuple[Badge, ...]
+    badges: tuple[ConstraintBadge, ...]
     not_asked: tuple[str, ...]
     steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class DecisionMistake:
     """The reason why a decision on a card cannot be stored, and the user's input."""
 
     index: int
@@ -89,14 +89,14 @@ def words() -> DecisionWords:
 
 def refused(
     form: DecisionForm, session: Session, decide: Callable[[Decision], None], card: int = 0
-) -> Mistake | None:
+) -> DecisionMistake | None:
     """Return why a form's decision cannot be stored; ``None`` once it was committed."""
     subject = form.subject.data or CARD
     try:
         decide(Decision(card, subject, form.outcome.data or None, form.reason.data or ""))
     except DecisionReasonMissing:
         session.rollback()
-        return Mistake(card, subject, gettext(REQUIRED))
+        return DecisionMistake(card, subject, gettext(REQUIRED))
     except UnfitDecision as error:
         raise UnusableForm({"outcome": gettext(UNUSABLE)}) from error
     session.commit()
@@ -107,7 +107,7 @@ def card_shown(index: int, checked: CheckedCard) -> CardShown:
     """Return the card that is counted `index` from 0 with its badges."""
     stands, card = checked.stands, checked.evaluation
     badges = tuple(
-        Badge(
+        ConstraintBadge(
             name=check.constraint,
             label=gettext(CONSTRAINT_LABELS[check.constraint]),
             outcome=str(check.outcome),

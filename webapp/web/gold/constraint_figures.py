@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from webapp.i18n import gettext
 from webapp.metrics.gold.constraints import (
-    Confusion,
+    ConstraintConfusion,
     ConstraintReport,
     QueryEvaluation,
     figures_per_constraint,
@@ -18,7 +18,12 @@ from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.notation import four
 from webapp.web.frame import formatting
 
-CELLS = (Confusion.TP, Confusion.FN, Confusion.FP, Confusion.TN)
+CELLS = (
+    ConstraintConfusion.TP,
+    ConstraintConfusion.FN,
+    ConstraintConfusion.FP,
+    ConstraintConfusion.TN,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class MatrixCell:
 
 
 @dataclass(frozen=True, slots=True)
-class CategoryLine:
+class CheckedCategoryLine:
     """One category with its figures."""
 
     name: str
@@ -52,7 +57,7 @@ class CategoryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionLine:
+class CheckedQuestionLine:
     """One question in the list of the run's page."""
 
     query_id: int
@@ -94,10 +99,10 @@ def summary(report: ConstraintReport) -> Summary:
     )
 
 
-def categories(report: ConstraintReport) -> tuple[CategoryLine, ...]:
+def categories(report: ConstraintReport) -> tuple[CheckedCategoryLine, ...]:
     """Return each category with its figures."""
     return tuple(
-        CategoryLine(
+        CheckedCategoryLine(
             name=name,
             questions=part.n_queries,
             successful=part.n_successful,
@@ -109,9 +114,9 @@ def categories(report: ConstraintReport) -> tuple[CategoryLine, ...]:
     )
 
 
-def line(query: QueryEvaluation) -> QuestionLine:
+def line(query: QueryEvaluation) -> CheckedQuestionLine:
     """Return one question with its result."""
-    return QuestionLine(
+    return CheckedQuestionLine(
         query_id=query.question.query_id,
         question=query.question.text,
         category=query.question.category,

@@ -12,9 +12,9 @@ from webapp.metrics.gold.constraint_rules import (
     Check,
     Constraints,
     Outcome,
+    OutcomeReason,
     Place,
     Range,
-    Reason,
     Rule,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS
@@ -38,27 +38,27 @@ KINDS = {
     "rent": mark("for rent"),
 }
 REASONS = {
-    Reason.NOT_ON_CARD: mark("the card does not say"),
-    Reason.DIFFERENT: mark("something else"),
-    Reason.NO_KEYWORD: mark("none of these words"),
-    Reason.TOO_LOW: mark("too low"),
-    Reason.TOO_HIGH: mark("too high"),
+    OutcomeReason.NOT_ON_CARD: mark("the card does not say"),
+    OutcomeReason.DIFFERENT: mark("something else"),
+    OutcomeReason.NO_KEYWORD: mark("none of these words"),
+    OutcomeReason.TOO_LOW: mark("too low"),
+    OutcomeReason.TOO_HIGH: mark("too high"),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConstraintInWords:
     """One constraint of a question: its label and its rule in words."""
 
     label: str
     rule: str
 
 
-def asked(constraints: Constraints) -> tuple[Asked, ...]:
+def asked(constraints: Constraints) -> tuple[ConstraintInWords, ...]:
     """Return the constraints that a question sets, in their fixed order."""
     rules = ((name, getattr(constraints, name)) for name in CONSTRAINT_LABELS)
     return tuple(
-        Asked(gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
+        ConstraintInWords(gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
         for name, rule in rules
         if rule is not None
     )
@@ -90,10 +90,10 @@ def full_value(check: Check) -> str:
 
 def why(check: Check) -> str:
     """Return the reason for the outcome; empty where value and rule show it already."""
-    if check.reason is Reason.BY_HAND:
+    if check.reason is OutcomeReason.BY_HAND:
         said = gettext(OUTCOMES[check.automatic])
         return gettext("by hand; without that: %(outcome)s", outcome=said)
-    if check.reason is Reason.KEYWORD:
+    if check.reason is OutcomeReason.KEYWORD:
         return gettext("“%(word)s” is in it", word=check.keyword)
     if check.reason in REASONS:
         return gettext(REASONS[check.reason])

@@ -19,7 +19,7 @@ from webapp.exporters.exports.measures import read_together
 from webapp.exporters.gold import constraint_tables
 from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.gold.constraints import Expected, MissingRule, Totals
+from webapp.metrics.gold.constraints import ConstraintTotals, Expected, MissingRule
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from webapp.metrics.judging.registry import Measure
 from webapp.services.gold import constraints, gold
@@ -27,9 +27,9 @@ from webapp.services.gold.constraints import CheckedQuery, CheckedRun, NoGold
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked, chosen_file
 from webapp.web.gold import constraint_cards, constraint_figures, constraint_words
-from webapp.web.gold.constraint_cards import CardShown, DecisionWords, Mistake
-from webapp.web.gold.constraint_figures import CategoryLine, QuestionLine, Summary
-from webapp.web.gold.constraint_words import Asked
+from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords
+from webapp.web.gold.constraint_figures import CheckedCategoryLine, CheckedQuestionLine, Summary
+from webapp.web.gold.constraint_words import ConstraintInWords
 from webapp.web.gold.decision_forms import DecisionForm
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
@@ -49,11 +49,11 @@ class ConstraintsPage:
 
     run: CheckedRun
     summary: Summary | None
-    counts: Totals | None
+    counts: ConstraintTotals | None
     threshold: str
     left_out: bool
-    categories: tuple[CategoryLine, ...]
-    questions: tuple[QuestionLine, ...]
+    categories: tuple[CheckedCategoryLine, ...]
+    questions: tuple[CheckedQuestionLine, ...]
     advice: tuple[str, ...]
     measures: tuple[Measure, ...]
     remarks: tuple[str, ...]
@@ -65,12 +65,12 @@ class ConstraintsPage:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionPage:
+class CheckedQuestionPage:
     """One gold question of a run with its cards, and the run's figures beside it."""
 
     run: CheckedRun
-    line: QuestionLine
-    rules: tuple[Asked, ...]
+    line: CheckedQuestionLine
+    rules: tuple[ConstraintInWords, ...]
     is_manual: bool
     expected_data: bool
     threshold: str
@@ -81,7 +81,7 @@ class QuestionPage:
     after: int | None
     can_decide: bool
     measures: tuple[Measure, ...]
-    mistake: Mistake | None = None
+    mistake: DecisionMistake | None = None
     clicked: int | None = None
 
 
@@ -172,7 +172,9 @@ def undo(run_id: str, step_id: int) -> Response:
     return _answer(run_id, step.query_id, step.card)
 
 
-def _answer(run_id: str, query_id: int, card: int, mistake: Mistake | None = None) -> Response:
+def _answer(
+    run_id: str, query_id: int, card: int, mistake: DecisionMistake | None = None
+) -> Response:
     """Answer with the parts a decision changed, or send a browser without a script back."""
     if mistake is None and not htmx.wants_part():
         where = url_for(
@@ -216,11 +218,11 @@ def _rendered(
 
 
 def _question(
-    found: CheckedQuery, mistake: Mistake | None = None, clicked: int | None = None
-) -> QuestionPage:
+    found: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
+) -> CheckedQuestionPage:
     report, query = found.run.report, found.evaluation
     assert report is not None
-    return QuestionPage(
+    return CheckedQuestionPage(
         run=found.run,
         line=constraint_figures.line(query),
         rules=constraint_words.asked(query.question.constraints),

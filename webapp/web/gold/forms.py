@@ -74,7 +74,7 @@ class GoldForm(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadForm:
     """The content of a form: the question as far as it can be read, and the errors by field."""
 
     question: GoldQuestion
@@ -112,7 +112,7 @@ def filled(question: GoldQuestion, run: str) -> GoldForm:
     return GoldForm(data=data)
 
 
-def read(form: GoldForm, before: GoldQuestion) -> Read:
+def read(form: GoldForm, before: GoldQuestion) -> ReadForm:
     """Return the content of `form`; values without a field stay as in `before`."""
     form.validate()
     wrong = {field.name: gettext(UNUSABLE) for field in form if field.errors}
@@ -137,7 +137,7 @@ def read(form: GoldForm, before: GoldQuestion) -> Read:
         manual=form.mode.data == "manual",
         constraints=constraints,
     )
-    return Read(question, wrong)
+    return ReadForm(question, wrong)
 
 
 def _unless_touched(

@@ -33,8 +33,8 @@ from webapp.web.frame.formatting import number
 from webapp.web.frame.forms import UnusableForm, checked, chosen_file, line
 from webapp.web.gold import constraint_words, forms
 from webapp.web.gold import map as gold_map
-from webapp.web.gold.constraint_words import KINDS, Asked
-from webapp.web.gold.forms import GoldForm, Read
+from webapp.web.gold.constraint_words import KINDS, ConstraintInWords
+from webapp.web.gold.forms import GoldForm, ReadForm
 from webapp.web.gold.map import SIZE, Frame
 
 blueprint = Blueprint("gold", __name__, url_prefix="/gold")
@@ -77,7 +77,7 @@ class GoldLine:
     category: str
     has_data: bool
     is_manual: bool
-    rules: tuple[Asked, ...]
+    rules: tuple[ConstraintInWords, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class PreviewLine:
 class Preview:
     """Which listings of a run satisfy a question, and why the others do not."""
 
-    rules: tuple[Asked, ...]
+    rules: tuple[ConstraintInWords, ...]
     n_listings: int
     n_satisfying: int
     n_answered: int
@@ -162,7 +162,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionForm:
+class GoldQuestionPage:
     """One gold question being edited; ``number`` is ``NEW`` for one yet to be made."""
 
     set: GoldSet
@@ -260,7 +260,7 @@ def question(set_id: int, question_id: int) -> str:
         asked = _question(found, question_id)
         run = request.args.get("run") or editing.newest_run(session, set_id) or ""
         form = forms.filled(asked, run)
-        page = _page(session, rater, set_id, question_id, form, Read(asked, {}))
+        page = _page(session, rater, set_id, question_id, form, ReadForm(asked, {}))
     return render_template("gold/question.html", **htmx.names(page))
 
 
@@ -312,7 +312,7 @@ def _fill(set_id: int, form: GoldForm) -> bool:
     return False
 
 
-def _save(session: Session, rater: Rater, set_id: int, question_id: int, said: Read) -> None:
+def _save(session: Session, rater: Rater, set_id: int, question_id: int, said: ReadForm) -> None:
     """Save the question; a value that a gold file may not hold is added to the errors."""
     number = question_id or None
     try:
@@ -405,15 +405,15 @@ def _question(found: Gold, number: int) -> GoldQuestion:
 
 
 def _page(
-    session: Session, rater: Rater, set_id: int, number: int, form: GoldForm, said: Read
-) -> QuestionForm:
+    session: Session, rater: Rater, set_id: int, number: int, form: GoldForm, said: ReadForm
+) -> GoldQuestionPage:
     found = _in_force(session, rater, set_id)
     known = gold.find_set(session, rater.study, set_id)
     places = editing.places(found)
     runs = {run[0] for run in known.runs}
     shown = editing.listings(session, rater.study, form.run.data) if form.run.data in runs else ()
     matches = editing.matches(said.question, shown)
-    return QuestionForm(
+    return GoldQuestionPage(
         set=known,
         number=number,
         form=form,

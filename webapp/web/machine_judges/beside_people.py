@@ -15,9 +15,9 @@ from webapp.services.machine_judges import beside_people, judges
 from webapp.services.machine_judges.beside_people import FEWEST_SHARED, Beside, BesidePeople
 from webapp.services.machine_judges.judges import JudgeLine
 from webapp.web.agreement import agreement
-from webapp.web.agreement.agreement import Line
+from webapp.web.agreement.agreement import CoefficientsLine
 from webapp.web.frame import access, htmx
-from webapp.web.rating.figures import Reason
+from webapp.web.rating.figures import UndefinedReason
 
 blueprint = Blueprint(
     "machine_beside_people", __name__, url_prefix="/study/machine-judges/<int:judge_id>"
@@ -42,14 +42,14 @@ class BesidePage:
     fewest: int
     verdicts: tuple[Relevance, ...]
     rows: tuple[tuple[Relevance, tuple[int, ...]], ...]
-    overall: Line
-    people: tuple[Line, ...]
+    overall: CoefficientsLine
+    people: tuple[CoefficientsLine, ...]
     apart: tuple[Beside, ...]
     apart_too: tuple[Beside, ...]
     others: tuple[Beside, ...]
     hidden: int
     measures: tuple[Measure, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UndefinedReason, ...]
 
 
 @blueprint.get("/agreement")
@@ -77,7 +77,9 @@ def show(judge_id: int) -> str:
         others=others[:MOST_SHOWN],
         hidden=max(0, len(others) - MOST_SHOWN),
         measures=tuple(COEFFICIENTS[name] for name in WANTED),
-        reasons=tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items()),
+        reasons=tuple(
+            UndefinedReason(str(name), gettext(text)) for name, text in EXPLANATIONS.items()
+        ),
     )
     return render_template("machine_judges/agreement.html", **htmx.names(context))
 

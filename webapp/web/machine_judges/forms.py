@@ -26,7 +26,7 @@ MOST_CALLS, MOST_TOKENS = 1_000_000, 10**12
 LONGEST_CURRENCY = 8
 
 
-class _Whole:
+class _WholeUpTo:
     """Accepts a whole number from 1 to `most`, or nothing."""
 
     def __init__(self, most: int) -> None:
@@ -66,9 +66,9 @@ class TermsForm(Form):
     currency = StringField(
         filters=[line], validators=[Length(max=LONGEST_CURRENCY, message=TOO_LONG)]
     )
-    most_calls = StringField(filters=[line], validators=[_Whole(MOST_CALLS)])
-    most_tokens = StringField(filters=[line], validators=[_Whole(MOST_TOKENS)])
-    at_once = StringField(default="2", filters=[line], validators=[_Whole(MOST_AT_ONCE)])
+    most_calls = StringField(filters=[line], validators=[_WholeUpTo(MOST_CALLS)])
+    most_tokens = StringField(filters=[line], validators=[_WholeUpTo(MOST_TOKENS)])
+    at_once = StringField(default="2", filters=[line], validators=[_WholeUpTo(MOST_AT_ONCE)])
 
     def terms(self) -> Terms:
         """Return the terms of a valid form."""

@@ -28,7 +28,7 @@ from webapp.services.machine_judges import (
 from webapp.services.machine_judges import (
     judges as machine_judges,
 )
-from webapp.services.machine_judges.estimates import Estimate
+from webapp.services.machine_judges.estimates import TokenEstimate
 from webapp.services.machine_judges.judges import JudgeLine, NotConfigured
 from webapp.services.machine_judges.progress import FailedCall, SessionLine, Work
 from webapp.services.machine_judges.prompts import UnfitPrompt
@@ -75,7 +75,7 @@ class NewJudgePage:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CostInWords:
     """The cost of an estimate or of a session in words; the money is empty without prices."""
 
     prompt_tokens: str
@@ -84,12 +84,12 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SessionInWords:
     """A session with its estimate, its real use, and the reason if it failed."""
 
     line: SessionLine
-    estimated: Cost
-    used: Cost
+    estimated: CostInWords
+    used: CostInWords
     why: str
 
 
@@ -99,7 +99,7 @@ class WorkPart:
 
     judge: JudgeLine
     work: Work
-    current: Shown | None
+    current: SessionInWords | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,11 @@ class JudgePage:
     judge: JudgeLine
     version: MachineJudge
     work: Work
-    current: Shown | None
-    earlier: tuple[Shown, ...]
+    current: SessionInWords | None
+    earlier: tuple[SessionInWords, ...]
     failed: tuple[tuple[FailedCall, str], ...]
-    estimate: Estimate | None
-    expected: Cost | None
+    estimate: TokenEstimate | None
+    expected: CostInWords | None
     form: TermsForm
     errors: dict[str, str]
     agreed: dict[str, str]
@@ -328,7 +328,7 @@ def _why_not(judge: MachineJudge, work: Work) -> str:
     return ""
 
 
-def _expected(estimate: Estimate, form: TermsForm) -> Cost:
+def _expected(estimate: TokenEstimate, form: TermsForm) -> CostInWords:
     terms = form.terms()
     return _cost(
         estimate.prompt_tokens,
@@ -337,11 +337,11 @@ def _expected(estimate: Estimate, form: TermsForm) -> Cost:
     )
 
 
-def _shown(found: SessionLine | None) -> Shown | None:
+def _shown(found: SessionLine | None) -> SessionInWords | None:
     if found is None:
         return None
     price = (found.prompt_price, found.completion_price, found.currency)
-    return Shown(
+    return SessionInWords(
         line=found,
         estimated=_cost(found.estimated_prompt_tokens, found.estimated_completion_tokens, price),
         used=_cost(found.prompt_tokens, found.completion_tokens, price),
@@ -353,7 +353,9 @@ def _why(code: str) -> str:
     return gettext(sessions.SENTENCES[code]) if code else ""
 
 
-def _cost(prompt: int, completion: int, price: tuple[float | None, float | None, str]) -> Cost:
+def _cost(
+    prompt: int, completion: int, price: tuple[float | None, float | None, str]
+) -> CostInWords:
     money = estimates.cost(prompt, completion, price[0], price[1])
     told = "" if money is None else f"{formatting.money(money)} {price[2]}".strip()
-    return Cost(formatting.number(prompt), formatting.number(completion), told)
+    return CostInWords(formatting.number(prompt), formatting.number(completion), told)

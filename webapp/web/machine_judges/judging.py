@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from webapp.config import JudgeEndpoint
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.services.machine_judges import calls, sessions
-from webapp.services.machine_judges.calls import Call, Nothing
+from webapp.services.machine_judges.calls import JudgeCall, Nothing
 from webapp.services.machine_judges.sessions import UNEXPECTED
 from webapp.web.frame.access import now
 from webapp.web.frame.workers import Worker
@@ -87,7 +87,7 @@ class Judging(Worker):
         with self._database.writing() as session:
             call = calls.claim(session, rater_id, self._endpoint, now())
             session.commit()
-        if isinstance(call, Call):
+        if isinstance(call, JudgeCall):
             self._put(call)
             return True
         if call is Nothing.YET:
@@ -96,14 +96,14 @@ class Judging(Worker):
             return True
         return False
 
-    def _put(self, call: Call) -> None:
+    def _put(self, call: JudgeCall) -> None:
         endpoint = self._endpoint
         assert endpoint is not None  # or nothing would have been claimed
         try:
             outcome = calls.ask(call, endpoint)
         except Exception:
             self._app.logger.exception("a machine judge could not be asked")
-            outcome = calls.Outcome(None, answered=False, code=UNEXPECTED)
+            outcome = calls.CallOutcome(None, answered=False, code=UNEXPECTED)
         with self._database.writing() as session:
             calls.keep(session, call, outcome, now())
             session.commit()

@@ -11,7 +11,7 @@ from wtforms import Form, IntegerField
 from wtforms.validators import InputRequired
 
 from webapp.services.people import event_log, history
-from webapp.services.people.history import Change, History, Wanted
+from webapp.services.people.history import ChangeKind, History, WantedEvents
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import UNUSABLE, checked
 from webapp.web.rating import clicks
@@ -33,7 +33,7 @@ class HistoryPage:
     """
 
     history: History
-    wanted: Wanted
+    wanted: WantedEvents
     query: dict[str, Any]
     event_id: str
 
@@ -80,17 +80,17 @@ def _file(data: bytes, media_type: str, name: str) -> Response:
     return response
 
 
-def _wanted() -> Wanted:
+def _wanted() -> WantedEvents:
     """Return which events the address asks for; what cannot be asked for is left out."""
     changed = request.args.get("change", "")
-    return Wanted(
+    return WantedEvents(
         rater_id=request.args.get("rater", type=int),
         question_id=request.args.get("question", type=int),
-        change=Change(changed) if changed in list(Change) else None,
+        change=ChangeKind(changed) if changed in list(ChangeKind) else None,
         before=request.args.get("before", type=int),
     )
 
 
-def _query(wanted: Wanted) -> dict[str, Any]:
+def _query(wanted: WantedEvents) -> dict[str, Any]:
     found = {"rater": wanted.rater_id, "question": wanted.question_id, "change": wanted.change}
     return {name: value for name, value in found.items() if value is not None}

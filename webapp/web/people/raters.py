@@ -51,7 +51,7 @@ class RaterShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NewInvitationLink:
     """A new invitation's link, shown this once, with its QR code as SVG."""
 
     name: str
@@ -66,7 +66,7 @@ class Raters:
     """The study's raters, and the user's input to invite another."""
 
     raters: tuple[RaterShown, ...]
-    link: Link | None
+    link: NewInvitationLink | None
     has_password: bool
     choices: tuple[int, ...]
     name: str
@@ -210,7 +210,9 @@ def qr_code(address: str, label: str) -> Markup:
     return Markup(drawn.replace("<svg", '<svg role="img"', 1))  # noqa: S704 (segno escapes)
 
 
-def _page(link: Link | None = None, form: InviteForm | None = None, **errors: str) -> str:
+def _page(
+    link: NewInvitationLink | None = None, form: InviteForm | None = None, **errors: str
+) -> str:
     with access.reading() as (session, owner):
         invited = invitations.lines(session, owner.study, access.now())
         context = Raters(
@@ -250,13 +252,13 @@ def _show_once(invited: Invited) -> None:
     }
 
 
-def _new_link() -> Link | None:
+def _new_link() -> NewInvitationLink | None:
     made = cookie.pop("invited", None)
     if made is None:
         return None
     path = url_for("sign_in.greet", token=made["token"])
     address = f"{badges.scheme()}://{request.host}{path}"
-    return Link(
+    return NewInvitationLink(
         name=made["name"],
         address=address,
         expires_at=datetime.fromisoformat(made["expires_at"]),

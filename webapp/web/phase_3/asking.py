@@ -15,7 +15,7 @@ from webapp.chatbot.mappings import MissingKey
 from webapp.i18n import DEFAULT_LANGUAGE, speaking
 from webapp.importers.runs.problems import ImportRefused
 from webapp.services.phase_3 import own_questions, user_studies
-from webapp.services.phase_3.own_questions import ALIVE, Call, Failed
+from webapp.services.phase_3.own_questions import ALIVE, Failed, QuestionCall
 from webapp.services.phase_3.user_studies import UnfitChatbot
 from webapp.web.frame.access import now
 from webapp.web.frame.workers import Worker
@@ -31,7 +31,7 @@ MOST_THREADS = 64
 NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
 
 
-class Asker(Worker):
+class QuestionWorker(Worker):
     """Puts what waits to the chatbot; one for each process."""
 
     def __init__(self, app: Flask) -> None:
@@ -74,13 +74,13 @@ class Asker(Worker):
                 self._threads -= 1
                 self._changed.notify_all()
 
-    def _claim(self) -> Call | None:
+    def _claim(self) -> QuestionCall | None:
         with self._database.writing() as session:
             call = own_questions.claim(session, now())
             session.commit()
         return call
 
-    def _put(self, call: Call) -> None:
+    def _put(self, call: QuestionCall) -> None:
         self._begin(call.id)
         try:
             outcome = _outcome(call)
@@ -99,12 +99,12 @@ class Asker(Worker):
                 self._calls.discard(call.id)
                 self._changed.notify_all()
 
-    def _keep(self, call: Call, answer: Answer) -> None:
+    def _keep(self, call: QuestionCall, answer: Answer) -> None:
         with self._database.writing() as session:
             own_questions.answered(session, call, answer, now())
             session.commit()
 
-    def _fail(self, call: Call, why: Failed) -> None:
+    def _fail(self, call: QuestionCall, why: Failed) -> None:
         with self._database.writing() as session:
             own_questions.failed(session, call, why)
             session.commit()
@@ -131,7 +131,7 @@ class Asker(Worker):
                 session.commit()
 
 
-def _outcome(call: Call) -> Answer | Failed:
+def _outcome(call: QuestionCall) -> Answer | Failed:
     """Return what the chatbot answers, or why it does not."""
     try:
         return user_studies.chatbot(call.settings).ask(call.asked)

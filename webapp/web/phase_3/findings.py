@@ -26,7 +26,7 @@ from webapp.metrics.phase_3.user_study import (
 )
 from webapp.services.phase_3 import findings, participants, themes, user_studies, withdrawals
 from webapp.services.phase_3.themes import LONGEST
-from webapp.services.phase_3.withdrawals import Copy, Cost
+from webapp.services.phase_3.withdrawals import Copy, WithdrawalCost
 from webapp.web.frame import access, htmx
 
 blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
@@ -45,7 +45,7 @@ class PersonLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class ParticipantsDrawing:
     """The picture for a page and, narrower, for a phone."""
 
     title: str
@@ -71,7 +71,7 @@ class Found:
     people: tuple[PersonLine, ...]
     summary: Table
     per_person: Table
-    drawing: Drawing
+    drawing: ParticipantsDrawing
     usability: str
     categories: Table
     themes: tuple[ThemeCount, ...]
@@ -89,7 +89,7 @@ class FindingsPage:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionLine:
+class ParticipantQuestionLine:
     """A question with its participant, outcome and rating; ``saved`` marks a new change."""
 
     person: Person
@@ -105,7 +105,7 @@ class QuestionsPage:
 
     category: str | None
     categories: tuple[CategoryLine, ...]
-    lines: tuple[QuestionLine, ...]
+    lines: tuple[ParticipantQuestionLine, ...]
     total: int
     longest: int = LONGEST
 
@@ -114,7 +114,7 @@ class QuestionsPage:
 class QuestionPart:
     """One question of the page of questions."""
 
-    one: QuestionLine
+    one: ParticipantQuestionLine
     longest: int = LONGEST
 
 
@@ -151,7 +151,7 @@ class WithdrawalPage:
     """A participant about to be deleted, what goes with them, and which copies may stay."""
 
     person: Person
-    cost: Cost
+    cost: WithdrawalCost
     copies: tuple[Copy, ...]
 
 
@@ -318,10 +318,10 @@ def _line(person: Person) -> PersonLine:
     )
 
 
-def _drawing(report: UserStudyReport) -> Drawing:
+def _drawing(report: UserStudyReport) -> ParticipantsDrawing:
     wide, narrow = (picture.draw(report, PAGE, width) for width in (WIDE, NARROW))
     # Markup that was built as a tree, with every text in it escaped.
-    return Drawing(wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
+    return ParticipantsDrawing(wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
 
 
 def _themes(report: UserStudyReport) -> tuple[ThemeCount, ...]:
@@ -330,14 +330,16 @@ def _themes(report: UserStudyReport) -> tuple[ThemeCount, ...]:
     )
 
 
-def _question_lines(report: UserStudyReport) -> Iterator[QuestionLine]:
+def _question_lines(report: UserStudyReport) -> Iterator[ParticipantQuestionLine]:
     for person in report.people:
         yield from _of_person(person)
 
 
-def _of_person(person: Person) -> Iterator[QuestionLine]:
+def _of_person(person: Person) -> Iterator[ParticipantQuestionLine]:
     for answer in person.answers:
-        yield QuestionLine(person, answer, words.state(answer.state), words.rating(answer))
+        yield ParticipantQuestionLine(
+            person, answer, words.state(answer.state), words.rating(answer)
+        )
 
 
 def _comment_lines(report: UserStudyReport) -> Iterator[CommentLine]:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import participants
-from webapp.services.phase_3.participants import Badge
+from webapp.services.phase_3.participants import ParticipantBadge
 
 HOME = "own_questions.index"
 """The first page of a participant, by endpoint."""
@@ -21,7 +21,7 @@ def recognise(
 ) -> int | None:
     """Return the participant's id; ``None`` for a badge of another version or one that ended."""
     try:
-        carried = Badge(**badge)
+        carried = ParticipantBadge(**badge)
     except TypeError:
         return None
     found = participants.recognise(session, study, carried, now)

@@ -31,7 +31,7 @@ from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.own_questions import (
     LONGEST,
     NoQuestionLeft,
-    QuestionLine,
+    OwnQuestionLine,
     QuestionStillOpen,
     State,
     TooSoon,
@@ -39,13 +39,13 @@ from webapp.services.phase_3.own_questions import (
     UnknownQuestion,
 )
 from webapp.services.rating import pages, particulars
-from webapp.services.rating.pages import Filter, JudgedCard, RatingPage
+from webapp.services.rating.pages import JudgedCard, QueryFilter, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import RatingForm, checked
 from webapp.web.frame.workers import workers
 from webapp.web.phase_3 import asking, participants
-from webapp.web.phase_3.asking import Asker
+from webapp.web.phase_3.asking import QuestionWorker
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
 from webapp.web.rating.judgments import Notice
@@ -68,7 +68,7 @@ NO_USE = mark("Something came back from the chatbot, but it was no answer that c
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class ParticipantHome:
     """The progress of a participant: questions asked, questions left, and the next step.
 
     ``current`` is the question they have not finished. ``draft`` was typed and could not be
@@ -76,8 +76,8 @@ class Home:
     """
 
     pseudonym: str
-    lines: tuple[QuestionLine, ...]
-    current: QuestionLine | None
+    lines: tuple[OwnQuestionLine, ...]
+    current: OwnQuestionLine | None
     left: int
     most: int
     is_open: bool
@@ -90,10 +90,10 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WaitingPage:
     """A question on its way, or the reason for no answer; ``waited`` is in seconds."""
 
-    line: QuestionLine
+    line: OwnQuestionLine
     waited: int
     usual: int
     why: str
@@ -101,21 +101,21 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class OwnAnswerContext:
     """An answer to rate; ``changed`` are the cards a click changed, ``left`` what is unrated.
 
     ``background`` is shown under the cards.
     """
 
     page: RatingPage
-    line: QuestionLine
+    line: OwnQuestionLine
     left: str
     whole: bool
     background: Background[int]
     changed: tuple[JudgedCard, ...] = ()
 
 
-class QuestionForm(Form):
+class OwnQuestionForm(Form):
     """The form of a participant's question."""
 
     question = StringField(filters=[lambda value: (value or "").replace("\x00", "").strip()])
@@ -131,7 +131,7 @@ def index() -> Response:
 @blueprint.post("/")
 def ask() -> Response:
     """Store a question, which is then asked; a refused one stays in the form as typed."""
-    form = QuestionForm(request.form)
+    form = OwnQuestionForm(request.form)
     text = form.question.data or ""
     try:
         with access.writing_participant() as (session, participant):
@@ -154,7 +154,7 @@ def ask() -> Response:
         return _home(text, _wait(soon), 429)
     except NoQuestionLeft:
         return _home(text, gettext("You have asked as many questions as there are to ask."), 409)
-    workers().get(Asker).wake()
+    workers().get(QuestionWorker).wake()
     return _to(position)
 
 
@@ -164,7 +164,7 @@ def show(position: int) -> Response:
     with access.reading_participant() as (session, participant):
         line = _line(session, participant, position)
     if line.state is State.WAITING:
-        workers().get(Asker).wake()
+        workers().get(QuestionWorker).wake()
     if line.state is not State.ANSWERED:
         if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
             return htmx.reload()
@@ -192,7 +192,7 @@ def ask_again(position: int) -> Response:
         with access.reading_participant() as (session, participant):
             line = _line(session, participant, position)
         return _asked(line, problem, 429)
-    workers().get(Asker).wake()
+    workers().get(QuestionWorker).wake()
     return _to(position)
 
 
@@ -271,7 +271,7 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
     with access.reading_participant() as (session, participant):
         lines = own_questions.lines(session, participant, access.now())
         standing = own_questions.allowance(session, participant)
-        context = Home(
+        context = ParticipantHome(
             pseudonym=participant.pseudonym,
             lines=lines,
             current=next((line for line in lines if line.is_open), None),
@@ -290,8 +290,8 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
     )
 
 
-def _asked(line: QuestionLine, problem: str = "", status: int = 200) -> Response:
-    context = Asked(
+def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Response:
+    context = WaitingPage(
         line=line,
         waited=max(0, ceil((access.now() - line.put_at).total_seconds())),
         usual=USUAL_SECONDS,
@@ -303,22 +303,22 @@ def _asked(line: QuestionLine, problem: str = "", status: int = 200) -> Response
     )
 
 
-def _rated(position: int) -> Rated:
+def _rated(position: int) -> OwnAnswerContext:
     with access.reading_participant() as (session, participant):
         line = _line(session, participant, position)
         rater, run_id = _rater(participant)
-        page = pages.rating_page(session, rater, run_id, position, Filter())
+        page = pages.rating_page(session, rater, run_id, position, QueryFilter())
         background = particulars.of_answer(session, rater.study, run_id, position)
     g.pictures = page.show_pictures
-    return Rated(page, line, _left(line), "whole" in request.args, background)
+    return OwnAnswerContext(page, line, _left(line), "whole" in request.args, background)
 
 
-def _clicked(rated: Rated, changed: tuple[JudgedCard, ...] = ()) -> Response:
+def _clicked(rated: OwnAnswerContext, changed: tuple[JudgedCard, ...] = ()) -> Response:
     part = "phase_3/own_questions/_clicked.html"
     return htmx.respond(part, part, replace(rated, changed=changed))
 
 
-def _left(line: QuestionLine) -> str:
+def _left(line: OwnQuestionLine) -> str:
     """Return in words what is left to rate of an answer; empty once all is rated."""
     missing = []
     if line.open_judgments and line.answer_state == "empty":
@@ -330,7 +330,7 @@ def _left(line: QuestionLine) -> str:
     return ", ".join(missing)
 
 
-def _line(session: Session, participant: Participant, position: int) -> QuestionLine:
+def _line(session: Session, participant: Participant, position: int) -> OwnQuestionLine:
     for line in own_questions.lines(session, participant, access.now()):
         if line.position == position:
             return line

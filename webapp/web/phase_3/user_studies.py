@@ -16,7 +16,7 @@ from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
 from webapp.services.phase_3 import participants, user_studies
 from webapp.services.phase_3.participants import DAYS, LinkLine, NewLink, PseudonymTaken
-from webapp.services.phase_3.user_studies import APIS, CONTRACT, Settings, UnfitChatbot
+from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     LONGEST_ANSWER,
@@ -39,7 +39,7 @@ NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NewParticipantLink:
     """A new link, shown this once; ``pseudonym`` is empty for one that is everybody's."""
 
     address: str
@@ -64,7 +64,7 @@ class UserStudyPage:
     version: int
     consent_errors: dict[str, str]
     has_password: bool
-    link: Link | None
+    link: NewParticipantLink | None
     links: tuple[LinkLine, ...]
     pseudonym: str
     taking_part: int
@@ -99,11 +99,11 @@ class SettingsForm(Form):
     tries = _number(1, 5)
     at_once = _number(1, MOST_AT_ONCE)
     pause_seconds = _number(0, MOST_PAUSE)
-    most_newcomers = _number(1, MOST_NEWCOMERS, Settings().most_newcomers)
+    most_newcomers = _number(1, MOST_NEWCOMERS, UserStudySettings().most_newcomers)
 
-    def settings(self) -> Settings:
+    def settings(self) -> UserStudySettings:
         """Return the settings of a valid form."""
-        return Settings(**self.data)
+        return UserStudySettings(**self.data)
 
 
 class ConsentForm(Form):
@@ -213,7 +213,7 @@ def _page(
     errors: dict[str, str] | None = None,
     consents: Mapping[str, str] | None = None,
     consent_errors: dict[str, str] | None = None,
-    link: Link | None = None,
+    link: NewParticipantLink | None = None,
 ) -> str:
     with access.reading() as (session, owner):
         study = owner.study
@@ -267,12 +267,12 @@ def _show_once(made: NewLink) -> None:
     }
 
 
-def _new_link() -> Link | None:
+def _new_link() -> NewParticipantLink | None:
     made = cookie.pop("participants", None)
     if made is None:
         return None
     here = address(made["token"])
-    return Link(
+    return NewParticipantLink(
         address=here,
         code=qr_code(here, gettext("QR code of the link")),
         pseudonym=made["pseudonym"],

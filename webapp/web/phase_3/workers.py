@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from webapp.web.phase_3.asking import Asker
+from webapp.web.phase_3.asking import QuestionWorker
 
-WORKERS = (Asker,)
+WORKERS = (QuestionWorker,)

@@ -24,7 +24,7 @@ EVENT = ("event_id", "client_time", "device", "sequence")
 LAST_SEQUENCE = 2**31 - 1
 
 
-class Verdict(NamedTuple):
+class ClickedVerdict(NamedTuple):
     """A verdict on one card, ``None`` to take it back.
 
     ``card`` is the name of the card on a blind rater's page, empty on every other page.
@@ -51,10 +51,10 @@ def event() -> Click:
     )
 
 
-def verdict() -> Verdict:
+def verdict() -> ClickedVerdict:
     """Return the verdict that the form gives; raises ``UnusableForm``."""
     form = request.form
-    return Verdict(
+    return ClickedVerdict(
         relevance=_read(form, "relevance", VERDICTS.__getitem__),
         card=_read(form, "card", _name),
         onward=_read(form, "onward", bool),

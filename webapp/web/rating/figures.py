@@ -24,7 +24,7 @@ OF_ANSWERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FigureCell:
     """One figure in one column: its value in words, or the reason why it has none.
 
     ``bounds`` is short ("0,71–0,94"), ``sentence`` the same in words; both are empty where
@@ -45,12 +45,12 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FigureRow:
     """One figure across the columns of a panel."""
 
     name: str
     label: str
-    cells: tuple[Cell, ...]
+    cells: tuple[FigureCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,32 +77,32 @@ class AnswersPanel:
     """The figures of every answer to a blind question: a column for each, called by its letter."""
 
     columns: tuple[AnswerColumn, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class UndefinedReason:
     """Why a figure has no value, as the page explains it."""
 
     name: str
     text: str
 
 
-def rows(*columns: dict[str, Cell]) -> tuple[Row, ...]:
+def rows(*columns: dict[str, FigureCell]) -> tuple[FigureRow, ...]:
     """Return a panel of all headline figures, one column for each of `columns`."""
     return tuple(
-        Row(name, gettext(MEASURES[name].label), tuple(column[name] for column in columns))
+        FigureRow(name, gettext(MEASURES[name].label), tuple(column[name] for column in columns))
         for name in HEADLINES
     )
 
 
-def of_totals(totals: Totals) -> dict[str, Cell]:
+def of_totals(totals: Totals) -> dict[str, FigureCell]:
     """Return the column of a run or a category."""
     still_open = _open(totals)
     return {name: _figure_cell(name, one, still_open) for name, one in figures(totals).items()}
 
 
-def of_query(summary: QuerySummary) -> dict[str, Cell]:
+def of_query(summary: QuerySummary) -> dict[str, FigureCell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
     still_open = _open(Totals.of([summary]))
     return {name: _query_cell(MEASURES[name], summary, still_open) for name in HEADLINES}
@@ -116,7 +116,7 @@ def of_answers(answers: Sequence[AnswerFigures]) -> AnswersPanel | None:
     return AnswersPanel(
         tuple(AnswerColumn(answer.letter, clicked(answer.summary)) for answer in answers),
         tuple(
-            Row(name, gettext(label), tuple(column[name] for column in columns))
+            FigureRow(name, gettext(label), tuple(column[name] for column in columns))
             for name, label in OF_ANSWERS.items()
         ),
     )
@@ -142,15 +142,15 @@ def measures() -> tuple[Measure, ...]:
     return tuple(MEASURES[name] for name in HEADLINES)
 
 
-def reasons() -> tuple[Reason, ...]:
+def reasons() -> tuple[UndefinedReason, ...]:
     """Return the reasons that explain a figure without a value."""
-    return tuple(Reason(str(name), gettext(text)) for name, text in EXPLANATIONS.items())
+    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in EXPLANATIONS.items())
 
 
-def _figure_cell(name: str, figure: Figure, still_open: _Open) -> Cell:
+def _figure_cell(name: str, figure: Figure, still_open: _Open) -> FigureCell:
     unit = MEASURES[name].unit
     bounds, sentence = _bounds(figure, still_open.of(name), unit)
-    return Cell(
+    return FigureCell(
         value=formatting.figure(figure.value, unit),
         bounds=bounds,
         sentence=sentence,
@@ -159,15 +159,15 @@ def _figure_cell(name: str, figure: Figure, still_open: _Open) -> Cell:
     )
 
 
-def _query_cell(measure: Measure, summary: QuerySummary, still_open: _Open) -> Cell:
+def _query_cell(measure: Measure, summary: QuerySummary, still_open: _Open) -> FigureCell:
     if measure.query_name is None:
-        return Cell("", applies=False)
+        return FigureCell("", applies=False)
     span = summary.span(measure.query_name)
     bounds, sentence = _bounds(span, still_open.of(measure.name), measure.unit)
     value = formatting.figure(span.value, measure.unit)
     if measure.name == "mean_response_quality" and span.value is not None:
         value = formatting.number(span.value)
-    return Cell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
+    return FigureCell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
 
 
 def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:

@@ -21,14 +21,14 @@ from webapp.metrics.judging.registry import Measure
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments
 from webapp.services.rating import pages, particulars
-from webapp.services.rating.pages import JudgedCard, Moving, RatingPage
+from webapp.services.rating.pages import JudgedCard, MovingFigures, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import CardsForm, RatingForm, checked
 from webapp.web.rating import clicks, figures, parts, walks
-from webapp.web.rating.figures import ClickedCounts, Reason, Row
+from webapp.web.rating.figures import ClickedCounts, FigureRow, UndefinedReason
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
@@ -42,7 +42,7 @@ class RatedBlind(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class RatingContext:
     """The content of the rating page and its parts.
 
     ``query`` are the arguments that keep the filter in every address; ``whole`` is true where
@@ -52,9 +52,9 @@ class Rating:
 
     page: RatingPage
     counts: ClickedCounts
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
     measures: tuple[Measure, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UndefinedReason, ...]
     query: dict[str, Any]
     whole: bool
     background: Background[int]
@@ -62,18 +62,18 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedParts:
     """The parts of the page that a click changed; ``changed`` are its cards."""
 
-    page: Moving
+    page: MovingFigures
     counts: ClickedCounts
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
     query: dict[str, Any]
     changed: tuple[JudgedCard, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedParts:
     """The verdict in force on a card after a click, as the page shows it.
 
     ``query`` names its question there, ``card`` is the selector of the card within it.
@@ -194,7 +194,9 @@ def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200
 def judged(query: str, card: str, number: int, relevance: Relevance) -> Response:
     """Return the response to a verdict on card `number`: the verdict in force."""
     stands = _stands(language(), number, relevance)
-    return htmx.respond_with_macro("rating/judgments/_judged.html", Judged(query, card, stands))
+    return htmx.respond_with_macro(
+        "rating/judgments/_judged.html", JudgedParts(query, card, stands)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -233,7 +235,7 @@ def _first_in_category(page: RatingPage) -> int | None:
     return next((way for way in ways if way is not None), None)
 
 
-def _rows(page: Moving) -> tuple[Row, ...]:
+def _rows(page: MovingFigures) -> tuple[FigureRow, ...]:
     return figures.rows(
         figures.of_query(page.summary),
         figures.of_totals(page.category_standing.totals),
@@ -241,10 +243,10 @@ def _rows(page: Moving) -> tuple[Row, ...]:
     )
 
 
-def _rating(page: RatingPage) -> Rating:
+def _rating(page: RatingPage) -> RatingContext:
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
-    return Rating(
+    return RatingContext(
         page=page,
         counts=figures.clicked(page.summary),
         rows=_rows(page),
@@ -256,10 +258,10 @@ def _rating(page: RatingPage) -> Rating:
     )
 
 
-def _clicked(page: Moving, changed: tuple[JudgedCard, ...]) -> Response:
+def _clicked(page: MovingFigures, changed: tuple[JudgedCard, ...]) -> Response:
     part = "rating/judgments/_clicked.html"
     counts = figures.clicked(page.summary)
-    return htmx.respond(part, part, Moved(page, counts, _rows(page), walks.query(), changed))
+    return htmx.respond(part, part, MovedParts(page, counts, _rows(page), walks.query(), changed))
 
 
 def _back(page: RatingPage, anchor: str) -> Response:

@@ -18,7 +18,13 @@ from webapp import rooms
 from webapp.i18n import gettext
 from webapp.metrics.judging.registry import Measure
 from webapp.services.rating import blind_page, particulars, progress, tasks
-from webapp.services.rating.blind_page import BlindAnswer, BlindCard, BlindPage, Moving, Stage
+from webapp.services.rating.blind_page import (
+    BlindAnswer,
+    BlindCard,
+    BlindPage,
+    MovingAnswers,
+    TaskStage,
+)
 from webapp.services.rating.particulars import Background
 from webapp.services.rating.progress import Done, Progress
 from webapp.services.rating.walks import onward
@@ -29,7 +35,7 @@ from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import BlindRatingForm, checked
 from webapp.web.frame.parts import ShownPart
 from webapp.web.rating import clicks, figures, parts, walks
-from webapp.web.rating.figures import AnswersPanel, Reason
+from webapp.web.rating.figures import AnswersPanel, UndefinedReason
 from webapp.web.rating.judgments import Notice, judged
 from webapp.web.rating.parts import CardParts
 
@@ -40,7 +46,7 @@ AHEAD = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class BlindRatingContext:
     """The content of a blind rater's page and its parts.
 
     ``stage`` is the part below the cards: nothing yet, the empty lists, or the answers too.
@@ -57,17 +63,17 @@ class Rated:
     is_owner: bool
     panel: AnswersPanel | None
     measures: tuple[Measure, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UndefinedReason, ...]
     query: dict[str, Any]
     background: Background[str]
     parts: tuple[CardParts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class BlindMovedParts:
     """The parts that clicks changed; ``changed`` are the cards, ``rated`` the answer."""
 
-    page: Moving
+    page: MovingAnswers
     stage: str
     whole: bool
     changed: tuple[BlindCard, ...]
@@ -240,18 +246,18 @@ def _moved(task_id: str, card: str | None = None) -> Response:
 
 
 def _parts(
-    page: Moving, changed: tuple[BlindCard, ...], rated: BlindAnswer | None = None
+    page: MovingAnswers, changed: tuple[BlindCard, ...], rated: BlindAnswer | None = None
 ) -> Response:
     part = "rating/rate/_clicked.html"
     panel = figures.of_answers(page.figures)
     whole = "whole" in request.args
-    moved = Moved(page, _below(page), whole, changed, panel, walks.query(), rated)
+    moved = BlindMovedParts(page, _below(page), whole, changed, panel, walks.query(), rated)
     return htmx.respond(part, part, moved)
 
 
-def _below(page: Moving) -> str:
+def _below(page: MovingAnswers) -> str:
     """Return which part is below the cards of a page."""
-    return str(Stage.ANSWERS if page.stage is Stage.DONE else page.stage)
+    return str(TaskStage.ANSWERS if page.stage is TaskStage.DONE else page.stage)
 
 
 def _anchor(
@@ -261,7 +267,7 @@ def _anchor(
     rated: BlindAnswer | None,
 ) -> str:
     """Return the place of a click: its card while cards are open, else its answer."""
-    if card is not None and page.stage is Stage.CARDS:
+    if card is not None and page.stage is TaskStage.CARDS:
         return next(f"card-{shown.position}" for shown in changed if shown.key == card)
     return f"answer-{rated.letter}" if rated else "below"
 
@@ -273,7 +279,7 @@ def _page(task_id: str) -> BlindPage:
     return page
 
 
-def _rated(task_id: str, *, in_full: bool = False) -> Rated:
+def _rated(task_id: str, *, in_full: bool = False) -> BlindRatingContext:
     """Return the content of the page, with the parts of wings where it is shown `in_full`."""
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id, walks.wanted())
@@ -281,7 +287,7 @@ def _rated(task_id: str, *, in_full: bool = False) -> Rated:
         shown = tuple(parts.on_task(session, rater, page)) if in_full else ()
         background = particulars.of_task(session, rater, task_id)
     g.pictures = page.show_pictures
-    return Rated(
+    return BlindRatingContext(
         page=page,
         stage=_below(page),
         whole="whole" in request.args,

@@ -6,12 +6,12 @@ from typing import Any
 
 from flask import request
 
-from webapp.services.rating.pages import Filter
+from webapp.services.rating.pages import QueryFilter
 
 
-def wanted() -> Filter:
+def wanted() -> QueryFilter:
     """Return which questions the rater walks through."""
-    return Filter("open" in request.args, request.args.get("category") or None)
+    return QueryFilter("open" in request.args, request.args.get("category") or None)
 
 
 def query() -> dict[str, Any]:

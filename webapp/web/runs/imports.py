@@ -33,7 +33,7 @@ blueprint = Blueprint("imports", __name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProblemInWords:
     """A problem of a file in the reader's language."""
 
     severity: str
@@ -47,7 +47,7 @@ class Waiting:
 
     token: str
     report: ImportReport
-    problems: tuple[Told, ...]
+    problems: tuple[ProblemInWords, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class WaitingRatings:
 
     token: str
     report: RatingsReport
-    problems: tuple[Told, ...]
+    problems: tuple[ProblemInWords, ...]
     raters: tuple[str, ...]
 
 
@@ -66,7 +66,7 @@ class WaitingRatedCsv:
 
     token: str
     report: RatedImport
-    problems: tuple[Told, ...]
+    problems: tuple[ProblemInWords, ...]
     raters: tuple[str, ...]
 
 
@@ -94,7 +94,7 @@ class ImportPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ImportContext:
     """The context of the import templates."""
 
     imports: ImportPage
@@ -279,12 +279,13 @@ def _rated(
     return WaitingRatedCsv(file.id, report, _told(report.problems), tuple(people))
 
 
-def _told(problems: tuple[Problem, ...]) -> tuple[Told, ...]:
+def _told(problems: tuple[Problem, ...]) -> tuple[ProblemInWords, ...]:
     return tuple(
-        Told(str(problem.severity), problem.query_id, message(problem)) for problem in problems
+        ProblemInWords(str(problem.severity), problem.query_id, message(problem))
+        for problem in problems
     )
 
 
 def _answer(page: ImportPage, status: int = 200) -> Response:
-    context = Shown(page)
+    context = ImportContext(page)
     return htmx.respond("runs/imports/page.html", "runs/imports/_imports.html", context, status)

@@ -27,7 +27,7 @@ from webapp.web.frame import access, htmx
 from webapp.web.frame.formatting import seconds
 from webapp.web.frame.forms import LabelsForm, MoveForm, checked
 from webapp.web.rating import figures
-from webapp.web.rating.figures import Cell, Reason, Row
+from webapp.web.rating.figures import FigureCell, FigureRow, UndefinedReason
 from webapp.web.runs import questions as run_questions
 from webapp.web.runs.questions import RunQuestions
 from webapp.web.study import rules
@@ -78,7 +78,7 @@ class Category:
     name: str
     queries: int
     left: int
-    cells: tuple[Cell, ...]
+    cells: tuple[FigureCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ class RunShown:
     rules: tuple[RuleChoice, ...]
     exposure: Exposure
     totals: Totals
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
     measures: tuple[Measure, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UndefinedReason, ...]
     categories: tuple[Category, ...]
     confusion: Confusion
     questions: RunQuestions

@@ -35,7 +35,7 @@ SAID = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AssignmentLine:
     """One rater's field as stored or as typed, the number of its questions, and its error.
 
     ``count`` is ``None`` for all.
@@ -64,7 +64,7 @@ class SetShown:
 class AssignmentsPage:
     """Every rater's questions, the sets to name them from, and whether there is an error."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[AssignmentLine, ...]
     sets: tuple[SetShown, ...]
     overlap: int | None
     is_blind: bool
@@ -142,7 +142,7 @@ def _page(
     named = assignments.by_rater(session, study)
     return AssignmentsPage(
         lines=tuple(
-            Line(
+            AssignmentLine(
                 rater.id,
                 rater.name,
                 typed.get(rater.id, assignments.written(named.get(rater.id, ()), sets)),

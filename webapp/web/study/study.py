@@ -45,7 +45,7 @@ class StudyPage:
 
 
 @dataclass(frozen=True, slots=True)
-class RaterLine:
+class StandingRaterLine:
     """One rater: how far, since when and for how long still, in words where there are any.
 
     ``done`` and ``of`` count the questions of a blind study, ``left`` verdicts and ``unrated``
@@ -64,7 +64,7 @@ class RaterLine:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionLine:
+class StandingQuestionLine:
     """One question; ``judged`` has a count for everybody who has it or judged in it."""
 
     position: int
@@ -75,7 +75,7 @@ class QuestionLine:
     left: int
 
 
-class Cell(StrEnum):
+class StandingCell(StrEnum):
     """The state of a question for a rater."""
 
     GIVEN = "given"
@@ -84,14 +84,14 @@ class Cell(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AssignmentPlan:
     """The plan of assignments: for each question (position, text) a cell for every rater, by name.
 
     ``lines`` end with how many raters the question reaches. ``nobody`` and ``too_few`` name
     the questions that no rater, or fewer than the overlap, will judge.
     """
 
-    lines: tuple[tuple[int, str, dict[str, Cell], int], ...]
+    lines: tuple[tuple[int, str, dict[str, StandingCell], int], ...]
     nobody: str
     too_few: str
 
@@ -109,10 +109,10 @@ class StandingPage:
     pool_depth: int | None
     overlap: int | None
     is_blind: bool
-    raters: tuple[RaterLine, ...]
-    questions: tuple[QuestionLine, ...]
+    raters: tuple[StandingRaterLine, ...]
+    questions: tuple[StandingQuestionLine, ...]
     open_questions: int
-    plan: Plan | None
+    plan: AssignmentPlan | None
     machines: int
 
 
@@ -205,10 +205,10 @@ def _standing(session: Session, study: Study) -> StandingPage:
     )
 
 
-def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -> Plan:
+def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -> AssignmentPlan:
     names = [rater.name for rater in found.raters]
     short = [one for one in found.questions if one.reach < (overlap or 1)]
-    return Plan(
+    return AssignmentPlan(
         lines=tuple(
             (one.position, one.text, {name: _cell(one, name) for name in names}, one.reach)
             for one in found.questions
@@ -218,14 +218,14 @@ def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -
     )
 
 
-def _cell(question: QuestionStanding, name: str) -> Cell:
+def _cell(question: QuestionStanding, name: str) -> StandingCell:
     if name in question.given_to:
-        return Cell.GIVEN
-    return Cell.PLANNED if name in question.planned_for else Cell.NOT_THEIRS
+        return StandingCell.GIVEN
+    return StandingCell.PLANNED if name in question.planned_for else StandingCell.NOT_THEIRS
 
 
-def _rater(found: RaterStanding) -> RaterLine:
-    return RaterLine(
+def _rater(found: RaterStanding) -> StandingRaterLine:
+    return StandingRaterLine(
         name=found.name,
         judged=found.judged,
         left=found.progress.open_judgments,
@@ -238,13 +238,13 @@ def _rater(found: RaterStanding) -> RaterLine:
     )
 
 
-def _question(found: QuestionStanding, overlap: int | None) -> QuestionLine:
+def _question(found: QuestionStanding, overlap: int | None) -> StandingQuestionLine:
     """Return a question's line, with the work left of all raters who have it or will get it."""
     named = {name: found.judged.get(name, 0) for name in (*found.given_to, *found.judged)}
     raters = len({*named, *found.assigned_to})
     wanted = raters if overlap is None else min(overlap, raters)
     begun = sum(found.things - count for count in named.values())
-    return QuestionLine(
+    return StandingQuestionLine(
         position=found.position,
         text=found.text,
         category=found.category,

@@ -25,7 +25,16 @@ from webapp.exporters.comparisons.charts.lettering import lines
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.notation import file_day
 
-__all__ = ["FORMATS", "KINDS", "NARROW", "WIDE", "Choice", "PictureFormat", "drawn", "file_name"]
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "NARROW",
+    "WIDE",
+    "PictureChoice",
+    "PictureFormat",
+    "drawn",
+    "file_name",
+]
 
 KINDS = ("intervals", "categories", "questions", "progress")
 """Every picture, in the order in which a report shows them."""
@@ -36,7 +45,7 @@ SHARPNESS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PictureChoice:
     """Which picture: ``figure`` is the heat map's, ``pair`` the two runs of the questions."""
 
     kind: str
@@ -48,12 +57,12 @@ class Choice:
 class PictureFormat:
     """One kind of picture file: how it is made, and its media type."""
 
-    render: Callable[[ComparisonReport, Choice], bytes]
+    render: Callable[[ComparisonReport, PictureChoice], bytes]
     media_type: str
 
 
 def drawn(
-    report: ComparisonReport, choice: Choice, *, width: float = WIDE, palette: Palette = PAGE
+    report: ComparisonReport, choice: PictureChoice, *, width: float = WIDE, palette: Palette = PAGE
 ) -> Picture:
     """Return the chosen picture in the page's colours; ``KeyError`` for none of ``KINDS``."""
     if choice.kind == "categories":
@@ -64,7 +73,7 @@ def drawn(
     return plain[choice.kind](report, palette, width)
 
 
-def standalone(report: ComparisonReport, choice: Choice) -> Picture:
+def standalone(report: ComparisonReport, choice: PictureChoice) -> Picture:
     """Return the picture on white, with its title above and who rated, and how, below."""
     found = drawn(report, choice, palette=PRINT)
     canvas = Canvas(found.width + 2 * MARGIN, PRINT)
@@ -83,20 +92,20 @@ def standalone(report: ComparisonReport, choice: Choice) -> Picture:
     return whole
 
 
-def svg_file(report: ComparisonReport, choice: Choice) -> bytes:
+def svg_file(report: ComparisonReport, choice: PictureChoice) -> bytes:
     """Return the picture as an SVG file that needs no other file."""
     markup = standalone(report, choice).markup
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{markup}\n'.encode()
 
 
-def png_file(report: ComparisonReport, choice: Choice) -> bytes:
+def png_file(report: ComparisonReport, choice: PictureChoice) -> bytes:
     """Return the picture as a PNG file."""
     import vl_convert  # 90 MB that serving need not load
 
     return bytes(vl_convert.svg_to_png(standalone(report, choice).markup, scale=SHARPNESS))
 
 
-def pdf_file(report: ComparisonReport, choice: Choice) -> bytes:
+def pdf_file(report: ComparisonReport, choice: PictureChoice) -> bytes:
     """Return the picture as a PDF file of its own size."""
     import vl_convert
 
@@ -113,7 +122,9 @@ FORMATS: Mapping[str, PictureFormat] = MappingProxyType(
 """Every kind of picture file by its name, which is also its ending."""
 
 
-def file_name(report: ComparisonReport, choice: Choice, picture_format: str, on: date) -> str:
+def file_name(
+    report: ComparisonReport, choice: PictureChoice, picture_format: str, on: date
+) -> str:
     """Return the name of a picture's file; raises ``KeyError`` for an unknown format."""
     FORMATS[picture_format]
     start = "" if report.phase is None else f"phase{report.phase}_"

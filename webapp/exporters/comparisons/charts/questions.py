@@ -34,7 +34,7 @@ SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class QuestionPair:
     """One question's P@5 in two runs, false negatives at 0."""
 
     position: int
@@ -58,7 +58,7 @@ class Pairs:
     name: str
     first: str
     second: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[QuestionPair, ...]
     without: int
 
     @property
@@ -111,7 +111,7 @@ def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
             for query in answers
         ]
         if values[0] is not None and values[1] is not None:
-            pairs.append(Pair(line.position, line.question, values[0], values[1]))
+            pairs.append(QuestionPair(line.position, line.question, values[0], values[1]))
     pairs.sort(key=lambda pair: (-pair.apart, -pair.first, pair.position))
     without = len(comparison.questions) - len(pairs)
     names = comparison.name(one), comparison.name(other)
@@ -161,7 +161,7 @@ def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
     return foot + 26
 
 
-def _line(canvas: Canvas, track: Track, pair: Pair, top: float) -> None:
+def _line(canvas: Canvas, track: Track, pair: QuestionPair, top: float) -> None:
     palette = canvas.palette
     middle = top + ROW / 2
     canvas.text((28, middle + 4), str(pair.position), size=SMALL, fill=palette.soft, anchor="end")
