@@ -29,6 +29,7 @@ class Site:
     things the browser keeps (see ``access.Visitor``). ``has_items`` is true where raters have
     items of evaluations to judge. ``ratios`` is the notation of ratios, ``ways`` an example of
     each notation.
+    ``home`` is the endpoint of the page that the name of the product leads to.
     """
 
     study: str
