@@ -29,7 +29,7 @@ from pathlib import Path
 from webapp.app import create_app
 from webapp.cli import run
 from webapp.config import Settings, sqlite_url
-from webapp.web.frame.rooms import menu
+from webapp.web.frame.rooms import kept_files, menu
 
 folder = Path(sys.argv[1])
 settings = Settings(sqlite_url(folder / "study.sqlite"), folder)
@@ -56,6 +56,8 @@ paths = [
 for path in paths:
     answer = client.get(path, headers={"Sec-Fetch-Site": "same-origin"}, follow_redirects=True)
     assert answer.status_code == 200, (path, answer.status_code)
+for file in kept_files():
+    assert Path(app.static_folder, file).is_file(), file
 try:
     run(create_app, ["--help"])
 except SystemExit as ended:
@@ -85,8 +87,8 @@ def test_the_core_rates_compares_and_exports_without_a_wing(
     package = tmp_path / "webapp"
     shutil.copytree(ROOT / "webapp", package, ignore=_left_out(gone))
     shutil.copytree(ROOT / "templates", package / "templates", ignore=_left_out(gone))
-    for name in ("static", "seeds"):
-        (package / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "static", package / "static", ignore=_left_out(gone))
+    (package / "seeds").symlink_to(ROOT / "seeds")
     rooms = package / "rooms.py"
     listed = "|".join(gone)
     rooms.write_text(re.sub(rf'    "({listed})",\n', "", rooms.read_text("utf-8")), "utf-8")

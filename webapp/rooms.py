@@ -28,7 +28,7 @@ WINGS = (
 def contributions(layer: str, name: str) -> Iterator[ModuleType]:
     """Yield the module `name` of every room of `layer` that has one, the core's first.
 
-    ``contributions("web", "pages")`` begins with ``webapp.web.rating.pages``.
+    ``contributions("web", "pages")`` begins with ``webapp.web.runs.pages``.
     """
     for room in (*CORE, *WINGS):
         module = _module(f"webapp.{layer}.{room}", name)

@@ -17,7 +17,7 @@ from tests.web import visitors
 from tests.web.conftest import PART
 from tests.web.phase_3 import participants
 from webapp.config import resource
-from webapp.web.frame import shell
+from webapp.web.frame import rooms, shell
 from webapp.web.frame.access import RATER
 
 TEMPLATES = (
@@ -69,14 +69,14 @@ def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
         )
     }
 
-    assert named | imported <= set(shell.FILES)
+    assert named | imported <= set(rooms.kept_files())
 
 
 def test_another_version_of_a_file_is_another_worker(
     app: Flask, client: FlaskClient, tmp_path: Path
 ) -> None:
     before = said(client)
-    for name in (*shell.FILES, shell.WORKER):
+    for name in (*rooms.kept_files(), shell.WORKER):
         copy = tmp_path / name
         copy.parent.mkdir(exist_ok=True, parents=True)
         copy.write_bytes((resource("static") / name).read_bytes())

@@ -61,8 +61,8 @@ def export_command(
     if brought:
         if excel:
             raise click.UsageError(gettext("--excel goes with the CSV formats."))
-        if (rater or rule) and not brought.takes_rule:
-            raise click.UsageError(gettext("html is a file to rate in: nobody's verdicts go in."))
+        if (rater or rule) and brought.why_no_rule:
+            raise click.UsageError(gettext(brought.why_no_rule))
         write(_brought(create_app, brought, run_id, rule_name(rater, rule)), output)
         return
     assert run_id is not None

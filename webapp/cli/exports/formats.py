@@ -22,14 +22,15 @@ Writer = Callable[[Session, Study, str | None, Rule], bytes]
 class ExportFormat:
     """A format by its name, with what makes its files.
 
-    ``opened`` keeps open what several files need. ``takes_rule`` says that the file depends on
-    the rule by which several raters' judgments become one, ``takes_all`` that there is one of the
-    whole study. ``notice`` is printed for the person who asks for the file of a run.
+    ``opened`` keeps open what several files need. ``why_no_rule`` is a message id where the file
+    does not depend on the rule by which several raters' judgments become one. ``takes_all`` says
+    that there is one of the whole study. ``notice`` is printed for the person who asks for the
+    file of a run.
     """
 
     name: str
     opened: Callable[[AppFactory], AbstractContextManager[Writer]]
-    takes_rule: bool = True
+    why_no_rule: str = ""
     takes_all: bool = False
     notice: Callable[[Session, Study, str | None], str] = lambda *_: ""
 

@@ -11,7 +11,7 @@ from webapp.cli.exports.formats import ExportFormat, Writer
 from webapp.cli.frame.commands import AppFactory
 from webapp.db.tables.study import Study
 from webapp.exporters.offline import page
-from webapp.i18n import gettext
+from webapp.i18n import gettext, mark
 from webapp.services.offline import runs
 from webapp.services.runs.reports import Rule
 
@@ -38,4 +38,9 @@ def _notice(session: Session, study: Study, run_id: str | None) -> str:
     return ""
 
 
-FORMAT = ExportFormat("html", opened, takes_rule=False, notice=_notice)
+FORMAT = ExportFormat(
+    "html",
+    opened,
+    why_no_rule=mark("html is a file to rate in: nobody's verdicts go in."),
+    notice=_notice,
+)

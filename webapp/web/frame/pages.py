@@ -19,4 +19,10 @@ PAGES = Pages(
         "ratios": Door.ANYBODY,
         "shell": Door.ANYBODY,
     },
+    kept=(
+        *("vendor/modern-normalize.css", "vendor/htmx.min.js"),
+        *("frame/icon.svg", "frame/clear.svg", "frame/theme.js", "frame/app.css", "frame/page.js"),
+        *("frame/memory.js", "frame/queue.js", "frame/outbox.js", "frame/waiting.js"),
+        "frame/kept_pages.js",
+    ),
 )

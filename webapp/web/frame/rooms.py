@@ -35,7 +35,8 @@ class Pages:
 
     ``entries`` are its links in menus, ``parts`` its templates in the pages of other rooms, by
     the name of the place where such a page includes them. ``under`` names, by blueprint, the
-    entry of the owner's menu under which its pages are.
+    entry of the owner's menu under which its pages are. ``kept`` are the static files that a
+    browser keeps for a time without a network.
     """
 
     blueprints: tuple[Blueprint, ...]
@@ -43,6 +44,7 @@ class Pages:
     entries: tuple[MenuEntry, ...] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
     under: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
 
 def every() -> Iterator[Pages]:
@@ -87,6 +89,12 @@ def parts(place: str) -> tuple[str, ...]:
     return tuple(pages.parts[place] for pages in every() if place in pages.parts)
 
 
+@cache
+def kept_files() -> tuple[str, ...]:
+    """Return the static files that a browser keeps for a time without a network."""
+    return tuple(name for pages in every() for name in pages.kept)
+
+
 def is_current(entry: MenuEntry, endpoint: str | None) -> bool:
     """Whether the page of `endpoint` is the entry's, or is under it."""
     if endpoint is None or endpoint == entry.endpoint:
@@ -94,5 +102,11 @@ def is_current(entry: MenuEntry, endpoint: str | None) -> bool:
     if any(endpoint == other.endpoint for other in menu(entry.menu)):
         return False
     section = endpoint.partition(".")[0]
-    above = {b: e for pages in every() for b, e in pages.under.items()}
-    return section in entry.sections or above.get(section) == entry.endpoint
+    is_under = entry.menu == "owner" and _owner_entries().get(section) == entry.endpoint
+    return section in entry.sections or is_under
+
+
+@cache
+def _owner_entries() -> dict[str, str]:
+    """Return, by blueprint, the entry of the owner's menu under which its pages are."""
+    return {name: entry for pages in every() for name, entry in pages.under.items()}

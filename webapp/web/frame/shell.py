@@ -15,28 +15,19 @@ from flask import Blueprint, Response, current_app, g, render_template, url_for
 from werkzeug.exceptions import NotFound
 
 from webapp.i18n import LANGUAGES, speaking
-from webapp.web.frame import site
+from webapp.web.frame import rooms, site
 from webapp.web.frame.access import Visitor
 
 blueprint = Blueprint("shell", __name__)
 
 WORKER = "frame/service_worker.js"
-FILES = (
-    *("vendor/modern-normalize.css", "vendor/htmx.min.js"),
-    *("frame/icon.svg", "frame/clear.svg", "frame/theme.js", "frame/app.css", "frame/page.js"),
-    *("frame/memory.js", "frame/queue.js", "frame/outbox.js", "frame/waiting.js"),
-    *("frame/kept_pages.js", "rating/rating.css", "rating/rating.js"),
-    *("phase_3/taking_part.css", "phase_3/taking_part.js"),
-    *("gold/card_badges.css", "gold/card_badges.js"),
-)
-"""The static files of the rating pages."""
 
 
 @blueprint.get("/service-worker.js")
 def worker() -> Response:
     """Return the service worker, which knows the version of every file it is to keep."""
     script = Path(_folder(), WORKER).read_text("utf-8")
-    files = [site.static_address(name) for name in FILES]
+    files = [site.static_address(name) for name in rooms.kept_files()]
     said = [script, *files, *(_offline(code) for code in LANGUAGES)]
     offline_pages = {code: url_for("shell.offline", language=code) for code in LANGUAGES}
     shell = {

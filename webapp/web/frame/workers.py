@@ -74,7 +74,7 @@ class Workers:
 def set_up(app: Flask) -> None:
     """Give `app` its workers, which go on with what waited.
 
-    Whoever serves it calls ``serve`` too: an export makes an application as well.
+    A process that serves the application calls ``Workers.serve`` too; an export does not.
     """
     app.extensions["workers"] = Workers(app)
     workers(app).resume()

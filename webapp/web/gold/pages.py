@@ -22,4 +22,5 @@ PAGES = Pages(
     },
     parts={"run": "gold/_run.html"},
     under={"constraints": "runs.index", "constraint_agreement": "runs.index", "gold": "runs.index"},
+    kept=("gold/card_badges.css", "gold/card_badges.js"),
 )

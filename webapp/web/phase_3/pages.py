@@ -34,4 +34,5 @@ PAGES = Pages(
         ),
     ),
     under={"user_studies": "study.show", "findings": "study.show"},
+    kept=("phase_3/taking_part.css", "phase_3/taking_part.js"),
 )

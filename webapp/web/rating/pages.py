@@ -29,4 +29,5 @@ PAGES = Pages(
         ),
     ),
     under={"judgments": "runs.index", "question_notes": "study.show"},
+    kept=("rating/rating.css", "rating/rating.js"),
 )
