@@ -28,6 +28,11 @@ from webapp.services.people.tries import TooManyTries
 from webapp.services.study import studies
 
 RIGHT = "kata sandi yang panjang"
+FORMER = (
+    "scrypt$16$8$5$/wBzaXh0ZWVuIGJ5dGVzISE=$"
+    "AxgUOdgNyp8CTLbHXfyi2/fWLfBumnwH6tmDUtXBffH+8r1Gn19CDCmbJWdU3pA9KCCurJxr1J6CfWy4ICMPDg=="
+)
+"""``RIGHT`` hashed by hashlib.scrypt(n=16, r=8, p=5), in the form of versions before werkzeug's."""
 MINUTE = timedelta(minutes=1)
 
 
@@ -58,7 +63,7 @@ def test_a_password_is_stored_as_a_salted_hash_with_its_cost(
     first, second = sign_in.hashed(RIGHT), sign_in.hashed(RIGHT)
 
     assert first != second
-    assert first.startswith("scrypt$1024$8$5$")
+    assert first.startswith("scrypt:1024:8:5$")
     assert RIGHT not in first
 
 
@@ -69,6 +74,12 @@ def test_a_password_of_an_older_cost_still_works(
     monkeypatch.setattr(sign_in, "COST", 2 * sign_in.COST)
 
     sign_in.check_password(study.password, RIGHT)
+
+
+def test_a_password_stored_by_an_earlier_version_still_works() -> None:
+    sign_in.check_password(FORMER, RIGHT)
+    with pytest.raises(WrongPassword):
+        sign_in.check_password(FORMER, RIGHT + " ")
 
 
 def test_accents_may_be_typed_either_way(study: Study) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
 import unicodedata
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, and_, bindparam, case, delete, exists, func, select
 from sqlalchemy.orm import Session, aliased
+from werkzeug.security import check_password_hash, generate_password_hash
 
 from webapp.db.drivers import Asking, driver
 from webapp.db.prepared import prepared
@@ -40,8 +40,8 @@ WAITING = 2
 REMEMBERED = timedelta(days=60)
 """How long a sign-out is kept: twice as long as any browser carries a badge."""
 COST, BLOCK, LANES = 2**14, 8, 5
-MEMORY = 64 * 2**20
-SALT_BYTES = 16
+FORMER = "scrypt$"
+"""How hashes begin that were stored before werkzeug made them."""
 SEAL_LENGTH = 16
 
 
@@ -204,9 +204,8 @@ def check_password(stored: str | None, password: str) -> None:
     """
     if stored is None or len(password) > LONGEST:
         raise WrongPassword
-    _, cost, block, lanes, salt, wanted = stored.split("$")
-    found = _scrypt(password, b64decode(salt), int(cost), int(block), int(lanes))
-    if not hmac.compare_digest(found, b64decode(wanted)):
+    fits = _fits_former if is_former(stored) else check_password_hash
+    if not fits(stored, _normal(password)):
         raise WrongPassword
 
 
@@ -217,10 +216,12 @@ def hashed(password: str) -> str:
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise UnfitPassword
-    salt = secrets.token_bytes(SALT_BYTES)
-    found = _scrypt(password, salt, COST, BLOCK, LANES)
-    parts = ("scrypt", COST, BLOCK, LANES, b64encode(salt).decode(), b64encode(found).decode())
-    return "$".join(map(str, parts))
+    return generate_password_hash(_normal(password), f"scrypt:{COST}:{BLOCK}:{LANES}")
+
+
+def is_former(stored: str) -> bool:
+    """Whether a hash has the form that was stored formerly; the next sign-in replaces it."""
+    return stored.startswith(FORMER)
 
 
 def set_password(session: Session, study: Study, stored: str | None, now: datetime) -> None:
@@ -262,10 +263,22 @@ def forgive(session: Session, study: Study, source: str) -> None:
     tries.forgive(session, study, f"password/{source}")
 
 
-def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
-    """Return the scrypt hash of a password, however its accents were typed."""
-    said = unicodedata.normalize("NFKC", password).encode(errors="surrogatepass")
-    return hashlib.scrypt(said, salt=salt, n=cost, r=block, p=lanes, maxmem=MEMORY)
+def _normal(password: str) -> str:
+    """Return a password in one spelling, however its accents were typed."""
+    return unicodedata.normalize("NFKC", password).encode(errors="replace").decode()
+
+
+def _fits_former(stored: str, password: str) -> bool:
+    _, cost, block, lanes, salt, wanted = stored.split("$")
+    found = hashlib.scrypt(
+        password.encode(),
+        salt=b64decode(salt),
+        n=int(cost),
+        r=int(block),
+        p=int(lanes),
+        maxmem=2**26,
+    )
+    return hmac.compare_digest(found, b64decode(wanted))
 
 
 @lru_cache(maxsize=1024)

@@ -241,13 +241,17 @@ def _checked(password: str) -> Badge:
             sign_in.knock(session, access.study(session), source, access.now())
             session.commit()
         with access.database().reading() as session:
-            study = access.study(session)
-            stored = study.password
-            badge = sign_in.owner_badge(session, study) if stored else None
+            stored = access.study(session).password
         sign_in.check_password(stored, password)
-    assert badge is not None
+        assert stored is not None
+        current = sign_in.hashed(password) if sign_in.is_former(stored) else stored
     with access.database().writing() as session:
-        sign_in.forgive(session, access.study(session), source)
+        study = access.study(session)
+        if study.password != stored:  # changed meanwhile
+            raise WrongPassword
+        study.password = current
+        badge = sign_in.owner_badge(session, study)
+        sign_in.forgive(session, study, source)
         session.commit()
     return badge
 
