@@ -1,4 +1,4 @@
-"""The build's own step: htmx and the CSS base come from npm, pages travel in the wheel.
+"""The build's own step: htmx and CSS base from npm, translations compiled, pages in the wheel.
 
 ``package-lock.json`` fixes the versions and their integrity hashes. Nothing is fetched
 when ``static/vendor/`` already holds the locked versions, so a rebuild works offline.
@@ -31,8 +31,8 @@ REMEDY = (
 )
 
 
-class VendorHook(BuildHookInterface[Any]):
-    """Fill ``static/vendor/`` and take the top-level folders into the package."""
+class BuildHook(BuildHookInterface[Any]):
+    """Fill ``static/vendor/``, compile translations, take top-level folders into the package."""
 
     def dependencies(self) -> list[str]:
         """What the build needs besides hatchling: an npm, where the system has none."""
@@ -43,6 +43,7 @@ class VendorHook(BuildHookInterface[Any]):
         root = Path(self.root)
         if not is_current(root):
             vendor(root)
+        compile_translations(root)
         if self.target_name == "wheel" and version != "editable":
             build_data["force_include"] |= {
                 str(root / name): f"webapp/{name}" for name in ("templates", "static", "seeds")
@@ -67,6 +68,15 @@ def is_current(root: Path) -> bool:
     except (FileNotFoundError, json.JSONDecodeError):
         return False
     return versions == locked(root) and all((folder / name).is_file() for name in FILES)
+
+
+def compile_translations(root: Path) -> None:
+    """Write the ``messages.mo`` of every language beside its ``messages.po``."""
+    sys.path.insert(0, str(root))  # a build in an environment of its own does not look there
+    from webapp.i18n import compiled
+
+    for source in (root / "webapp" / "translations").glob("*/messages.po"):
+        source.with_suffix(".mo").write_bytes(compiled(source))
 
 
 def vendor(root: Path) -> None:

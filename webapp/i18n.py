@@ -1,25 +1,20 @@
 """The words on the pages in the reader's language: Indonesian first, English beside it.
 
-Message ids are English. The catalogue of every other language is a ``messages.po`` under
-``translations/``. What was read of it is kept beside it in ``__pycache__``, as Python keeps what
-it compiled, so that nobody has to compile it. The language in force is a context variable: the
-edges set it, every layer reads it.
+Message ids are English. The source of every other language is a ``messages.po`` under
+``translations/``; gettext reads the ``messages.mo`` beside it, which the build compiles. The
+language in force is a context variable: the edges set it, every layer reads it.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from functools import cache
-from hashlib import sha256
+from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
-from stat import S_IMODE
-from tempfile import TemporaryDirectory
-from typing import Any
 
 TRANSLATIONS = Path(__file__).with_name("translations")
 LANGUAGES = ("id", "en")
@@ -56,57 +51,46 @@ def mark(message: str) -> str:
 
 def gettext(message: str, **values: object) -> str:
     """`message` in the language in force, its ``%(name)s`` places filled from `values`."""
-    translated = _catalogue(language()).get(message, message)
+    translated = _catalogue(language()).gettext(message) if message else ""
     return translated % values if values else translated
 
 
 def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
     """The form of the message that fits `n`, filled with ``%(n)s`` and `values`."""
-    catalogue = _catalogue(language())
-    if singular in catalogue:  # Indonesian has one form for every number.
-        chosen = catalogue[singular]
-    else:
-        chosen = singular if n == 1 else plural
-    return chosen % {"n": n, **values}
+    return _catalogue(language()).ngettext(singular, plural, n) % {"n": n, **values}
 
 
 @cache
-def _catalogue(code: str) -> dict[str, str]:
-    """Message id to translation for `code`; empty for the source language."""
+def _catalogue(code: str) -> NullTranslations:
+    """The translations into `code`; none for the source language."""
     if code == SOURCE_LANGUAGE:
-        return {}
-    path = TRANSLATIONS / code / "messages.po"
-    said, kept = path.read_bytes(), path.with_name("__pycache__") / "messages.json"
-    digest = sha256(said).hexdigest()
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(kept.read_text("utf-8"))
-        if found["of"] == digest:
-            messages: dict[str, str] = found["messages"]
-            return messages
-    read = dict(_entries(said, code))
-    if not sys.dont_write_bytecode:
-        _keep(kept, {"of": digest, "messages": read}, path.stat().st_mode)
-    return read
+        return NullTranslations()
+    return GNUTranslations(BytesIO(_current(TRANSLATIONS / code / "messages.po")))
 
 
-def _entries(said: bytes, code: str) -> Iterator[tuple[str, str]]:
-    """Yield each message id of a catalogue with its translation."""
-    from babel.messages.pofile import read_po  # 40 ms that --help need not pay
+def _current(source: Path) -> bytes:
+    """The compiled catalogue of `source`, compiled anew in a checkout where the source is newer."""
+    kept = source.with_suffix(".mo")
+    if _changed_at(kept) >= _changed_at(source):
+        return kept.read_bytes()
+    found = compiled(source)
+    with suppress(OSError):  # a folder that cannot be written
+        written = source.with_suffix(f".{os.getpid()}.mo")
+        written.write_bytes(found)
+        written.replace(kept)
+    return found
 
-    catalogue: Iterable[Any] = read_po(BytesIO(said), locale=code)
-    for message in catalogue:
-        key = message.id[0] if isinstance(message.id, tuple) else message.id
-        text = message.string[0] if isinstance(message.string, tuple) else message.string
-        if key and text:
-            yield key, text
+
+def _changed_at(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
-def _keep(path: Path, read: object, mode: int) -> None:
-    """Write a file whole or not at all; where none can be written nothing is kept."""
-    with suppress(OSError):
-        path.parent.mkdir(exist_ok=True)
-        with TemporaryDirectory(dir=path.parent) as folder:
-            written = Path(folder, path.name)
-            written.write_text(json.dumps(read, ensure_ascii=False), "utf-8")
-            written.chmod(S_IMODE(mode))
-            written.replace(path)
+def compiled(source: Path) -> bytes:
+    """A ``messages.po`` as gettext reads it."""
+    from babel.messages.mofile import write_mo  # 40 ms that --help need not pay
+    from babel.messages.pofile import read_po
+
+    written = BytesIO()
+    with source.open("rb") as file:
+        write_mo(written, read_po(file))
+    return written.getvalue()
