@@ -16,7 +16,7 @@ from catalogue_words import (
 )
 from places import AREAS, ORDINARY_MIX, Area, Landmark
 
-from webapp.chatbot.demo.listings import MILLION, DemoListing, Nearby
+from webapp.services.collecting.demo_search import MILLION, DemoListing, Nearby
 
 SEED = 20260126
 SITE = "https://listing.example"

@@ -1,25 +1,18 @@
 #!/usr/bin/env python3
-"""Writes the sample study: questions, catalogue, three runs over it, and part of a rating.
+"""Writes the sample study around its recorded runs: questions, catalogue, V2, part of a rating.
 
-The runs come from the demo chatbot: it is started here and asked over HTTP, as
-``relevansi collect`` asks any chatbot. Everything is repeatable: one seed, and clocks that
-are set rather than read. ``python seeds/generate.py`` rewrites the files beside it byte for
-byte; ``python seeds/generate.py DIR`` writes them under DIR instead.
+``runs/*/test_results.json`` was recorded once and is read. ``python seeds/generate.py`` rewrites
+the other files beside it byte for byte, from one seed; ``python seeds/generate.py DIR`` writes
+them under DIR instead.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import random
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout need not be installed
@@ -28,25 +21,12 @@ from catalogue import make_catalogue
 from questions import QUESTIONS
 from verdicts import RATER, half, rate
 
-from webapp.chatbot.client import Chatbot, Patience
-from webapp.chatbot.demo.bot import METHODS, DemoBot
-from webapp.chatbot.demo.http import application
-from webapp.chatbot.demo.listings import DemoListing, load
-from webapp.exporters.exports.collected_runs import document, run_file
-from webapp.importers.runs import property_cards, questions
-from webapp.records import Card, CollectedAnswer, CollectedRun
-from webapp.services.collecting import collection
+from webapp.exporters.exports.collected_runs import document
+from webapp.importers.runs import property_cards
+from webapp.records import Card
+from webapp.services.collecting.demo_search import DemoListing, load
 
-BEGUN = {
-    "hybrid": datetime(2026, 2, 3, 9, 15, 12),  # noqa: DTZ001 (a run file's time names no zone)
-    "api_only": datetime(2026, 2, 3, 10, 18, 44),  # noqa: DTZ001
-    "vector_only": datetime(2026, 2, 3, 11, 30, 27),  # noqa: DTZ001
-}
-ENDPOINT = "http://127.0.0.1:8810/chat"
-LLM, USER = "openai", "sample"
-# Once a busy LLM is staged, so that the sample shows a failed call.
-BUSY = ("vector_only", QUESTIONS[19].text)
-BUSY_DETAIL = "Error code: 429 - rate limit reached for gpt-4o-mini, try again in 20s"
+METHODS = ("hybrid", "api_only", "vector_only")
 
 
 def main(into: Path) -> None:
@@ -54,86 +34,34 @@ def main(into: Path) -> None:
     _write(into / "questions.json", _rows(_questions()))
     _write(into / "catalogue.json", _rows(_entry(listing) for listing in make_catalogue()))
     catalogue = {listing.slug: listing for listing in load(into / "catalogue.json")}
-    runs = {method: _collect(method, into) for method in METHODS}
+    runs = {method: _recorded(method) for method in METHODS}
     ratings = list(_ratings(runs, catalogue))
     _write(into / "ratings.json", document({"rater": RATER}, "ratings", ratings))
     for method, run in runs.items():
-        folder = into / "runs" / method
-        _write(folder / "test_results.json", run_file(run))
-        _write(folder / "results.json", document(_v2_head(run), "results", _v2(run, catalogue)))
+        data = document(_v2_head(run), "results", _v2(run, catalogue))
+        _write(into / "runs" / method / "results.json", data)
 
 
 def _ratings(
-    runs: Mapping[str, CollectedRun], catalogue: Mapping[str, DemoListing]
+    runs: Mapping[str, Mapping[str, Any]], catalogue: Mapping[str, DemoListing]
 ) -> Iterator[dict[str, object]]:
     """The first questions of every run rated, and of one run the next one begun."""
     for method, run in runs.items():
         shown = {
-            answer.query_id: [catalogue[str(card.slug)] for card in _cards(answer)]
-            for answer in run.answers
+            answer["query_id"]: [catalogue[str(card.slug)] for card in _cards(answer)]
+            for answer in run["results"]
         }
-        failed = {answer.query_id for answer in run.answers if answer.error}
+        failed = {answer["query_id"] for answer in run["results"] if not answer["success"]}
         yield from rate(method, shown, failed, tuple(catalogue.values()))
         if method == "hybrid":
             yield half(method, shown)
 
 
-def _collect(method: str, folder: Path) -> CollectedRun:
-    """The run of one sitting, collected from the chatbot as ``relevansi collect`` does it."""
-    asked = questions.read("questions.json", (folder / "questions.json").read_bytes())
-    with _serving(DemoBot.of(folder / "catalogue.json")) as address, _scratch() as scratch:
-        patience = Patience(first_pause=0, longest_pause=0, jitter=0)
-        chatbot = Chatbot(address, patience=patience, timer=_timer(method))
-        plan = collection.CollectionPlan(asked, method, LLM, ENDPOINT, USER)
-        sitting = collection.begin(plan, scratch, BEGUN[method], f"sample_{method}")
-        for further in collection.ask_rest(sitting, plan, chatbot):
-            sitting = further
-    return sitting.run
-
-
-def _timer(method: str) -> Callable[[], float]:
-    """A clock for invented latencies: 2 to 9 seconds an answer, rarely up to 25."""
-    chance = random.Random(f"latency {method}")  # noqa: S311 (invention, not secrecy)
-    now = 0.0
-
-    def read() -> float:
-        nonlocal now
-        now += chance.choice((1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.8)) * chance.uniform(2, 9)
-        return now
-
-    return read
-
-
-@contextmanager
-def _serving(bot: DemoBot) -> Iterator[str]:
-    """The address at which `bot` answers, except where a failure is staged."""
-    from waitress.server import create_server
-
-    server = create_server(_busy_once(application(bot)), host="127.0.0.1", port=0)
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.effective_port}"
-    finally:
-        server.close()
-
-
-def _busy_once(inner: Any) -> Any:
-    def staged(environ: dict[str, Any], start_response: Any) -> Any:
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        asked = json.loads(body)
-        if (asked["method"], asked["message"]) == BUSY:
-            start_response("500 Internal Server Error", [("Content-Type", "application/json")])
-            return [json.dumps({"detail": BUSY_DETAIL}).encode()]
-        return inner(environ | {"wsgi.input": io.BytesIO(body)}, start_response)
-
-    return staged
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
+def _recorded(method: str) -> dict[str, Any]:
+    """The recorded run of a method, as ``relevansi collect`` wrote it."""
+    path = Path(__file__).with_name("runs") / method / "test_results.json"
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
 
 
 def _questions() -> list[dict[str, object]]:
@@ -158,33 +86,32 @@ def _entry(listing: DemoListing) -> dict[str, object]:
     return entry
 
 
-def _v2_head(run: CollectedRun) -> dict[str, object]:
+def _v2_head(run: Mapping[str, Any]) -> dict[str, object]:
     return {
-        "timestamp": run.timestamp,
-        "method": run.search_method,
-        "llm": run.llm,
+        "timestamp": run["timestamp"],
+        "method": run["search_method"],
+        "llm": run["llm"],
         "threshold_t": 0.6,
-        "total_questions": run.total_questions,
+        "total_questions": run["total_questions"],
     }
 
 
-def _v2(run: CollectedRun, catalogue: Mapping[str, DemoListing]) -> Iterator[dict[str, object]]:
+def _v2(
+    run: Mapping[str, Any], catalogue: Mapping[str, DemoListing]
+) -> Iterator[dict[str, object]]:
     """The same answers as V2: each card read from the text and looked up in the catalogue."""
-    for answer in run.answers:
+    for answer in run["results"]:
         properties = [_verified(card, catalogue[str(card.slug)]) for card in _cards(answer)]
         yield {
-            "query_id": answer.query_id,
-            "question": answer.question,
-            "category": answer.category,
-            "response": answer.response,
+            **{name: answer[name] for name in ("query_id", "question", "category", "response")},
             "properties": properties,
             "properties_count": len(properties),
-            **({"success": False, "error": answer.error} if answer.error else {}),
+            **({} if answer["success"] else {"success": False, "error": answer["error"]}),
         }
 
 
-def _cards(answer: CollectedAnswer) -> Sequence[Card]:
-    return property_cards.parse(answer.response)
+def _cards(answer: Mapping[str, Any]) -> tuple[Card, ...]:
+    return property_cards.parse(answer["response"])
 
 
 def _verified(card: Card, listing: DemoListing) -> dict[str, object]:

@@ -18,10 +18,11 @@ from webapp.records import Card
 
 SEEDS = Path(__file__).parents[1] / "seeds"
 METHODS = ("hybrid", "api_only", "vector_only")
-RUN_FILES = [
-    f"runs/{method}/{name}.json" for method in METHODS for name in ("test_results", "results")
+RECORDED = [f"runs/{method}/test_results.json" for method in METHODS]
+WRITTEN = [
+    *("questions.json", "catalogue.json", "ratings.json"),
+    *(f"runs/{method}/results.json" for method in METHODS),
 ]
-FILES = ["questions.json", "catalogue.json", "ratings.json", *RUN_FILES]
 
 
 @cache
@@ -64,18 +65,18 @@ def _words(card: Card) -> set[str]:
     return set(re.findall(r"\w+", (card.location or "").lower()))
 
 
-def test_the_generator_rewrites_every_file_byte_for_byte(tmp_path: Path) -> None:
+def test_the_generator_rewrites_every_file_but_the_recorded_runs(tmp_path: Path) -> None:
     subprocess.run([sys.executable, SEEDS / "generate.py", tmp_path], check=True)
 
     written = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.json"))
 
-    assert written == sorted(FILES)
-    for name in FILES:
+    assert written == sorted(WRITTEN)
+    for name in WRITTEN:
         assert (tmp_path / name).read_bytes() == (SEEDS / name).read_bytes(), name
 
 
 def test_the_files_stay_small() -> None:
-    sizes = [(SEEDS / name).stat().st_size for name in FILES]
+    sizes = [(SEEDS / name).stat().st_size for name in (*WRITTEN, *RECORDED)]
 
     assert max(sizes) < 700_000
     assert sum(sizes) < 1_500_000

@@ -127,10 +127,10 @@ def chatbot_command(port: int | None) -> None:
     """Run the demo chatbot over the sample's catalogue until it is interrupted."""
     from waitress.server import create_server
 
-    from webapp.chatbot.demo.bot import DemoBot
-    from webapp.chatbot.demo.http import LARGEST_BODY, PATH, application
+    from webapp.cli.collecting.demo_server import LARGEST_BODY, PATH, application
+    from webapp.services.collecting.demo_chatbot import DemoBot
 
-    bot = DemoBot.of(resource("seeds") / "catalogue.json")
+    bot = DemoBot(resource("seeds"))
     listener = listen(LOOPBACK, port, first=CHATBOT_PORT)
     server = create_server(
         application(bot),

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
-from webapp.chatbot.demo.bot import DemoBot
+from webapp.services.collecting.demo_chatbot import DemoBot
 
 PATH = "/chat"
 LARGEST_BODY = 64 * 2**10

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from webapp.chatbot.demo.bot import DemoBot
-from webapp.chatbot.demo.http import application
+from webapp.cli.collecting.demo_server import application
 from webapp.config import resource
+from webapp.services.collecting.demo_chatbot import DemoBot
 
 
 @pytest.fixture(name="chat", scope="module")
 def _chat() -> Client:
-    return Client(application(DemoBot.of(resource("seeds") / "catalogue.json")))
+    return Client(application(DemoBot(resource("seeds"))))
 
 
 def post(chat: Client, body: Any) -> TestResponse:
@@ -78,7 +78,7 @@ def test_a_body_beyond_the_limit_is_not_read(chat: Client) -> None:
 
 
 def test_a_failure_is_500_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    bot = DemoBot(())
+    bot = DemoBot(resource("seeds"))
     monkeypatch.setattr(bot, "answer", lambda *_: 1 / 0)
 
     answer = post(Client(application(bot)), {"message": "rumah"})
