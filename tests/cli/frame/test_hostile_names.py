@@ -157,7 +157,7 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         "runs": listed,
         "collect": [
             ["--endpoint", bot, "--method", "hybrid", "--llm", BAD, "--tries", "1",
-             "--questions", path("asked.json"), "-o", path("collected")],
+             "--questions", path("asked.json"), "-o", path("collected"), "--keep-unanswered"],
             ["--endpoint", BAD, "--method", BAD, "--llm", BAD],
         ],
         "metrics": [
@@ -229,6 +229,7 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         "backup": [[path("backup.db")], [path("backup.db")]],
         "move": [[sqlite_url(hostile.instance / "moved.sqlite")], [BAD]],
         "upgrade": [()],
+        "delete-run": [[hostile.runs[1], "--yes"], [BAD, "--yes"]],
         "restore": [[path("backup.db"), "--replace"], [path("pack.zip")]],
     }  # fmt: skip
 

@@ -20,7 +20,7 @@ from webapp.db.tables.rating import Repeat
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
-from webapp.i18n import mark
+from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.runs.latency import Latency, latency
 from webapp.records import Card, Counts, QueryState, ReadQuery
 from webapp.services.judging import live_metrics
@@ -102,15 +102,53 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class DeletionCost:
-    """The numbers of judgments of all raters that are deleted with a run, and that stay.
+    """The numbers of questions and of all raters' judgments that go with a run, and that stay.
 
     ``decisions_lost`` counts every step that people took on its cards by hand.
     """
 
+    questions_lost: int
     judgments_lost: int
     ratings_lost: int
     judgments_kept: int
     decisions_lost: int
+
+    def losses(self) -> list[str]:
+        """The parts that are deleted with the run, in words."""
+        lost = [
+            ngettext(
+                "the run with its %(n)s question",
+                "the run with its %(n)s questions",
+                self.questions_lost,
+            ),
+            ngettext(
+                "%(n)s grade or note on an answer",
+                "%(n)s grades and notes on answers",
+                self.ratings_lost,
+            ),
+            ngettext(
+                "%(n)s judgment on a question that depends on its conversation",
+                "%(n)s judgments on questions that depend on their conversation",
+                self.judgments_lost,
+            ),
+        ]
+        if self.decisions_lost:
+            by_hand = ngettext(
+                "%(n)s decision by hand on a card checked against gold questions",
+                "%(n)s decisions by hand on cards checked against gold questions",
+                self.decisions_lost,
+            )
+            lost.append(by_hand)
+        return lost
+
+    def remains(self) -> list[str]:
+        """The parts that stay, in words."""
+        kept = ngettext(
+            "%(n)s judgment on a property: it counts for every run that shows it",
+            "%(n)s judgments on properties: they count for every run that shows them",
+            self.judgments_kept,
+        )
+        return [kept, gettext("the log of every click")]
 
 
 def find(session: Session, study: Study, run_id: str) -> Run:
@@ -185,7 +223,9 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
     pooled = JudgedThing.id.in_(_things_shown(run.id)) & JudgedThing.run_id.is_(None)
     ratings = select(func.count()).select_from(QueryRating).join(Query)
     decisions = select(func.count()).select_from(CardDecision).join(Query)
+    questions = select(func.count()).select_from(Query)
     return DeletionCost(
+        questions_lost=session.scalar(questions.where(Query.run_id == run.id)) or 0,
         judgments_lost=session.scalar(given.join(JudgedThing).where(own)) or 0,
         ratings_lost=session.scalar(ratings.where(Query.run_id == run.id)) or 0,
         judgments_kept=session.scalar(given.join(JudgedThing).where(pooled)) or 0,
