@@ -27,6 +27,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked.append(json.loads(body))
         self.server.headers.append(dict(self.headers))
+        self.server.paths.append(self.path)
         place = min(len(self.server.asked), len(self.server.behaviours)) - 1
         with suppress(OSError):  # whoever asked has gone
             self.server.behaviours[place](self, self.server.asked[-1])
@@ -49,6 +50,7 @@ class Bot(ThreadingHTTPServer):
         self.behaviours = behaviours
         self.asked: list[Any] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.waiting, self.released = Event(), Event()
 
     @property
@@ -86,6 +88,12 @@ def send(handler: Handler, status: int, body: bytes, **headers: str) -> None:
 def status(code: int, body: object, **headers: str) -> Behaviour:
     """Answer with a status and a JSON body."""
     return lambda handler, _asked: send(handler, code, json.dumps(body).encode(), **headers)
+
+
+def below(path: str, there: Behaviour) -> Behaviour:
+    """Behave so at one path, and answer 404 at every other."""
+    nothing = status(404, {"detail": "Not Found"})
+    return lambda handler, asked: (there if handler.path == path else nothing)(handler, asked)
 
 
 def raw(body: bytes, **headers: str) -> Behaviour:

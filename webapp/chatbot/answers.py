@@ -29,7 +29,8 @@ class Answer:
 
     ``properties`` is ``None`` where the chatbot lists none beside its text. ``session_id``
     and ``model`` are those the answer names, if any. ``latency_ms`` is the duration of the try
-    that was answered, ``tries`` how many it took.
+    that was answered, ``tries`` how many it took,
+    ``address`` the one that answered.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Answer:
     usage: Mapping[str, object] | None = None
     latency_ms: int = 0
     tries: int = 1
+    address: str = ""
 
 
 def results_count(answer: Answer) -> int | None:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message
+from webapp.chatbot.bodies import detail, excerpt, parsed
 from webapp.chatbot.failures import (
     CHATBOT,
     LONGEST_EXCERPT,
@@ -28,6 +29,8 @@ from webapp.chatbot.failures import (
     CallFailed,
     ConnectionCut,
     NoAnswerInTime,
+    NothingAtAddress,
+    NothingAtEither,
     NotReached,
     NotTheContract,
     PauseTooLong,
@@ -35,7 +38,6 @@ from webapp.chatbot.failures import (
     Redirected,
     ServerFailed,
     TooManyRequests,
-    one_line,
 )
 from webapp.chatbot.mappings import CONTRACT, Mapping
 from webapp.i18n import mark
@@ -46,9 +48,6 @@ if TYPE_CHECKING:
 
 LARGEST_ANSWER = 2**20
 """Bytes; of a larger answer the rest is not read."""
-
-DEEPEST_ANSWER = 32
-"""Lists and objects within one another."""
 
 Read = TypeVar("Read")
 
@@ -129,16 +128,17 @@ class Endpoint:
     def _check_status(self, status: int, data: bytes, about: httpx.Headers) -> None:
         if 200 <= status < 300:
             return
-        detail = _detail(data)
+        words = detail(data)
         if 300 <= status < 400:
             raise Redirected(status=status, address=about.get("Location", "-"))
         if status != 429 and status < 500:
-            raise QuestionRefused(status=status, detail=detail)
+            refused = NothingAtAddress if status == 404 else QuestionRefused
+            raise refused(status=status, detail=words)
         pause, limit = _seconds(about.get("Retry-After")), self.patience.longest_wait
         if pause is not None and pause > limit:
             raise PauseTooLong(status=status, seconds=pause, limit=limit)
         kind = TooManyRequests if status == 429 else ServerFailed
-        raise kind(pause=pause, status=status, detail=detail)
+        raise kind(pause=pause, status=status, detail=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +159,42 @@ class Chatbot:
     def ask(self, asked: Message) -> Answer:
         """The answer to one question; raises a `CallFailed` when every try failed.
 
-        The tries go to the same session. Raises ``MissingKey`` before anything is sent.
+        The tries go to the same session. Where nothing is at the address (404), the question
+        goes to `other_address` once more. Raises ``MissingKey`` before anything is sent.
         """
-        reply = Endpoint(self.address, self.patience, self.timer).ask(
+        try:
+            return self._asked_at(self.address, asked)
+        except NothingAtAddress as nothing:
+            other = self.other_address
+            if other is None:
+                raise
+            try:
+                return self._asked_at(other, asked)
+            except NothingAtAddress:
+                raise NothingAtEither(
+                    address=public_address(self.address),
+                    other=public_address(other),
+                    status=nothing.values["status"],
+                    detail=nothing.values["detail"],
+                ) from nothing
+
+    @property
+    def other_address(self) -> str | None:
+        """The address below the root at which such chatbots are found; ``None`` without one."""
+        path, root = self.mapping.path, self.mapping.root
+        parts = urlsplit(self.address)
+        above = parts.path.rstrip("/").removesuffix(path)
+        if not root or above.endswith(root):
+            return None
+        return urlunsplit(parts._replace(path=f"{above}{root}{path}"))
+
+    def _asked_at(self, address: str, asked: Message) -> Answer:
+        reply = Endpoint(address, self.patience, self.timer).ask(
             self.mapping.body(asked),
             mappings.headers(self.mapping),
             lambda document: self.mapping.read(document, asked),
         )
-        return replace(reply.value, latency_ms=reply.latency_ms, tries=reply.tries)
+        return replace(reply.value, address=address, latency_ms=reply.latency_ms, tries=reply.tries)
 
 
 def retries(on: Callable[[Exception], bool | float], patience: Patience) -> Iterable[Attempt]:
@@ -293,75 +321,9 @@ async def _bounded(response: httpx.Response, limit: int) -> bytes:
     async for chunk in response.aiter_raw():
         data += chunk
         if len(data) > limit:
-            excerpt = _excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
-            raise AnswerTooLarge(limit=limit // 1024, excerpt=excerpt)
+            beginning = excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
+            raise AnswerTooLarge(limit=limit // 1024, excerpt=beginning)
     return bytes(data)
-
-
-def parsed(data: bytes) -> object:
-    """The JSON value in an answer, with null for NaN and the infinities.
-
-    Raises `NotTheContract` for bytes that are not JSON, or nested too deep.
-    """
-    excerpt = _excerpt(data)
-    if not data.strip():
-        raise NotTheContract(mark("it is empty"))
-    try:
-        text = data.decode("utf-8-sig")
-        value: object = json.loads(text, parse_constant=_null, parse_float=_float)
-    except UnicodeDecodeError as wrong:
-        raise NotTheContract(mark("it is not in UTF-8"), excerpt=excerpt) from wrong
-    except (ValueError, RecursionError) as wrong:
-        is_page = excerpt.lstrip().startswith("<")
-        what = mark("it is HTML, not JSON") if is_page else mark("it is no readable JSON")
-        raise NotTheContract(what, excerpt=excerpt) from wrong
-    if _is_deeper(value, DEEPEST_ANSWER):
-        raise NotTheContract(mark("its JSON is nested too deep"), excerpt=excerpt)
-    return value
-
-
-def _null(_constant: str) -> None:
-    """NaN and Infinity, which Python reads and JSON does not have."""
-
-
-def _float(digits: str) -> float | None:
-    number = float(digits)
-    return number if abs(number) != float("inf") else None
-
-
-def _is_deeper(value: object, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit + 1):
-        level = [
-            inner
-            for outer in level
-            for inner in (
-                outer.values()
-                if isinstance(outer, dict)
-                else outer
-                if isinstance(outer, list)
-                else ()
-            )
-        ]
-    return bool(level)
-
-
-def _excerpt(data: bytes) -> str:
-    return data[: 4 * LONGEST_EXCERPT].decode("utf-8", "replace")[:LONGEST_EXCERPT]
-
-
-def _detail(data: bytes) -> str:
-    """The chatbot's own words on its failure: ``detail`` or the like, else the text itself."""
-    try:
-        said = json.loads(data)
-    except (ValueError, RecursionError):
-        text = _excerpt(data)
-        return mark("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
-    if isinstance(said, dict):
-        said = next((said[key] for key in ("detail", "error", "message") if key in said), said)
-    if isinstance(said, dict) and isinstance(said.get("message"), str):
-        said = said["message"]
-    return one_line(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)) or "-"
 
 
 def _seconds(stated: str | None) -> float | None:

@@ -130,6 +130,21 @@ class QuestionRefused(CallFailed):
     retried = False
 
 
+class NothingAtAddress(QuestionRefused):
+    """404: perhaps the address lacks a part."""
+
+
+class NothingAtEither(CallFailed):
+    """404 at the address, and at the one that such chatbots often have."""
+
+    code = "nothing_there"
+    sentence = mark(
+        "%(who)s is neither at %(address)s nor at %(other)s (%(status)s): %(detail)s. Check the "
+        "address."
+    )
+    retried = False
+
+
 class Redirected(CallFailed):
     """3xx: the address is not the chatbot's."""
 

@@ -46,7 +46,8 @@ class Mapping:
     (``text`` and so on) are names and positions joined by points: "choices.0.message.content";
     "" is for a part that such a chatbot does not send. ``item`` maps names of the contract to
     paths inside each item. ``assigns_sessions`` is for chatbots that name their sessions
-    themselves. ``path`` is appended to an address that ends without it.
+    themselves. ``path`` is appended to an address that ends without it; ``root`` is
+    where such chatbots often have it.
     """
 
     send: object
@@ -60,6 +61,7 @@ class Mapping:
     headers: Values[str, str] = field(default_factory=dict)
     assigns_sessions: bool = False
     path: str = ""
+    root: str = ""
 
     def body(self, asked: Message) -> object:
         """The JSON that asks."""
@@ -111,6 +113,7 @@ CONTRACT = Mapping(
     usage="usage",
     metadata="metadata",
     path="/chat",
+    root="/api/v1",
 )
 
 

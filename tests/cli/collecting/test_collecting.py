@@ -16,7 +16,7 @@ import pytest
 import stamina
 
 from tests.chatbot import bots
-from tests.chatbot.bots import Bot, good, serving, status
+from tests.chatbot.bots import Bot, below, good, serving, status
 from tests.cli.relevansi import document, environment, relevansi
 
 FILE = re.compile(r"test_results_hybrid_\d{8}_\d{6}\.json")
@@ -83,8 +83,72 @@ def test_a_chatbot_that_answers_nothing_ends_with_1(tmp_path: Path, questions: P
 
     assert done.returncode == 1
     assert len(bot.asked) == 9  # three questions, three tries each
+    assert done.stderr.splitlines()[-1] == (
+        "relevansi: The chatbot answered none of the questions, so nothing is kept. Such a run "
+        "is kept with --keep-unanswered."
+    )
+    assert list((tmp_path / "hasil" / "hybrid").iterdir()) == []
+    assert document(relevansi(tmp_path, "runs", "--json"))["runs"] == []
+
+
+def test_a_run_without_answers_is_kept_where_that_is_asked_for(
+    tmp_path: Path, questions: Path
+) -> None:
+    """Equal remarks are one line: three failed calls, each with the same reason."""
+    with serving(status(500, {"detail": "no index"})) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        done = relevansi(tmp_path, *arguments, "--keep-unanswered")
+
+    assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "relevansi: The chatbot answered none of the questions."
+    (told,) = [line for line in done.stderr.splitlines() if "call to the chatbot failed" in line]
+    assert "question 1: the call" in told
+    assert told.endswith("(and 2 more like this: question 2, question 3)")
     assert [answer["tries"] for answer in results(tmp_path)] == [3, 3, 3]
+    (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
+    assert run["failed"] == 3
+
+
+def test_a_chatbot_below_api_v1_is_found_and_its_address_is_told(
+    tmp_path: Path, questions: Path
+) -> None:
+    with serving(below("/api/v1/chat", good)) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        done = relevansi(tmp_path, *arguments)
+        again = relevansi(tmp_path, *arguments, "--resume")
+
+    assert done.returncode == 0, done.stderr
+    found = bot.address.replace("/chat", "/api/v1/chat")
+    assert f"The chatbot is at {found}; nothing is at {bot.address}." in done.stderr
+    assert bot.paths == ["/chat", *["/api/v1/chat"] * 3]
+    assert "finished already" in again.stderr
+    file = tmp_path / "hasil" / "hybrid" / "test_results_latest.json"
+    assert json.loads(file.read_text("utf-8"))["endpoint"] == found
+
+
+def test_both_addresses_that_were_tried_are_named(tmp_path: Path, questions: Path) -> None:
+    with serving(status(404, {"detail": "Not Found"})) as bot:
+        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), "--limit", "1")
+
+    assert done.returncode == 1
+    other = bot.address.replace("/chat", "/api/v1/chat")
+    assert f"is neither at {bot.address} nor at {other} (404): Not Found." in done.stderr
+    assert bot.paths == ["/chat", "/api/v1/chat"]
+
+
+def test_questions_come_from_a_csv_and_a_column_that_is_not_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "pertanyaan.csv"
+    path.write_text("query_id;question;category;warna\n4;Rumah?;location;biru\n", "utf-8")
+    with serving(good) as bot:
+        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, path))
+
+    assert done.returncode == 0, done.stderr
+    assert (
+        "pertanyaan.csv: nothing reads warna. What is read: query_id, id, question, category, "
+        "context_dependent." in done.stderr
+    )
+    (answer,) = results(tmp_path)
+    assert (answer["query_id"], answer["question"], answer["category"]) == (4, "Rumah?", "location")
 
 
 def test_no_import_writes_the_file_alone(tmp_path: Path, questions: Path) -> None:

@@ -89,7 +89,7 @@ def test_an_event_has_exactly_the_agreed_keys() -> None:
 
 def test_a_question_file_is_read_again_as_what_it_was() -> None:
     asked = [SetQuestion(1, "rumah?", "x", False), SetQuestion(2, "lainnya?", "y", True)]
-    read = questions.read("q.json", question_file(asked))
+    read = questions.read("q.json", question_file(asked)).questions
 
     assert [(q.query_id, q.text, q.category, q.context_dependent) for q in read] == [
         (1, "rumah?", "x", False), (2, "lainnya?", "y", True),

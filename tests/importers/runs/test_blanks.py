@@ -52,7 +52,7 @@ def test_a_category_and_a_comment_may_say_nothing(text: str) -> None:
     asked = json.dumps([{"id": 1, "question": "rumah di medan", "category": text}])
     manual = {"manual_evaluations": {"1": {"0": {"result": "pass", "comment": text}}}}
 
-    assert questions.read("q.json", asked.encode())[0].category == ""
+    assert questions.read("q.json", asked.encode()).questions[0].category == ""
     read = manual_input.read("m.json", json.dumps(manual).encode())
     assert read.evaluations[0].comment == ""
 

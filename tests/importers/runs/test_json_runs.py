@@ -349,6 +349,14 @@ def test_a_claim_that_does_not_hold_is_a_warning(document: object, code: str) ->
     assert run.problems[0].severity is Severity.WARNING
 
 
+def test_a_count_of_0_beside_cards_is_no_warning() -> None:
+    """As of a chatbot whose metadata say that it returned 0 and whose text has the cards."""
+    run = read(v1(entry(results_count=0)))
+
+    assert len(run.queries[0].cards) == 2
+    assert codes(run) == []
+
+
 def test_missing_questions_are_named() -> None:
     run = read(v1(entry(2), entry(4), total_questions=5))
 

@@ -10,7 +10,15 @@ import pytest
 
 from webapp.i18n import LANGUAGES, gettext, speaking
 from webapp.importers.runs.messages import WORDS
-from webapp.importers.runs.problems import MESSAGES, ImportRefused, error, message, to_dict, warning
+from webapp.importers.runs.problems import (
+    MESSAGES,
+    ImportRefused,
+    error,
+    message,
+    remarks,
+    to_dict,
+    warning,
+)
 from webapp.records import Problem, Severity
 
 _PLACE = re.compile(r"%\((\w+)\)s")
@@ -35,6 +43,33 @@ def test_every_message_and_word_is_translated(text: str) -> None:
 
     with speaking("id"):
         assert gettext(text, **names) != (text % names if names else text)
+
+
+def test_equal_remarks_are_one_line_with_a_count_and_the_first_places() -> None:
+    """28 counts that differ, of questions 1 to 28; the two others are of their own kind."""
+    counts = [
+        warning("count_differs", "run.json", {"claimed": n, "count": 10}, query_id=n)
+        for n in range(1, 29)
+    ]
+    failed = [
+        warning("call_failed", "run.json", {"error": why}, query_id=29) for why in ("late", "busy")
+    ]
+    wrong = {"found": "text", "expected": "number", "outcome": "value_ignored"}
+    values = [
+        error("value_wrong", "run.json", {**wrong, "place": f"results[{n}].url"}) for n in (3, 5)
+    ]
+
+    with speaking("en"):
+        first, late, busy, value = remarks([*counts, *failed, *values])
+
+    assert first.severity is Severity.WARNING
+    assert first.text.startswith("run.json, question 1: results claimed by the file: 1,")
+    assert first.text.endswith(
+        "(and 27 more like this: question 2, question 3, question 4, question 5, question 6, …)"
+    )
+    assert ("late" in late.text, "busy" in busy.text) == (True, True)
+    assert value.severity is Severity.ERROR
+    assert value.text.endswith("(and 1 more like this: results[5].url)")
 
 
 def test_a_word_inside_a_message_is_translated_with_it() -> None:

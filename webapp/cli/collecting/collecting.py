@@ -47,6 +47,7 @@ class CollectOptions:
     timeout: float
     tries: int
     no_import: bool
+    keep_unanswered: bool
 
 
 def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
@@ -63,7 +64,7 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
 @click.option(
     "--questions",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Question file; the 30 of the methodology without it.",
+    help="Question file (JSON, CSV); the 30 of the methodology without it.",
 )
 @click.option("--from", "first", type=int, metavar="N", help="Number (id) of the first question.")
 @click.option("--to", "last", type=int, metavar="N", help="Number (id) of the last question.")
@@ -99,6 +100,7 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
 )
 @click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
 @click.option("--no-import", is_flag=True, help="Write the file only.")
+@click.option("--keep-unanswered", is_flag=True, help="Keep a run without a single answer too.")
 def collect_command(**options: Any) -> None:
     """Put the questions to a chatbot in order, write test_results.json, import it.
 
@@ -113,11 +115,21 @@ def collect_command(**options: Any) -> None:
     collected = _resumed(plan, wanted.output) if wanted.resume else None
     if collected is None:
         collected = collection.begin(plan, wanted.output, database.now().astimezone())
-    collected = collection.finish(_asked(collected, plan, chatbot))
-    _tell(collected)
+    collected = _asked(collected, plan, chatbot)
+    keeps = wanted.keep_unanswered or collected.is_finished
+    if not (collected.has_answers or keeps):
+        collection.discard(collected)
+        raise click.ClickException(
+            gettext(
+                "The chatbot answered none of the questions, so nothing is kept. Such a run is "
+                "kept with --keep-unanswered."
+            )
+        )
+    collected = collection.finish(collected)
+    _tell(collected, plan)
     if not wanted.no_import:
         _import(collected)
-    if all(answer.error for answer in collected.run.answers):
+    if not collected.has_answers:
         raise click.ClickException(gettext("The chatbot answered none of the questions."))
 
 
@@ -205,10 +217,13 @@ def _questions(file: Path | None) -> Sequence[ReadQuestion]:
 
     path = file or resource("seeds") / "questions.json"
     try:
-        return questions.read(path.name, path.read_bytes())
+        found = questions.read(path.name, path.read_bytes())
     except problems.ImportRefused as refused:
-        told = " ".join(problems.message(problem) for problem in refused.problems)
+        told = " ".join(remark.text for remark in problems.remarks(refused.problems))
         raise click.ClickException(told) from refused
+    for remark in problems.remarks(found.remarks):
+        say(f"relevansi: {remark.text}", err=True)
+    return found.questions
 
 
 def _resumed(plan: CollectionPlan, output: Path) -> Collection | None:
@@ -267,7 +282,14 @@ def _interrupted(collected: Collection) -> str:
     )
 
 
-def _tell(collected: Collection) -> None:
+def _tell(collected: Collection, plan: CollectionPlan) -> None:
+    if collected.run.endpoint != plan.endpoint:
+        told = gettext(
+            "The chatbot is at %(address)s; nothing is at %(given)s. Give that address next time.",
+            address=collected.run.endpoint,
+            given=plan.endpoint,
+        )
+        say(f"relevansi: {told}", err=True)
     failed = sum(bool(answer.error) for answer in collected.run.answers)
     asked = ngettext("%(n)s question", "%(n)s questions", len(collected.run.answers))
     told = gettext("%(asked)s asked, %(failed)s failed", asked=asked, failed=failed)
@@ -283,5 +305,6 @@ def _import(collected: Collection) -> None:
     if not isinstance(outcome, ImportedRun):
         from webapp.importers.runs import problems
 
-        raise click.ClickException(" ".join(map(problems.message, outcome.problems)))
+        told = " ".join(remark.text for remark in problems.remarks(outcome.problems))
+        raise click.ClickException(told)
     importing.tell(outcome)

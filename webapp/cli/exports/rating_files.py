@@ -81,9 +81,9 @@ def tell(report: RatingsReport) -> None:
             kept=words.judgment(one.kept, one.field),
         )
         say(f"  !  {told}", err=True)
-    for problem in report.problems:
-        mark = "!!" if problem.severity is Severity.ERROR else "! "
-        say(f"  {mark} {problems.message(problem)}", err=True)
+    for remark in problems.remarks(report.problems):
+        mark = "!!" if remark.severity is Severity.ERROR else "! "
+        say(f"  {mark} {remark.text}", err=True)
 
 
 def _tell_effects(report: RatingsReport) -> None:
@@ -170,8 +170,8 @@ def take(opened: Database, path: Path, rater: str, *, overwrite: bool) -> RatedI
 
 def tell_taken(report: RatedImport) -> None:
     """Print what was taken from a rated CSV; what is wrong with its lines goes to stderr."""
-    for problem in report.problems:
-        say(f"  {problems.message(problem)}", err=True)
+    for remark in problems.remarks(report.problems):
+        say(f"  {remark.text}", err=True)
     if not report.storable:
         return
     for other in report.others:

@@ -252,9 +252,9 @@ def tell(run: ImportedRun) -> None:
     questions = ngettext("%(n)s question", "%(n)s questions", run.counts.queries)
     called = f"{_method(run.search_method)}, {_label(run.llm)}"
     say(f"{run.id}  {called}: {state}, {questions}, {cards}")
-    for problem in run.problems:
-        mark = "!!" if problem.severity is Severity.ERROR else "! "
-        say(f"  {mark} {problems.message(problem)}", err=True)
+    for remark in problems.remarks(run.problems):
+        mark = "!!" if remark.severity is Severity.ERROR else "! "
+        say(f"  {mark} {remark.text}", err=True)
 
 
 def _method(label: str | None) -> str:

@@ -64,6 +64,25 @@ VALUE_MESSAGES = {
     "question_id_repeated": mark(
         "%(file)s: %(place)s repeats question number %(query)s. Give every question its own number."
     ),
+    "question_columns_missing": mark(
+        "%(file)s: its first line lacks the columns %(columns)s. Columns that are read: %(known)s "
+        "(query_id or id is enough)."
+    ),
+    "question_columns_unread": mark(
+        "%(file)s: nothing reads %(columns)s. What is read: %(known)s."
+    ),
+    "question_line_repeated": mark(
+        "%(file)s, line %(line)s repeats question number %(query)s. Give every question its own "
+        "number."
+    ),
+    "question_line_value_missing": mark(
+        "%(file)s, line %(line)s: %(place)s is missing; expected: %(expected)s. %(outcome)s "
+        "Fill it in and try again."
+    ),
+    "question_line_value_wrong": mark(
+        "%(file)s, line %(line)s: %(place)s is wrong; found: %(found)s; expected: %(expected)s. "
+        "%(outcome)s Correct it and try again."
+    ),
 }
 """The problems of one value or entry."""
 
@@ -257,7 +276,8 @@ WORDS = {
     "offline_ratings": mark("ratings from a page without a server"),
     "run_file": mark("a run (test_results.json or results.json, with a list named results)"),
     "question_file": mark(
-        "a list of questions, each with id, question, category and context_dependent"
+        "questions as JSON or CSV, each with id or query_id, question, category and "
+        "context_dependent"
     ),
     "number": mark("a number"),
     "number_in_range": mark("a whole number from 0 to 2147483647"),

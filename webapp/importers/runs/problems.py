@@ -6,7 +6,9 @@ stored problem can be shown in any language.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from webapp.i18n import gettext
@@ -30,6 +32,8 @@ MESSAGES = {
 }
 """Code to message, for every code a `Problem` may carry."""
 
+FIRST_PLACES = 5
+_INDEX = re.compile(r"\[\d+\]")
 _TRANSLATED_DETAILS = frozenset({"expected", "found", "outcome"})
 
 
@@ -59,6 +63,24 @@ class NoReadableQuery(ImportRefused):
 
 class UnusableQuestions(ImportRefused):
     """A question file that is not a list of questions, or has a wrong one."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedProblem:
+    """Equal problems of one file in one text, with how many there are and the first places."""
+
+    severity: Severity
+    text: str
+
+
+def remarks(problems: Iterable[Problem]) -> tuple[JoinedProblem, ...]:
+    """The problems in the language in force, those that differ in place and numbers as one."""
+    equal: dict[object, list[Problem]] = {}
+    for problem in problems:
+        equal.setdefault(_kind(problem), []).append(problem)
+    return tuple(
+        JoinedProblem(first.severity, _text(first, more)) for first, *more in equal.values()
+    )
 
 
 def message(problem: Problem) -> str:
@@ -101,6 +123,34 @@ def warning(
 ) -> Problem:
     """A problem that loses nothing, but that the file's owner should know."""
     return Problem(Severity.WARNING, code, file, query_id, details=dict(details))
+
+
+def _kind(problem: Problem) -> object:
+    """The key of equal problems: everything but their places and numbers."""
+    words = {
+        (name, _INDEX.sub("", value))
+        for name, value in problem.details.items()
+        if isinstance(value, str) and name != "ranks"
+    }
+    return problem.severity, problem.code, problem.file, frozenset(words)
+
+
+def _text(first: Problem, more: Sequence[Problem]) -> str:
+    text = message(first)
+    if not more:
+        return text
+    places = list(dict.fromkeys(filter(None, map(_place, more))))
+    told = ", ".join(places[:FIRST_PLACES]) + (", …" if len(places) > FIRST_PLACES else "")
+    also = gettext("and %(n)s more like this", n=len(more))
+    return f"{text} ({also}: {told})" if told else f"{text} ({also})"
+
+
+def _place(problem: Problem) -> str:
+    if problem.query_id is not None:
+        return gettext("question %(n)s", n=problem.query_id)
+    if problem.line is not None:
+        return gettext("line %(n)s", n=problem.line)
+    return str(problem.details.get("place", ""))
 
 
 def _told(name: str, value: str | int) -> str | int:

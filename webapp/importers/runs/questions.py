@@ -1,13 +1,20 @@
-"""Question files: the ordered list of questions that is put to a chatbot."""
+"""Question files, JSON or CSV: the ordered list of questions that is put to a chatbot."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from webapp.importers.runs.csv_table import read_table
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.json_values import FromPerson, SaidWords, Whole, read_object
-from webapp.importers.runs.problems import UnusableQuestions, error
+from webapp.importers.runs.problems import UnusableQuestions, error, warning
 from webapp.records import Problem
+
+NUMBERS = ("query_id", "id")
+COLUMNS = (*NUMBERS, "question", "category", "context_dependent")
+_SPREADSHEET_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,14 @@ class ReadQuestion:
     context_dependent: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionFile:
+    """The questions of a file in order, and remarks on it that cost no question."""
+
+    questions: tuple[ReadQuestion, ...]
+    remarks: tuple[Problem, ...] = ()
+
+
 class QuestionInFile(FromPerson):
     """One question as the file has it."""
 
@@ -29,31 +44,34 @@ class QuestionInFile(FromPerson):
     context_dependent: bool | None = None
 
 
-def read(name: str, data: bytes) -> tuple[ReadQuestion, ...]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The JSON value of one question, and its place: a position, or a line of a CSV."""
+
+    place: str
+    value: object
+    line: int | None = None
+
+
+def read(name: str, data: bytes) -> QuestionFile:
     """The questions in the file `name`, in order, each with its own number.
 
     A question set with a hole in it would make other runs incomparable, so one wrong
     question refuses the file: `UnusableQuestions` carries every problem. `UnreadableFile`
-    is raised for what is not JSON.
+    is raised for what is neither JSON nor CSV.
     """
-    document, numbers = load(name, data, expected="question_file")
-    if not isinstance(document, list):
-        looks = {"found": looks_like(document), "expected": "question_file"}
-        raise UnusableQuestions(error("unknown_format", name, looks))
-    if not document:
-        raise UnusableQuestions(error("no_queries", name))
-    problems = list(numbers)
+    rows, problems = (_csv_rows if _is_csv(data) else _json_rows)(name, data)
     questions: dict[int, ReadQuestion] = {}
-    for position, raw in enumerate(document):
-        question, wrong = _question(name, f"[{position}]", raw)
+    for row in rows:
+        question, wrong = _question(name, row)
         problems.extend(wrong)
         if question and question.query_id in questions:
-            problems.append(_repeated(name, position, question.query_id))
+            problems.append(_repeated(name, row, question.query_id))
         elif question:
             questions[question.query_id] = question
     if problems:
         raise UnusableQuestions(*problems)
-    return tuple(questions.values())
+    return QuestionFile(tuple(questions.values()), tuple(_unread(name, rows)))
 
 
 def context_dependent(said: bool | None, category: str) -> bool | None:
@@ -74,22 +92,92 @@ def looks_like(document: object) -> str:
     return "other_value"
 
 
-def _question(
-    name: str, place: str, raw: object
-) -> tuple[ReadQuestion | None, tuple[Problem, ...]]:
+def _json_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
+    document, numbers = load(name, data, expected="question_file")
+    if not isinstance(document, list):
+        looks = {"found": looks_like(document), "expected": "question_file"}
+        raise UnusableQuestions(error("unknown_format", name, looks))
+    if not document:
+        raise UnusableQuestions(error("no_queries", name))
+    return [_Row(f"[{n}]", value) for n, value in enumerate(document)], list(numbers)
+
+
+def _is_csv(data: bytes) -> bool:
+    """Whether this is a text whose first line is that of a table."""
+    try:
+        first_line = data.decode("utf-8-sig").lstrip().partition("\n")[0]
+    except UnicodeDecodeError:
+        return False
+    return not first_line.startswith(("[", "{", "<")) and bool(re.search("[,;\t]", first_line))
+
+
+def _csv_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
+    table = read_table(name, data, required=("question",))
+    lacks = [] if "question" in table.columns else ["question"]
+    if not set(NUMBERS) & set(table.columns):
+        lacks.insert(0, "query_id")
+    if lacks and table.columns:
+        named = {"columns": ", ".join(lacks), "known": ", ".join(COLUMNS)}
+        raise UnusableQuestions(error("question_columns_missing", name, named, line=1))
+    if not (table.records or table.problems):
+        raise UnusableQuestions(error("csv_without_rows", name))
+    rows = [_Row("", _json_value(record.cells), record.line) for record in table.records]
+    return rows, list(table.problems)
+
+
+def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
+    """The cells of a line as JSON has them; a blank cell is left out."""
+    values: dict[str, object] = {name: cell for name, cell in cells.items() if cell.strip()}
+    for name in NUMBERS:
+        if re.fullmatch(r"\s*\d{1,10}\s*", cells.get(name, ""), re.ASCII):
+            values[name] = int(cells[name])
+    said = cells.get("context_dependent", "").strip().lower()
+    if said in _SPREADSHEET_BOOLEANS:
+        values["context_dependent"] = _SPREADSHEET_BOOLEANS[said]
+    return values
+
+
+def _question(name: str, row: _Row) -> tuple[ReadQuestion | None, tuple[Problem, ...]]:
+    number, value = _number(row.value), row.value
+    if isinstance(value, dict) and number in value:
+        value = {**value, "id": value[number]}
     entry, problems = read_object(
         QuestionInFile,
-        raw,
+        value,
         file=name,
-        place=place,
+        place=row.place,
         outcomes=dict.fromkeys(("", *QuestionInFile.model_fields), "file_refused"),
     )
-    if entry is None:
-        return None, problems
+    if entry is None or problems:
+        return None, tuple(_placed(problem, row, number) for problem in problems)
     category = (entry.category or "").strip()
     depends = context_dependent(entry.context_dependent, category)
-    return ReadQuestion(entry.id, entry.question.strip(), category, depends), problems
+    return ReadQuestion(entry.id, entry.question.strip(), category, depends), ()
 
 
-def _repeated(name: str, position: int, query_id: int) -> Problem:
-    return error("question_id_repeated", name, {"place": f"[{position}].id"}, query_id=query_id)
+def _number(value: object) -> str:
+    """The name of the key under which a question has its number."""
+    return "query_id" if isinstance(value, dict) and "query_id" in value else "id"
+
+
+def _placed(problem: Problem, row: _Row, number: str) -> Problem:
+    """The problem with the name that its key has in the file, and its line in a CSV."""
+    place = re.sub(r"\bid$", number, str(problem.details["place"]))
+    code = problem.code if row.line is None else f"question_line_{problem.code}"
+    return replace(problem, code=code, line=row.line, details={**problem.details, "place": place})
+
+
+def _repeated(name: str, row: _Row, query_id: int) -> Problem:
+    if row.line is not None:
+        return error("question_line_repeated", name, query_id=query_id, line=row.line)
+    place = {"place": f"{row.place}.{_number(row.value)}"}
+    return error("question_id_repeated", name, place, query_id=query_id)
+
+
+def _unread(name: str, rows: Sequence[_Row]) -> Iterator[Problem]:
+    """A remark on the columns or keys that nothing here reads, if there are any."""
+    named = [key for row in rows if isinstance(row.value, dict) for key in row.value]
+    unread = [key for key in dict.fromkeys(named) if key not in COLUMNS]
+    if unread:
+        names = {"columns": ", ".join(unread), "known": ", ".join(COLUMNS)}
+        yield warning("question_columns_unread", name, names)

@@ -63,7 +63,8 @@ def check_query(name: str, query: ReadQuery) -> Iterator[Problem]:
     elif query.state is QueryState.UNREADABLE and query.claimed_count:
         claimed = {"claimed": query.claimed_count}
         yield warning("answer_unreadable", name, claimed, query_id=number)
-    elif query.claimed_count is not None and query.claimed_count != len(query.cards):
+    # A count of 0 beside cards is that of a chatbot which counts a list that it does not fill.
+    elif query.claimed_count and query.claimed_count != len(query.cards):
         counts = {"claimed": query.claimed_count, "count": len(query.cards)}
         yield warning("count_differs", name, counts, query_id=number)
     yield from _check_cards(name, number, query.cards)

@@ -36,12 +36,16 @@ class OtherCollection(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CollectionPlan:
-    """The plan of a collection: the questions in order, and the labels of the run."""
+    """The plan of a collection: the questions in order, and the labels of the run.
+
+    ``other_endpoint`` is asked where nothing is at ``endpoint``.
+    """
 
     questions: Sequence[ReadQuestion]
     method: str
     llm: str
     endpoint: str
+    other_endpoint: str | None = None
     user_id: str = USER
 
 
@@ -59,6 +63,11 @@ class Collection:
     def is_finished(self) -> bool:
         """Whether the run file is in its place."""
         return self.file.suffix != UNFINISHED
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether the chatbot answered at least one question."""
+        return any(not answer.error for answer in self.run.answers)
 
 
 def part_of(
@@ -107,7 +116,14 @@ def plan(
     questions: Sequence[ReadQuestion], method: str, llm: str, chatbot: Chatbot
 ) -> CollectionPlan:
     """The plan to put `questions` to `chatbot`."""
-    return CollectionPlan(questions, method, llm, public_address(chatbot.address))
+    other = chatbot.other_address
+    return CollectionPlan(
+        questions,
+        method,
+        llm,
+        endpoint=public_address(chatbot.address),
+        other_endpoint=None if other is None else public_address(other),
+    )
 
 
 def begin(
@@ -155,11 +171,11 @@ def ask_rest(
 ) -> Iterator[Collection]:
     """Ask the questions that are left; yields the collection after each answer, stored on disk.
 
-    A question that fails is kept with its reason and the next one follows.
+    A question that fails is kept with its reason and the next one follows. Once a chatbot has
+    answered at its other address, the questions go there, and the run names it.
     """
     for question in plan.questions[len(collection.run.answers) :]:
-        answer, session = _asked(collection.run, question, chatbot)
-        run = replace(collection.run, answers=(*collection.run.answers, answer), thread_id=session)
+        run, chatbot = _asked(collection.run, question, chatbot)
         collection = replace(collection, run=run)
         write_durably(collection.file, run_file(run))
         yield collection
@@ -173,6 +189,12 @@ def finish(collection: Collection) -> Collection:
     collection.file.replace(final)
     write_durably(final.with_name(LATEST), final.read_bytes())
     return replace(collection, file=final)
+
+
+def discard(collection: Collection) -> None:
+    """Delete the file of a collection that is not finished; a finished one stays."""
+    if not collection.is_finished:
+        collection.file.unlink()
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -194,8 +216,8 @@ def write_durably(path: Path, data: bytes) -> None:
 
 def _asked(
     run: CollectedRun, question: ReadQuestion, chatbot: Chatbot
-) -> tuple[CollectedAnswer, str]:
-    """The answer to one question as it is kept, and the session the next one belongs to."""
+) -> tuple[CollectedRun, Chatbot]:
+    """The run with the answer to one more question, and the chatbot where it answered."""
     kept = CollectedAnswer(
         query_id=question.query_id,
         question=question.text,
@@ -223,7 +245,7 @@ def _asked(
             excerpt=failure.excerpt,
             tries=failure.tries,
         )
-        return failed, run.thread_id
+        return replace(run, answers=(*run.answers, failed)), chatbot
     answered = replace(
         kept,
         response=answer.text,
@@ -234,12 +256,20 @@ def _asked(
         metadata=answer.metadata,
         properties=answer.properties,
     )
-    return answered, (answer.session_id if theirs else None) or run.thread_id
+    run = replace(
+        run,
+        answers=(*run.answers, answered),
+        thread_id=(answer.session_id if theirs else None) or run.thread_id,
+        endpoint=public_address(answer.address),
+    )
+    return run, replace(chatbot, address=answer.address)
 
 
 def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
     """Whether a collection asked the first questions of `plan`, of the same chatbot."""
-    if (run.search_method, run.llm, run.endpoint) != (plan.method, plan.llm, plan.endpoint):
+    if (run.search_method, run.llm) != (plan.method, plan.llm):
+        return False
+    if run.endpoint not in (plan.endpoint, plan.other_endpoint):
         return False
     if run.total_questions != len(plan.questions) or len(run.answers) > run.total_questions:
         return False

@@ -123,12 +123,12 @@ def packaged() -> VectorEmbedder:
 
 def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> Vectors:
     # Imported here, since only callers of an endpoint need them.
-    from webapp.chatbot import client
+    from webapp.chatbot import bodies, client
     from webapp.chatbot import failures as failed
 
     try:
         client.full_address(address)
-        return _vectors(client.parsed(_answer(address, model, key, texts)), len(texts))
+        return _vectors(bodies.parsed(_answer(address, model, key, texts)), len(texts))
     except client.UnusableAddress:
         why = gettext("it is no http or https address")
     except failed.QuestionRefused as refused:

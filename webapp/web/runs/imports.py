@@ -15,10 +15,9 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
-from webapp.importers.runs import csv_ratings
-from webapp.importers.runs.problems import message
+from webapp.importers.runs import csv_ratings, problems
+from webapp.importers.runs.problems import JoinedProblem
 from webapp.importers.runs.ratings import recognises
-from webapp.records import Problem
 from webapp.services.exports import rated_imports
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.rated_imports import RatedImport
@@ -33,21 +32,12 @@ blueprint = Blueprint("imports", __name__)
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemInWords:
-    """A problem of a file in the reader's language."""
-
-    severity: str
-    query_id: int | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Waiting:
     """A file with its report; ``token`` is its name while it waits."""
 
     token: str
     report: ImportReport
-    problems: tuple[ProblemInWords, ...]
+    remarks: tuple[JoinedProblem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +46,7 @@ class WaitingRatings:
 
     token: str
     report: RatingsReport
-    problems: tuple[ProblemInWords, ...]
+    remarks: tuple[JoinedProblem, ...]
     raters: tuple[str, ...]
 
 
@@ -66,7 +56,7 @@ class WaitingRatedCsv:
 
     token: str
     report: RatedImport
-    problems: tuple[ProblemInWords, ...]
+    remarks: tuple[JoinedProblem, ...]
     raters: tuple[str, ...]
 
 
@@ -264,9 +254,9 @@ def _waiting(
         return _rated(session, study, file, rater, people)
     ratings = offline_ratings.examine(session, study, file.name, file.data, access.now(), rater)
     if ratings is not None:
-        return WaitingRatings(token, ratings, _told(ratings.problems), tuple(people))
+        return WaitingRatings(token, ratings, problems.remarks(ratings.problems), tuple(people))
     report = imports.examine(session, study, file.name, file.data)
-    return Waiting(token, report, _told(report.problems))
+    return Waiting(token, report, problems.remarks(report.problems))
 
 
 def _rated(
@@ -276,14 +266,7 @@ def _rated(
     if rater is None and len(people) == 1:
         rater = people[0]
     report = rated_imports.examine(session, study, file.name, file.data, rater)
-    return WaitingRatedCsv(file.id, report, _told(report.problems), tuple(people))
-
-
-def _told(problems: tuple[Problem, ...]) -> tuple[ProblemInWords, ...]:
-    return tuple(
-        ProblemInWords(str(problem.severity), problem.query_id, message(problem))
-        for problem in problems
-    )
+    return WaitingRatedCsv(file.id, report, problems.remarks(report.problems), tuple(people))
 
 
 def _answer(page: ImportPage, status: int = 200) -> Response:

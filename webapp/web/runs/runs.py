@@ -9,7 +9,8 @@ from typing import Any
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS
-from webapp.importers.runs.problems import message
+from webapp.importers.runs import problems
+from webapp.importers.runs.problems import JoinedProblem
 from webapp.metrics.judging.figures import Confusion, confusion
 from webapp.metrics.judging.registry import Measure, measure_of
 from webapp.metrics.judging.summaries import RunReport, category_totals
@@ -65,7 +66,7 @@ class Source:
     """A file of the run and what its import reported, in the reader's language."""
 
     file: SourceFile
-    problems: tuple[str, ...]
+    remarks: tuple[JoinedProblem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +269,7 @@ def _category(name: str, totals: Totals) -> Category:
 
 
 def _source(file: SourceFile) -> Source:
-    return Source(file, tuple(message(_problem(stored)) for stored in file.problems))
+    return Source(file, problems.remarks(map(_problem, file.problems)))
 
 
 def _problem(stored: Mapping[str, Any]) -> Problem:
