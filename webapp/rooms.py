@@ -12,7 +12,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
-CORE = ("runs", "rating", "judging", "study", "people", "agreement", "comparisons", "exports")
+CORE = (
+    *("runs", "rating", "judging", "study", "people", "agreement", "comparisons", "exports"),
+    "workers",
+)
 WINGS = (
     "gold",
     "evaluations",

@@ -40,8 +40,6 @@ from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 from webapp.web.frame.workers import workers
-from webapp.web.machine_judges.judging import Judging
-from webapp.web.phase_3.asking import QuestionWorker
 from webapp.web.rating import clicks
 
 ROLES = ("owner", "rater", "participant", "stranger")
@@ -148,8 +146,7 @@ class Ground:
         return Path(self.database.description)
 
     def _idle(self) -> None:
-        work = workers(self.app)
-        if not all(work.get(kind).is_idle(IDLE_SECONDS) for kind in (QuestionWorker, Judging)):
+        if not workers(self.app).is_idle(IDLE_SECONDS):
             raise Wrong("hang: what works beside the requests does not come to an end")
 
     def _fill(self) -> dict[str, str]:

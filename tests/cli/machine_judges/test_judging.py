@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from subprocess import CompletedProcess
 from unittest import mock
 
 import pytest
@@ -13,59 +11,17 @@ import pytest
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.cli import relevansi as commands
+from tests.cli.machine_judges.commands import N, judge
 from tests.cli.relevansi import document
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
-from tests.services.runs.runs import card, click, query, run
+from webapp.cli.machine_judges import judging
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.records import Relevance
-from webapp.services.judging import judgments
 from webapp.services.machine_judges import beside_people, judges
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.machine_judges.sessions import MOST_AT_ONCE
 from webapp.services.study import studies
-
-N = 24
-QUERIES = [query(n, card(f"p{n}a"), card(f"p{n}b"), text=f"Rumah {n}?") for n in range(1, 13)]
-
-
-@pytest.fixture(name="bot")
-def _bot() -> Iterator[Bot]:
-    def decide(prompt: str) -> str:
-        return "relevant" if "A\n" in prompt.rpartition("- Title: ")[2] else "not_relevant"
-
-    with bots.serving(machines.saying(decide)) as bot:
-        yield bot
-
-
-@pytest.fixture(name="run_id", autouse=True)
-def _run_id(tmp_path: Path) -> str:
-    """A run of 24 cards, of which the owner calls the first of every answer relevant."""
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        stored = imports.store(session, study, run(*QUERIES), Labels(), NOW)
-        (owner,) = studies.raters(session, study)
-        for number in range(1, 13):
-            for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
-                at = click(f"{number}-{rank}", minute=number)
-                judgments.judge(session, owner, stored.id, number, rank, said, at)
-        session.commit()
-    database.close()
-    return stored.id
-
-
-def judge(
-    tmp_path: Path, bot: Bot | None, *arguments: str, model: str = machines.MODEL
-) -> CompletedProcess[str]:
-    """Run a command with the bot configured; without one there is no endpoint."""
-    at = machines.endpoint(bot, model) if bot else None
-    known = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model} if at else {}
-    environment = commands.environment(tmp_path, "en") | known
-    with mock.patch.object(commands, "environment", return_value=environment):
-        return commands.relevansi(tmp_path, *arguments)
+from webapp.services.workers.loop import WorkLoop
 
 
 def test_without_an_endpoint_every_command_ends_with_1_and_one_line(tmp_path: Path) -> None:
@@ -96,15 +52,13 @@ def test_an_address_without_a_model_or_with_a_key_for_a_name_is_told_and_not_rep
         assert "sk-secret" not in done.stderr
 
 
-def test_a_judge_is_made_priced_run_and_compared(tmp_path: Path, bot: Bot) -> None:
+def test_a_judge_is_made_priced_and_run(tmp_path: Path, bot: Bot) -> None:
     made = judge(tmp_path, bot, "judge", "new", "Mesin", "--language", "en")
     prices = ("--prompt-price", "1", "--completion-price", "2", "--currency", "USD")
     priced = document(judge(tmp_path, bot, "judge", "estimate", "Mesin", *prices, "--json"))
     assert bot.asked == []
     done = judge(tmp_path, bot, "judge", "run", "Mesin", *prices, "--yes", "--at-once", "3")
     listed = document(judge(tmp_path, bot, "judge", "list", "--json"))["judges"]
-    found = document(judge(tmp_path, bot, "judge", "agreement", "Mesin", "--json"))
-    told = judge(tmp_path, bot, "judge", "agreement", "Mesin").stdout
 
     assert made.stdout.startswith(f"Mesin  {machines.MODEL}  ")
     assert (priced["cards"], priced["completion_tokens"]) == (N, N * 60)
@@ -116,13 +70,6 @@ def test_a_judge_is_made_priced_run_and_compared(tmp_path: Path, bot: Bot) -> No
     assert [(one["name"], one["judged"], one["released_at"]) for one in listed] == [
         ("Mesin", N, None)
     ]
-    assert (found["n"], found["figures_in_use"]) == (N, False)
-    assert found["agreement"]["cohen_kappa"]["value"] == 1.0
-    assert found["table"] == [
-        {"machine": "0", "people": "0", "cards": 12},
-        {"machine": "1", "people": "1", "cards": 12},
-    ]
-    assert "Cohen's kappa: 1.0000" in told
     again = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
     assert (again.returncode, len(bot.asked)) == (1, N)
     assert "judged every card" in again.stderr
@@ -165,6 +112,42 @@ def test_an_endpoint_that_fails_ends_with_1_and_its_reason(tmp_path: Path) -> No
 
     assert done.returncode == 1
     assert "The endpoint refused the call." in done.stderr.splitlines()[-1]
+
+
+def test_answers_in_a_code_fence_are_read_and_counted_at_the_end(tmp_path: Path) -> None:
+    fenced = machines.text('```json\n{"verdict": "relevant", "reason": "x"}\n```')
+    with bots.serving(fenced) as bot:
+        judge(tmp_path, bot, "judge", "new", "Mesin")
+        done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--max-calls", "2")
+
+    assert "2 judged, 0 failed" in done.stdout
+    assert "2 answers stood in a code fence and were read all the same." in done.stdout
+
+
+def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(
+    tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_idle, presses = WorkLoop.is_idle, iter([KeyboardInterrupt])
+
+    def interrupted(loop: WorkLoop, seconds: float) -> bool:
+        assert bot.waiting.wait(60)
+        if press := next(presses, None):
+            raise press
+        bot.released.set()
+        return is_idle(loop, seconds)
+
+    bot.behaviours = (bots.silent, machines.always("relevant"))
+    monkeypatch.setattr(WorkLoop, "is_idle", interrupted)
+    judge(tmp_path, bot, "judge", "new", "Mesin")
+    done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--at-once", "1")
+
+    assert done.returncode == 1
+    assert "1 judged, 0 failed, 2 calls" in done.stdout  # the silent try, and one more
+    assert "Stopped; the same command goes on with what is left." in done.stderr
+
+
+def test_no_more_calls_are_made_at_once_than_can_end_a_session() -> None:
+    assert judging.AT_ONCE.max == MOST_AT_ONCE
 
 
 def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(

@@ -16,9 +16,10 @@ from webapp.chatbot.client import Patience
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.machine_judges import MachineJudge, MachineSession
 from webapp.db.tables.study import Study
-from webapp.services.machine_judges import calls, judges, prompts, sessions
-from webapp.services.machine_judges.calls import JudgeCall, Nothing
+from webapp.services.machine_judges import judges, prompts, sessions
+from webapp.services.machine_judges.calls import JudgeCall, JudgeWork
 from webapp.services.machine_judges.sessions import Terms
+from webapp.services.workers.loop import Nothing
 
 MODEL = "small-model-1"
 QUICK = Patience(seconds=5, tries=2, first_pause=0, longest_pause=0, jitter=0)
@@ -76,10 +77,11 @@ def worked(
 ) -> MachineSession:
     """Start a judge, let it work until it ends, and return the session."""
     found = sessions.start(session, judge, at, terms or Terms(), now)
-    while (call := calls.claim(session, judge.rater_id, at, now)) is not Nothing.MORE:
+    work = JudgeWork(judge.rater_id, at, QUICK)
+    while (call := work.claim(session, now)) is not Nothing.MORE:
         assert isinstance(call, JudgeCall)
         now += timedelta(seconds=1)
-        calls.keep(session, call, calls.ask(call, at, QUICK), now)
+        work.keep(session, call, work.ask(call), now)
     session.flush()
     return found
 

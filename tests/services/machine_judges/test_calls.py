@@ -24,13 +24,11 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Card, QueryState, Relevance
 from webapp.services.judging import live_metrics
-from webapp.services.machine_judges import calls as machine_calls
-from webapp.services.machine_judges import estimates, judges, sessions
-from webapp.services.machine_judges.calls import JudgeCall, Nothing
+from webapp.services.machine_judges import estimates, judges, progress, sessions
+from webapp.services.machine_judges.calls import JudgeCall, JudgeWork
 from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
 from webapp.services.machine_judges.prompts import UnfitPrompt
 from webapp.services.machine_judges.sessions import (
-    ALIVE,
     AlreadyRunning,
     NothingToJudge,
     SessionState,
@@ -40,6 +38,8 @@ from webapp.services.people import raters
 from webapp.services.people.raters import NameTaken
 from webapp.services.runs import runs
 from webapp.services.runs.reports import UnknownRater
+from webapp.services.workers.leases import ALIVE, Lease
+from webapp.services.workers.loop import Nothing
 
 METHOD, LLM = "secret_hybrid_method", "secret-llm-4o"
 SHARED = card("a", price=1_670_000_000, bedrooms=3, location="Medan Johor")
@@ -206,9 +206,10 @@ def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
 def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
     behaviour: bots.Behaviour, code: str, tries: int
 ) -> None:
-    call = JudgeCall(1, 1, 1, 1, machines.MODEL, 0.0, "Rumah?", tries=2)
+    lease = Lease(MachineCall, (1, 1), 1)
+    call = JudgeCall(lease, 1, machines.MODEL, 0.0, "Rumah?", tries=2)
     with bots.serving(behaviour) as bot:
-        outcome = machine_calls.ask(call, machines.endpoint(bot), machines.QUICK)
+        outcome = JudgeWork(1, machines.endpoint(bot), machines.QUICK).ask(call)
 
         assert len(bot.asked) == tries
     assert (outcome.said, outcome.code, outcome.tries) == (None, code, tries)
@@ -230,6 +231,40 @@ def test_an_endpoint_that_fails_again_and_again_ends_the_session(
     assert {call.error for call in calls(session, judge)} == {"401 bad key"}
     assert said(session, judge) == {}
     assert (ended.prompt_tokens, ended.completion_tokens) == (0, 0)
+
+
+def test_five_cards_and_no_sixth_are_refused_however_many_calls_are_at_once(
+    session: Session, study: Study
+) -> None:
+    _two_runs(session, study)
+    with bots.serving(bots.status(401, {"error": {"message": "bad key"}})) as bot:
+        at = machines.endpoint(bot)
+        judge = made(session, study, at)
+        work = JudgeWork(judge.rater_id, at, machines.QUICK)
+        begun = sessions.start(session, judge, at, Terms(at_once=3), NOW)
+        for at_once in (3, 2):  # of five, three are refused already: two more may be
+            calls = [work.claim(session, NOW) for _ in range(at_once)]
+            assert work.claim(session, NOW) is Nothing.YET
+            for call in calls:
+                assert isinstance(call, JudgeCall)
+                work.keep(session, call, work.ask(call), NOW)
+        assert work.claim(session, NOW) is Nothing.MORE
+
+        assert len(bot.asked) == 5 == sessions.MOST_FAILURES
+    assert begun.state == SessionState.FAILING
+
+
+def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study: Study) -> None:
+    fenced = text('```json\n{"verdict": "relevant", "reason": "x"}\n```')
+    _two_runs(session, study)
+    with bots.serving(fenced, machines.always("not_relevant")) as bot:
+        at = machines.endpoint(bot)
+        judge = made(session, study, at)
+        worked(session, judge, at, Terms(most_calls=2))
+
+    found = progress.work(session, judge, NOW)
+    assert sorted(filter(None, said(session, judge).values())) == ["0", "1"]
+    assert (found.judged, found.n_fenced, found.n_failed) == (2, 1, 0)
 
 
 def test_a_failure_now_and_then_ends_nothing(session: Session, study: Study) -> None:
@@ -329,13 +364,14 @@ def test_a_stopped_session_keeps_what_was_on_its_way(
     session: Session, bot: Bot, judge: MachineJudge
 ) -> None:
     at = machines.endpoint(bot)
+    work = JudgeWork(judge.rater_id, at, machines.QUICK)
     begun = sessions.start(session, judge, at, Terms(), NOW)
-    call = machine_calls.claim(session, judge.rater_id, at, NOW)
+    call = work.claim(session, NOW)
     assert isinstance(call, JudgeCall)
     sessions.stop(session, judge, NOW)
-    machine_calls.keep(session, call, machine_calls.ask(call, at, machines.QUICK), NOW)
+    work.keep(session, call, work.ask(call), NOW)
 
-    assert machine_calls.claim(session, judge.rater_id, at, NOW) is Nothing.MORE
+    assert work.claim(session, NOW) is Nothing.MORE
     assert begun.state == SessionState.STOPPED
     assert begun.calls == len(said(session, judge)) == 1
 
@@ -345,22 +381,22 @@ def test_a_call_whose_caller_died_is_made_again_and_counted(
 ) -> None:
     """A server killed while the model thinks: nothing is lost, and nothing is judged twice."""
     at = machines.endpoint(bot)
+    work = JudgeWork(judge.rater_id, at, machines.QUICK)
     begun = sessions.start(session, judge, at, Terms(at_once=1), NOW)
-    died = machine_calls.claim(session, judge.rater_id, at, NOW)
+    died = work.claim(session, NOW)
     assert isinstance(died, JudgeCall)
     soon, later = NOW + ALIVE - timedelta(seconds=1), NOW + ALIVE
-    assert machine_calls.claim(session, judge.rater_id, at, soon) is Nothing.YET
+    assert work.claim(session, soon) is Nothing.YET
     assert sessions.state(session, begun, soon) == SessionState.RUNNING
     assert sessions.state(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
     seen = []
-    while isinstance(call := machine_calls.claim(session, judge.rater_id, at, later), JudgeCall):
-        seen.append(call.thing_id)
-        machine_calls.keep(session, call, machine_calls.ask(call, at, machines.QUICK), later)
-    outcome = machine_calls.ask(died, at, machines.QUICK)
-    machine_calls.keep(session, died, outcome, later)  # whoever was thought dead comes back
+    while isinstance(call := work.claim(session, later), JudgeCall):
+        seen.append(call.lease.key)
+        work.keep(session, call, work.ask(call), later)
+    work.keep(session, died, work.ask(died), later)  # the caller that was thought dead comes back
 
     assert len(seen) == len(set(seen)) == CARDS
-    assert died.thing_id in seen
+    assert died.lease.key in seen
     assert begun.state == SessionState.FINISHED
     assert begun.calls == CARDS + 2
     events = select(func.count()).where(Event.rater_id == judge.rater_id)
@@ -380,7 +416,7 @@ def test_one_session_at_a_time_and_only_with_the_judge_s_own_model(
         sessions.start(session, judge, at, Terms(), NOW)
 
     other = machines.endpoint(bot, "other")
-    assert machine_calls.claim(session, judge.rater_id, other, NOW) is Nothing.MORE
+    assert JudgeWork(judge.rater_id, other).claim(session, NOW) is Nothing.MORE
     assert (begun.state, begun.why) == (SessionState.FAILING, "other_configuration")
     assert bot.asked == []
 
@@ -392,7 +428,7 @@ def test_a_judge_that_was_removed_judges_no_more(
     begun = sessions.start(session, judge, at, Terms(), NOW)
     raters.remove(session, judge.rater, NOW)
 
-    assert machine_calls.claim(session, judge.rater_id, at, NOW) is Nothing.MORE
+    assert JudgeWork(judge.rater_id, at).claim(session, NOW) is Nothing.MORE
     assert begun.state == SessionState.STOPPED
     with pytest.raises(UnknownRater):
         sessions.start(session, judge, at, Terms(), NOW)

@@ -9,36 +9,26 @@ import pytest
 from webapp.chatbot.failures import CallFailed
 from webapp.config import JudgeEndpoint, Settings, UnusableSetting
 from webapp.services.machine_judges import beside_people, calls, estimates, prompts, sessions
+from webapp.services.workers.leases import ALIVE
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "machine-judge.md").read_text("utf-8")
-WORDS = {2: "one more try", 3: "three minutes", 5: "five"}
+WORDS = {2: "one more try", 5: "five"}
 
 
 def test_the_guide_states_the_numbers_of_the_code() -> None:
-    minutes = sessions.ALIVE.total_seconds() / 60
     characters, tokens = estimates.CHARACTERS_PER_TOKEN, estimates.COMPLETION_TOKENS
     patience = calls.PATIENCE
     for said in (
         f"at least {beside_people.FEWEST_SHARED} cards",
         f"divided by {characters} and {tokens} for each answer",
         f"once {WORDS[estimates.FEWEST_MEASURED]} answers",
-        f"{WORDS[calls.MOST_FAILURES]} cards in a row",
+        f"{WORDS[sessions.MOST_FAILURES]} cards in a row",
         f"within {patience.seconds:g} seconds | {WORDS[patience.tries]}",
-        f"after {WORDS[int(minutes)]}",
+        f"after {ALIVE.total_seconds():g} seconds",
         *(f"`{word}`" for word in prompts.VERDICTS),
         *(f"`{{{place}}}`" for place in prompts.PLACES),
     ):
         assert said in GUIDE, said
-
-
-def test_a_call_cannot_take_longer_than_it_is_waited_for() -> None:
-    """Every try to its last second, and the longest pause that is waited for between them."""
-    longest = calls.PATIENCE
-    seconds = longest.tries * longest.seconds + (longest.tries - 1) * max(
-        longest.longest_pause + longest.jitter, longest.longest_wait
-    )
-
-    assert seconds < sessions.ALIVE.total_seconds()
 
 
 def test_every_way_to_fail_is_told_in_words() -> None:

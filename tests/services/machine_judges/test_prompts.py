@@ -16,7 +16,10 @@ from webapp.services.rating.pages import EarlierTurn
     [
         ("I think it is relevant.", "not_json"),
         ('{"verdict": "relevant", "rea', "truncated"),
-        ('```json\n{"verdict": "relevant", "reason": "x"}\n```', "code_fence"),
+        ('```json\n{"verdict": "relevant", "reason": "x"}', "code_fence"),
+        ('```json\n{"verdict": "relevant", "reason": "x"}\n```\nSure?', "code_fence"),
+        ('```json\n{"verdict": "relevant"}\n```', "other_fields"),
+        ('```\n{"verdict": "relevant", "reason": "x"}\n{"verdict": "relevant"}\n```', "extra_text"),
         ('Sure: {"verdict": "relevant", "reason": "x"}', "extra_text"),
         ('["relevant"]', "not_an_object"),
         ('{"verdict": "relevant"}', "other_fields"),
@@ -51,6 +54,15 @@ def test_the_three_verdicts_are_read_with_their_reason(word: str, verdict: Relev
     said = prompts.read(f'{{"reason": "Di  kota\\nlain.", "verdict": "{word}"}}\n')
 
     assert (said.verdict, said.reason) == (verdict, "Di kota lain.")
+
+
+@pytest.mark.parametrize("fence", ["```json\n%s\n```", "```\n%s\n```\n", " ```JSON %s```"])
+def test_an_answer_in_a_code_fence_is_read_and_noted(fence: str) -> None:
+    answer = '{"verdict": "relevant", "reason": "With ``` in it."}'
+
+    said = prompts.read(fence % answer)
+    assert (said.verdict, said.reason) == (Relevance.RELEVANT, "With ``` in it.")
+    assert (said.flaw, prompts.read(answer).flaw) == ("code_fence", None)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

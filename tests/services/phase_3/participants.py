@@ -9,15 +9,17 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.chatbot.answers import Answer
-from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.db.tables.study import Study
-from webapp.services.phase_3 import own_questions, participants, user_studies
+from webapp.services.phase_3 import links, own_questions, participants, user_studies
+from webapp.services.phase_3.asking import QuestionCall, QuestionWork
 from webapp.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(
     is_open=True, endpoint="http://127.0.0.1:9", search_method="hybrid", llm="demo", pause_seconds=0
 )
 SECOND = timedelta(seconds=1)
+WORK = QuestionWork()
 
 TWO_CARDS = """Ada dua:
 
@@ -41,12 +43,25 @@ def taking_part(session: Session, study: Study, pseudonym: str = "Melati") -> Pa
     """Return somebody who came by everybody's link and agreed."""
     if user_studies.find(session, study) is None:
         opened(session, study)
-    made = participants.make_link(session, study, NOW)
-    link = participants.accept(session, study, made.token, NOW)
+    made = links.make(session, study, NOW)
+    link = links.accept(session, study, made.token, NOW)
     consent = user_studies.consent(session, study)["id"]
-    token = participants.new_token()
+    token = links.new_token()
     badge = participants.agree(session, link, consent, pseudonym, token, NOW)
     return session.get_one(Participant, badge.participant_id)
+
+
+def agreed(
+    session: Session, link: ParticipantLink, pseudonym: str = "Melati", token: str = ""
+) -> Participant:
+    """Return the participant who agreed by a link."""
+    study = session.get_one(Study, link.study_id)
+    text = user_studies.consent(session, study)["en"]
+    token = token or links.new_token()
+    badge = participants.agree(session, link, text, pseudonym, token, NOW)
+    found = links.recognise(session, study, badge, NOW)
+    assert found is not None
+    return found
 
 
 def asked(
@@ -60,10 +75,15 @@ def asked(
 ) -> int:
     """Return the position of a question that a participant asked and got an answer to."""
     position = own_questions.ask(session, participant, text, now, new_conversation=new_conversation)
-    call = own_questions.claim(session, now)
-    assert call is not None
-    assert own_questions.answered(session, call, Answer(response), now + SECOND)
+    WORK.keep(session, claimed(session, now), Answer(response), now + SECOND)
     return position
+
+
+def claimed(session: Session, now: datetime = NOW) -> QuestionCall:
+    """Return the question that is next, now on its way."""
+    call = WORK.claim(session, now)
+    assert isinstance(call, QuestionCall)
+    return call
 
 
 def only(session: Session, table: type) -> list:  # type: ignore[type-arg]

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.phase_3.participants import asked, opened, taking_part
+from tests.services.phase_3.participants import WORK, asked, claimed, opened, taking_part
 from tests.services.runs.runs import card, click, query, run
 from webapp.chatbot.answers import Answer
 from webapp.db.tables.people import LogEntry
@@ -33,6 +33,7 @@ from webapp.services.phase_3 import (
     themes,
     user_studies,
 )
+from webapp.services.phase_3.asking import Failed
 from webapp.services.runs import imports, reports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.runs import UnknownRun
@@ -174,9 +175,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     judgments.rate(session, participant.rater, participant.run_id, position, empty, click("empty"))
     own_questions.done(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)
-    call = own_questions.claim(session, NOW)
-    assert call is not None
-    own_questions.failed(session, call, own_questions.Failed("timeout", "too late"))
+    WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, failing, NOW)
     waiting = own_questions.ask(session, participant, "Menunggu?", NOW)
 
@@ -197,15 +196,12 @@ def test_a_failed_call_and_an_unreadable_answer_ask_for_no_rating_and_are_counte
     participant = taking_part(session, study)
     rated(session, participant, YES, YES)
     own_questions.ask(session, participant, "Ruko?", NOW)
-    call = own_questions.claim(session, NOW)
-    assert call is not None
+    call = claimed(session)
     lost = Answer("Ini hasilnya.", metadata={"returned": 3})
-    assert own_questions.answered(session, call, lost, NOW)
+    WORK.keep(session, call, lost, NOW)
     own_questions.done(session, participant, 2, NOW)
     own_questions.ask(session, participant, "Gagal?", NOW)
-    call = own_questions.claim(session, NOW)
-    assert call is not None
-    own_questions.failed(session, call, own_questions.Failed("timeout", "too late"))
+    WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, 3, NOW)
 
     report = found(session, study)

@@ -77,6 +77,7 @@ def test_every_row_and_event_goes_and_a_count_stays(
     assert "speed" not in said
     assert "area" not in said
     assert SECRET not in said
+    assert taking_part(session, study, "Kenari").number == 3  # no number is given again
 
 
 def test_the_files_made_while_somebody_took_part_are_named(

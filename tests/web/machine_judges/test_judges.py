@@ -20,12 +20,12 @@ from webapp.db.engine import Database
 from webapp.db.tables.machine_judges import MachineJudge, MachineSession
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.services.machine_judges import judges, sessions
-from webapp.services.machine_judges.sessions import ALIVE, Terms
+from webapp.services.machine_judges.sessions import Terms
 from webapp.services.people import raters
 from webapp.services.study import studies
+from webapp.services.workers.leases import ALIVE
 from webapp.web.frame import access
 from webapp.web.frame.workers import set_up, workers
-from webapp.web.machine_judges.judging import Judging
 
 WAIT = 60
 HERE = "/study/machine-judges"
@@ -40,7 +40,7 @@ def _bot(app: Flask) -> Iterator[Bot]:
     with bots.serving(machines.always("relevant")) as bot:
         app.config["JUDGE"] = machines.endpoint(bot)
         yield bot
-        workers(app).get(Judging).is_idle(WAIT)
+        workers(app).is_idle(WAIT)
 
 
 @pytest.fixture(name="run", autouse=True)
@@ -66,7 +66,7 @@ def make(client: FlaskClient, name: str = "Mesin") -> str:
 
 def finish(app: Flask) -> None:
     """Wait until nobody is at work."""
-    assert workers(app).get(Judging).is_idle(WAIT)
+    assert workers(app).is_idle(WAIT)
 
 
 def rate_all(client: FlaskClient, run_id: str, *, wrong: int = 0) -> None:
@@ -131,7 +131,7 @@ def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, b
         ("prompt_price", "free", "Please write a price in digits"),
         ("most_calls", "-1", "Please write a whole number"),
         ("most_tokens", "0", "too small or too large"),
-        ("at_once", "9", "too small or too large"),
+        ("at_once", "6", "too small or too large"),
         ("currency", "much too long", "too long"),
     ],
 )
@@ -210,7 +210,7 @@ def test_a_restart_of_the_server_goes_on_by_itself(
         session.commit()
     assert bot.asked == []
     set_up(app)
-    assert workers(app).get(Judging).is_idle(0)  # an application that serves nobody asks nobody
+    assert workers(app).is_idle(0)  # an application that serves nobody asks nobody
     workers(app).serve()
     finish(app)
 
@@ -242,15 +242,15 @@ def test_a_server_that_stops_takes_nothing_new_and_keeps_what_was_on_its_way(
     bot.behaviours = (bots.silent, machines.always("relevant"))
     client.post(f"{address}/start", data={"at_once": "1"})
     assert bot.waiting.wait(WAIT)
-    assert not workers(app).get(Judging).finish(0)
+    assert not workers(app).finish(0)
     bot.released.set()
 
-    assert workers(app).get(Judging).finish(WAIT)
+    assert workers(app).finish(WAIT)
     assert len(bot.asked) <= 2  # the silent try, and the same card once more
     with web_database.reading() as session:
         assert session.scalar(select(MachineSession.state)) == "running"
     set_up(app)
-    assert workers(app).get(Judging).is_idle(0)  # an application that serves nobody asks nobody
+    assert workers(app).is_idle(0)  # an application that serves nobody asks nobody
     workers(app).serve()
     finish(app)
     assert "27 of 27 cards judged" in client.get(address).text
@@ -261,14 +261,28 @@ def test_why_it_stopped_by_itself_is_told_in_words(
 ) -> None:
     bot.behaviours = (bots.status(401, {"error": {"message": "no such key <b>"}}),)
     address = make(client)
-    client.post(f"{address}/start", data={"at_once": "1"})
+    client.post(f"{address}/start", data={"at_once": "5"})
     finish(app)
     page = client.get(address).text
 
+    assert "stops by itself after 5 cards in a row without a usable answer" in page
+    assert len(bot.asked) == 5
+    assert "5 without a usable answer" in page
     assert "It stopped by itself." in page
     assert "The endpoint refused the call." in page
     assert "401 no such key &lt;b&gt;" in page
     assert "No verdict was made up for these." in page
+
+
+def test_answers_in_a_code_fence_are_read_and_counted_on_the_page(
+    app: Flask, client: FlaskClient, bot: Bot
+) -> None:
+    bot.behaviours = (machines.text('```json\n{"verdict": "relevant", "reason": "x"}\n```'),)
+    address = make(client)
+    client.post(f"{address}/start", data={"most_calls": "2"})
+    finish(app)
+
+    assert "2 answers stood in a code fence and were read" in client.get(address).text
 
 
 def test_a_missing_key_is_told_before_anything_is_asked(

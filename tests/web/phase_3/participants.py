@@ -12,10 +12,10 @@ from tests.conftest import NOW
 from tests.services.phase_3.participants import SETTINGS
 from tests.web import visitors
 from webapp.db.engine import Database
-from webapp.services.phase_3 import participants, user_studies
+from webapp.services.phase_3 import links, user_studies
 from webapp.services.study import studies
 from webapp.web.frame import access
-from webapp.web.phase_3.asking import QuestionWorker
+from webapp.web.frame.workers import workers
 
 WAIT = 20
 
@@ -26,7 +26,7 @@ def opened(database: Database, endpoint: str, **settings: object) -> str:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         user_studies.set_settings(session, study, wanted, NOW)
-        token = participants.make_link(session, study, access.now()).token
+        token = links.make(session, study, access.now()).token
         session.commit()
     return f"/take-part/{token}"
 
@@ -45,15 +45,9 @@ def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClien
     return client
 
 
-def asker(app: Flask) -> QuestionWorker:
-    """Return the asker of an application."""
-    found: QuestionWorker = app.extensions["workers"].get(QuestionWorker)
-    return found
-
-
 def ask(app: Flask, client: FlaskClient, question: str, **more: str) -> str:
     """Ask a question; return where it stands, once nothing is being asked any more."""
     answer = client.post("/ask/", data={"question": question, **more})
     assert answer.status_code == 303, answer.text
-    assert asker(app).is_idle(WAIT)
+    assert workers(app).is_idle(WAIT)
     return answer.headers["Location"]

@@ -12,13 +12,12 @@ from flask.testing import FlaskClient
 
 from tests.chatbot import bots
 from tests.web.conftest import PART
-from tests.web.phase_3.participants import WAIT, ask, asker, opened, taking_part
+from tests.web.phase_3.participants import WAIT, ask, opened, taking_part
 from webapp.db.engine import Database
 from webapp.db.tables.phase_3 import OwnQuestion
-from webapp.services.phase_3.own_questions import ALIVE
-from webapp.web.frame import workers
+from webapp.services.workers.leases import ALIVE
 from webapp.web.frame.access import now
-from webapp.web.phase_3 import asking
+from webapp.web.frame.workers import Workers, set_up, workers
 
 
 def states(database: Database) -> list[str]:
@@ -102,7 +101,7 @@ def test_the_page_waits_while_the_chatbot_thinks_and_no_writer_waits_for_it(
         assert part.text.startswith("<section") or 'id="asking"' in part.text
         other = taking_part(app, link)  # writes, while the call is on its way
         assert other.get("/ask/").status_code == 200
-    assert asker(app).is_idle(WAIT)
+    assert workers(app).is_idle(WAIT)
     assert states(web_database) == ["failed"]
 
 
@@ -141,7 +140,7 @@ def test_a_failure_is_said_in_plain_words_and_can_be_tried_again(
         for detail in ("boom-internal", "secret stack", "500", bot.address):
             assert detail not in page
         client.post(f"{address}/again")
-        assert asker(app).is_idle(WAIT)
+        assert workers(app).is_idle(WAIT)
         assert 'id="rank-1"' in client.get(address).text
 
 
@@ -191,7 +190,7 @@ def test_two_tabs_at_once_ask_one_question_and_the_other_waits_in_its_form(
             tab.start()
         for tab in tabs:
             tab.join()
-        assert asker(app).is_idle(WAIT)
+        assert workers(app).is_idle(WAIT)
 
     assert sorted(answer.status_code for answer in answers.values()) == [303, 409]
     (late,) = (text for text, answer in answers.items() if answer.status_code == 409)
@@ -217,15 +216,15 @@ def test_a_restart_in_mid_question_leaves_it_interrupted_and_to_be_asked_again(
         client = taking_part(app, opened(web_database, bot.address))
         address = client.post("/ask/", data={"question": "Rumah?"}).headers["Location"]
         assert bot.waiting.wait(WAIT)
-        old, later = asker(app), now() + ALIVE * 2
-        workers.set_up(app)  # as the next process begins, which knows nothing of that call
+        old, later = workers(app), now() + ALIVE * 2
+        set_up(app)  # as the next process begins, which knows nothing of that call
+        workers(app).serve()
         monkeypatch.setattr("webapp.web.frame.access.now", lambda: later)
-        monkeypatch.setattr(asking, "now", lambda: later)
         page = client.get(address).text
         assert "interrupted on its way" in page
         assert "Rumah?" in page
         client.post(f"{address}/again")
-        assert asker(app).is_idle(WAIT)
+        assert workers(app).is_idle(WAIT)
         assert 'id="rank-1"' in client.get(address).text
         bot.released.set()
         assert old.is_idle(WAIT)
@@ -237,12 +236,14 @@ def test_what_waited_when_the_server_ended_is_asked_when_it_starts(
 ) -> None:
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address))
-        monkeypatch.setattr(asking.QuestionWorker, "wake", lambda _self: None)
+        monkeypatch.setattr(Workers, "wake", lambda _self, _work: None)
         client.post("/ask/", data={"question": "Rumah?"})
         assert states(web_database) == ["waiting"]
         monkeypatch.undo()
-        workers.set_up(app)
-        assert asker(app).is_idle(WAIT)
+        set_up(app)
+        assert workers(app).is_idle(0)  # an application that serves nobody asks nothing
+        workers(app).serve()
+        assert workers(app).is_idle(WAIT)
 
     assert states(web_database) == ["answered"]
 
@@ -356,7 +357,7 @@ def test_five_people_at_once_are_all_answered_and_the_chatbot_gets_two_questions
             thread.start()
         for thread in threads:
             thread.join()
-        assert asker(app).is_idle(WAIT)
+        assert workers(app).is_idle(WAIT)
 
     assert most == 2
     assert states(web_database) == ["answered"] * 5

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from webapp.cli.frame import database, progress
-from webapp.cli.frame.output import say, write_json
+from webapp.cli.frame.output import say
+from webapp.cli.machine_judges.agreement import agreement_command, print_json
 from webapp.config import JudgeEndpoint
 from webapp.i18n import LANGUAGES, gettext, language, ngettext
 
 if TYPE_CHECKING:
     from webapp.db.engine import Database
-    from webapp.services.machine_judges.beside_people import BesidePeople
-    from webapp.services.machine_judges.calls import CallOutcome, JudgeCall
+    from webapp.services.machine_judges.calls import JudgeWork
     from webapp.services.machine_judges.estimates import TokenEstimate
     from webapp.services.machine_judges.sessions import Terms
 
 PRICE = click.FloatRange(min=0)
 LEAST = click.IntRange(min=1)
-AT_ONCE = click.IntRange(1, 8)
+AT_ONCE = click.IntRange(1, 5)  # sessions.MOST_AT_ONCE
+_LOGGER = logging.getLogger(__name__)
+_LOGGER.addHandler(logging.NullHandler())  # an error is raised once the work has ended
 
 
 @click.group("judge")
@@ -51,6 +52,9 @@ def judge_command(context: click.Context) -> None:
     context.obj = endpoint
 
 
+judge_command.add_command(agreement_command)
+
+
 @judge_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def list_command(*, as_json: bool) -> None:
@@ -60,7 +64,7 @@ def list_command(*, as_json: bool) -> None:
     with database.reading() as (session, study):
         lines = judges.lines(session, study)
     if as_json:
-        _print_json({"judges": [asdict(line) for line in lines]})
+        print_json({"judges": [asdict(line) for line in lines]})
         return
     for line in lines:
         used = gettext("figures in use") if line.released_at else gettext("figures not in use")
@@ -139,7 +143,7 @@ def estimate_command(
             "cost": money,
             "currency": currency or None,
         }
-        _print_json(stated)
+        print_json(stated)
     else:
         say(_told(found, money, currency))
 
@@ -170,32 +174,15 @@ def run_command(  # noqa: PLR0913 (a parameter for each option)
 
     Interrupted, it is stopped; the same command goes on with what is left.
     """
+    from webapp.services.machine_judges.calls import JudgeWork
     from webapp.services.machine_judges.sessions import Terms
 
     terms = Terms(prompt_price, completion_price, currency[:8], max_calls, max_tokens, at_once)
     with database.opened() as opened:
         expected = _agreed(opened, name, terms, yes=yes)
         rater_id = _begin(opened, name, endpoint, terms)
-        _work(opened, rater_id, endpoint, terms, expected)
+        _work(opened, JudgeWork(rater_id, endpoint), at_once, expected)
         _tell_end(opened, name)
-
-
-@judge_command.command("agreement")
-@click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def agreement_command(name: str, *, as_json: bool) -> None:
-    """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
-    from webapp.services.machine_judges import beside_people, judges
-
-    with database.reading() as (session, study):
-        judge = judges.named(session, study, name)
-        found = beside_people.report(session, study, judge)
-        used = judge.released_at is not None
-    if as_json:
-        _print_json(_document(found, used=used))
-        return
-    for line in _agreement_lines(found):
-        say(line)
 
 
 def _prompt(file: Path | None) -> str | None:
@@ -270,42 +257,24 @@ def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -
         return judge.rater_id
 
 
-def _work(
-    opened: Database, rater_id: int, endpoint: JudgeEndpoint, terms: Terms, expected: TokenEstimate
-) -> None:
+def _work(opened: Database, work: JudgeWork, at_once: int, expected: TokenEstimate) -> None:
     """Ask until the session ends; an interruption stops it and keeps what is on its way."""
-    from webapp.services.machine_judges.calls import JudgeCall, Nothing, ask, claim
+    from webapp.services.workers.loop import GLANCE, WorkLoop
 
-    on_way: dict[Future[CallOutcome], JudgeCall] = {}
-    with progress.bar(expected.things) as shown, ThreadPoolExecutor(terms.at_once) as pool:
+    loop = WorkLoop(opened.writing, database.now, _LOGGER)
+    with progress.bar(expected.things) as shown:
         try:
-            is_over = False
-            while on_way or not is_over:
-                while not is_over and len(on_way) < terms.at_once:
-                    with opened.writing() as session:
-                        found = claim(session, rater_id, endpoint, database.now())
-                        session.commit()
-                    if isinstance(found, JudgeCall):
-                        on_way[pool.submit(ask, found, endpoint)] = found
-                        continue
-                    is_over = found is Nothing.MORE
-                    break
-                for done in wait(on_way, timeout=1, return_when=FIRST_COMPLETED).done:
-                    _keep(opened, on_way.pop(done), done.result())
-                    shown.advance()
+            loop.wake(work, at_once, most=at_once)
+            while not loop.is_idle(GLANCE):
+                shown.at(loop.kept)
+            shown.at(loop.kept)
         except KeyboardInterrupt:
             shown.stop()
-            _stop(opened, rater_id)
-            for future, call in on_way.items():
-                _keep(opened, call, future.result())
-
-
-def _keep(opened: Database, call: JudgeCall, outcome: CallOutcome) -> None:
-    from webapp.services.machine_judges import calls
-
-    with opened.writing() as session:
-        calls.keep(session, call, outcome, database.now())
-        session.commit()
+            _stop(opened, work.rater_id)
+            while not loop.is_idle(GLANCE):
+                pass
+    if loop.failure is not None:
+        raise loop.failure
 
 
 def _stop(opened: Database, rater_id: int) -> None:
@@ -343,67 +312,15 @@ def _tell_end(opened: Database, name: str) -> None:
             left=work.left,
         )
     )
+    if work.n_fenced:
+        say(
+            ngettext(
+                "%(n)s answer stood in a code fence and was read all the same.",
+                "%(n)s answers stood in a code fence and were read all the same.",
+                work.n_fenced,
+            )
+        )
     if last.state == SessionState.FAILING:
         raise click.ClickException(gettext(sessions.SENTENCES[last.why or ""]))
     if last.state == SessionState.STOPPED:
         raise click.ClickException(gettext("Stopped; the same command goes on with what is left."))
-
-
-def _document(found: BesidePeople, *, used: bool) -> dict[str, Any]:
-    """Return the agreement as plain values; without a value a figure is null, with its reason."""
-    from webapp.metrics.agreement.registry import coefficients
-
-    figures = coefficients(found.agreement)
-    return {
-        "n": found.n,
-        "figures_in_use": used,
-        "table": [
-            {"machine": str(machine), "people": str(people), "cards": count}
-            for (machine, people), count in sorted(found.table.items())
-        ],
-        "agreement": {
-            name: {
-                "value": one.value,
-                "lower": one.lower,
-                "upper": one.upper,
-                "why_undefined": one.why_undefined,
-            }
-            for name, one in figures.items()
-            if name != "fleiss_kappa"
-        },
-        "cards": [
-            {
-                "question": one.position,
-                "title": one.card.title,
-                "machine": str(one.machine),
-                "people": str(one.people),
-                "reason": one.reason,
-            }
-            for one in found.cards
-        ],
-    }
-
-
-def _agreement_lines(found: BesidePeople) -> Iterator[str]:
-    from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
-
-    yield gettext("n = %(n)s cards that both decided", n=found.n)
-    for name, one in coefficients(found.agreement).items():
-        if name == "fleiss_kappa":
-            continue
-        label = gettext(COEFFICIENTS[name].label)
-        if one.value is None:
-            yield f"{label}: -"
-        elif one.lower is None or one.upper is None:
-            yield f"{label}: {one.value:.4f}"
-        else:
-            yield f"{label}: {one.value:.4f} ({one.lower:.4f} .. {one.upper:.4f})"
-
-
-def _print_json(document: object) -> None:
-    write_json(document, indent=2, default=_plain)
-
-
-def _plain(value: object) -> str:
-    isoformat = getattr(value, "isoformat", None)
-    return str(isoformat()) if isoformat else str(value)

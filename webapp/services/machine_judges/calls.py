@@ -1,8 +1,6 @@
-"""A machine judge at work: one judged thing at a time is taken, asked about and kept.
+"""A machine judge at work: one judged thing at a time is claimed, asked about and kept.
 
-The caller (the server's threads, the command line) takes a thing with ``claim``,
-asks with ``ask`` and ends with ``keep``; no transaction is open while the model thinks. A call
-whose caller died is known by its time and is made again.
+A call whose caller died is known by its lease (see ``workers.leases``) and is made again.
 """
 
 from __future__ import annotations
@@ -10,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 
 from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
@@ -30,38 +27,31 @@ from webapp.services.judging.events import Target
 from webapp.services.machine_judges import estimates, judges, prompts, sessions
 from webapp.services.machine_judges.prompts import MachineVerdict, UnreadableVerdict
 from webapp.services.machine_judges.sessions import (
-    ALIVE,
     MISSING_KEY,
+    MOST_FAILURES,
     OTHER_CONFIGURATION,
+    UNEXPECTED,
     CallState,
     SessionState,
     mapping,
 )
+from webapp.services.workers import leases
+from webapp.services.workers.leases import Lease
+from webapp.services.workers.loop import Nothing, OutsideWork
 
 PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest_wait=30)
-MOST_FAILURES = 5
-"""The failed calls in a row that end a session: repeating them would only cost money."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeCall:
     """One judged thing to ask about: the whole text, and how many tries the budget allows."""
 
-    rater_id: int
-    thing_id: int
+    lease: Lease
     session_id: int
-    attempt: int
     model: str
     temperature: float
     prompt: str
     tries: int
-
-
-class Nothing(StrEnum):
-    """Why there is nothing to ask: later there may be, or it is over."""
-
-    YET = "yet"
-    MORE = "more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,80 +78,90 @@ class CallOutcome:
     excerpt: str = ""
 
 
-def claim(
-    session: Session, rater_id: int, endpoint: JudgeEndpoint | None, now: datetime
-) -> JudgeCall | Nothing:
-    """Return the next call, with its part of the budget reserved; else why there is none.
+@dataclass(frozen=True, slots=True)
+class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
+    """The work of one machine judge, for the session that it has running."""
 
-    A session ends here when everything is judged, when the next call could exceed its budget,
-    when the judge was removed, or when another model is configured than its own.
-    """
-    found = sessions.running(session, rater_id)
-    if found is None:
+    rater_id: int
+    endpoint: JudgeEndpoint | None
+    patience: Patience = PATIENCE
+
+    def claim(self, session: Session, now: datetime) -> JudgeCall | Nothing:
+        """Return the next call, with its part of the budget reserved; else why there is none.
+
+        A session ends here when everything is judged, when the next call could exceed its
+        budget, when the judge was removed, or when another model is configured than its own.
+        So few calls are on their way that no more can fail in a row than end the session.
+        """
+        found = sessions.running(session, self.rater_id)
+        if found is None:
+            return Nothing.MORE
+        judge = session.get_one(MachineJudge, self.rater_id)
+        if not _may_go_on(judge, found, self.endpoint, now):
+            return Nothing.MORE
+        asking = sessions.asking(session, found, now)
+        if len(asking) >= min(found.at_once, MOST_FAILURES - found.failed_in_a_row):
+            return Nothing.YET
+        call = _prepared(session, judge, found, asking, now)
+        if isinstance(call, JudgeCall):
+            return call
+        if asking:
+            return Nothing.YET
+        sessions.end(found, call, now)
         return Nothing.MORE
-    judge = session.get_one(MachineJudge, rater_id)
-    if not _may_go_on(judge, found, endpoint, now):
-        return Nothing.MORE
-    asking = sessions.asking(session, found, now)
-    if len(asking) >= found.at_once:
-        return Nothing.YET
-    call = _prepared(session, judge, found, asking, now)
-    if isinstance(call, JudgeCall):
-        return call
-    if asking:
-        return Nothing.YET
-    sessions.end(found, call, now)
-    return Nothing.MORE
 
+    def ask(self, call: JudgeCall) -> CallOutcome:
+        """Return the model's verdict on one judged thing, or why there is none."""
+        assert self.endpoint is not None  # or nothing would have been claimed
+        try:
+            client = Chatbot(
+                judges.address(self.endpoint),
+                mapping(self.endpoint, call.model, call.temperature),
+                replace(self.patience, tries=min(call.tries, self.patience.tries)),
+            )
+            answer = client.ask(Message(message=call.prompt, session_id="", user_id="", method=""))
+        except CallFailed as failure:
+            return CallOutcome(
+                None, failure.tries, answered=False, code=failure.code,
+                detail=_detail(failure), excerpt=failure.excerpt,
+            )  # fmt: skip
+        except MissingKey as missing:
+            why = str(missing.args[0])
+            return CallOutcome(None, 0, answered=False, code=MISSING_KEY, detail=why)
+        tries, usage = answer.tries, _usage(answer)
+        try:
+            return CallOutcome(prompts.read(answer.text), tries, usage)
+        except UnreadableVerdict as wrong:
+            return CallOutcome(None, tries, usage, code=wrong.code, excerpt=answer.text[:2000])
 
-def ask(call: JudgeCall, endpoint: JudgeEndpoint, patience: Patience = PATIENCE) -> CallOutcome:
-    """Return the model's verdict on one judged thing, or why there is none."""
-    try:
-        client = Chatbot(
-            judges.address(endpoint),
-            mapping(endpoint, call.model, call.temperature),
-            replace(patience, tries=min(call.tries, patience.tries)),
+    def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
+        """Store the outcome of a call: the verdict through the judge's event, or the failure.
+
+        The outcome of a call that was given up is not stored; its cost counts.
+        """
+        found = session.scalar(
+            select(MachineSession)
+            .where(MachineSession.id == call.session_id)
+            .with_for_update()
+            .execution_options(populate_existing=True)
         )
-        answer = client.ask(Message(message=call.prompt, session_id="", user_id="", method=""))
-    except CallFailed as failure:
-        return CallOutcome(
-            None, failure.tries, answered=False, code=failure.code,
-            detail=_detail(failure), excerpt=failure.excerpt,
-        )  # fmt: skip
-    except MissingKey as missing:
-        return CallOutcome(None, 0, answered=False, code=MISSING_KEY, detail=str(missing.args[0]))
-    usage = _usage(answer)
-    try:
-        said = prompts.read(answer.text)
-    except UnreadableVerdict as wrong:
-        return CallOutcome(None, answer.tries, usage, code=wrong.code, excerpt=answer.text[:2000])
-    return CallOutcome(said, answer.tries, usage)
+        if found is None:
+            return  # the judge was deleted meanwhile
+        _count(found, call, outcome, estimates.Rates())
+        row = leases.own(session, MachineCall, call.lease)
+        if row is None:
+            return
+        row.prompt_tokens, row.completion_tokens = outcome.usage.prompt, outcome.usage.completion
+        row.at, row.reserved_calls, row.reserved_tokens = now, 0, 0
+        if outcome.said is None:
+            _fail(found, row, outcome, now)
+        else:
+            _judge(session, row, outcome.said, now)
+            found.failed_in_a_row = 0
 
-
-def keep(session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
-    """Store the outcome of a call: the verdict through the judge's event, or the failure.
-
-    The outcome of a call that was given up is not stored; its cost counts.
-    """
-    found = session.scalar(
-        select(MachineSession)
-        .where(MachineSession.id == call.session_id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
-    if found is None:
-        return  # the judge was deleted meanwhile
-    _count(found, call, outcome, estimates.Rates())
-    row = session.get(MachineCall, (call.rater_id, call.thing_id), populate_existing=True)
-    if row is None or row.state != CallState.ASKING or row.attempt != call.attempt:
-        return
-    row.prompt_tokens, row.completion_tokens = outcome.usage.prompt, outcome.usage.completion
-    row.alive_until, row.at, row.reserved_calls, row.reserved_tokens = None, now, 0, 0
-    if outcome.said is None:
-        _fail(found, row, outcome, now)
-    else:
-        _judge(session, row, outcome.said, now)
-        found.failed_in_a_row = 0
+    def unforeseen(self, error: Exception) -> CallOutcome:  # noqa: ARG002 (the log has it)
+        """Return the failure of a call that ended with an error of ours."""
+        return CallOutcome(None, answered=False, code=UNEXPECTED)
 
 
 def _may_go_on(
@@ -188,30 +188,22 @@ def _prepared(
         return SessionState.FINISHED
     ((_, prompt),) = estimates.prompts_of(session, judge, [thing_id])
     row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
-        rater_id=judge.rater_id, judged_thing_id=thing_id, attempt=0
+        rater_id=judge.rater_id, judged_thing_id=thing_id, state="", attempt=0
     )
-    if row.state == CallState.ASKING:
+    if leases.is_lost(row, now):
         _bury(session, row)
     tries, tokens = _left(session, judge, found, asking, prompt)
     if not tries:
         return SessionState.CAPPED
-    row.session_id, row.state, row.attempt = found.id, str(CallState.ASKING), row.attempt + 1
+    row.session_id, row.prompt_characters, row.at = found.id, len(prompt), now
     row.verdict, row.reason, row.error, row.error_code, row.excerpt = None, "", None, None, None
     row.prompt_tokens = row.completion_tokens = None
-    row.prompt_characters, row.at, row.alive_until = len(prompt), now, now + ALIVE
     row.reserved_calls, row.reserved_tokens = tries, tokens
     session.add(row)
     session.flush()
-    return JudgeCall(
-        rater_id=judge.rater_id,
-        thing_id=thing_id,
-        session_id=found.id,
-        attempt=row.attempt,
-        model=judge.model,
-        temperature=judge.temperature,
-        prompt=prompt,
-        tries=tries,
-    )
+    lease = leases.take(session, row, now)
+    assert lease is not None  # the session is locked, and no call on its way was looked at
+    return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries)
 
 
 def _next(
@@ -220,8 +212,9 @@ def _next(
     """Return the thing to ask about: not on its way, and not failed in this session."""
     mine = MachineCall.rater_id == judge.rater_id
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
-    asking = and_(MachineCall.state == str(CallState.ASKING), MachineCall.alive_until > now)
-    busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, asking))
+    busy = select(MachineCall.judged_thing_id).where(
+        mine, or_(failed, leases.are_held(MachineCall, now))
+    )
     left = estimates.open_things(session, judge, JudgedThing.id.not_in(busy))
     return left[0] if left else None
 
@@ -275,8 +268,9 @@ def _count(
 
 def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: datetime) -> None:
     judge = session.get_one(MachineJudge, row.rater_id)
-    row.state, row.verdict = str(CallState.JUDGED), str(said.verdict)
-    row.reason = storable_text(said.reason)
+    leases.give_back(row, CallState.JUDGED)
+    row.verdict, row.reason = str(said.verdict), storable_text(said.reason)
+    row.error_code = said.flaw
     target = Target("verdict", thing_id=row.judged_thing_id)
     click = Click(f"machine:{row.session_id}:{row.judged_thing_id}:{row.attempt}", now)
     events.lock(session, judge.rater)
@@ -285,8 +279,8 @@ def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: dateti
 
 
 def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: datetime) -> None:
-    row.state, row.error_code = str(CallState.FAILED), outcome.code
-    row.error = storable_text(outcome.detail)
+    leases.give_back(row, CallState.FAILED)
+    row.error_code, row.error = outcome.code, storable_text(outcome.detail)
     row.excerpt = storable_text(outcome.excerpt) or None
     found.failed_in_a_row += 1
     if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:

@@ -14,6 +14,7 @@ from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSe
 from webapp.db.tables.study import Question
 from webapp.services.judging.judged_things import from_row
 from webapp.services.machine_judges import estimates, sessions
+from webapp.services.machine_judges.prompts import FENCED
 from webapp.services.machine_judges.sessions import CallState, SessionState
 
 MOST_FAILED = 10
@@ -59,11 +60,13 @@ class Work:
     """The numbers of cards judged and left, the running session if any, and those before.
 
     ``n_failed`` cards had an answer that could not be used: the next session asks again.
+    ``n_fenced`` of those judged had theirs in a code fence.
     """
 
     judged: int
     left: int
     n_failed: int
+    n_fenced: int
     current: SessionLine | None
     earlier: tuple[SessionLine, ...]
     failed: tuple[FailedCall, ...]
@@ -81,11 +84,13 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
     failed = _failed(session, judge)
     own = MachineCall.rater_id == judge.rater_id
     judged = select(func.count()).where(own, MachineCall.state == str(CallState.JUDGED))
+    fenced = judged.where(MachineCall.error_code == FENCED)
     n_failed = select(func.count()).where(own, MachineCall.state == str(CallState.FAILED))
     return Work(
         judged=session.scalar(judged) or 0,
         left=len(estimates.open_things(session, judge)),
         n_failed=session.scalar(n_failed) or 0,
+        n_fenced=session.scalar(fenced) or 0,
         current=next((line for line in lines if line.ended_at is None), None),
         earlier=tuple(line for line in lines if line.ended_at is not None),
         failed=failed,

@@ -27,7 +27,10 @@ VERDICTS: Mapping[str, Relevance] = {
     "not_relevant": Relevance.NOT_RELEVANT,
     "cannot_tell": Relevance.UNSURE,
 }
+FENCED = str(SchemaFailure.CODE_FENCE)
+"""The flaw of an answer that was read out of a code fence."""
 _PLACE = re.compile(r"\{(question|earlier|card)\}")
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
 class UnfitPrompt(ValueError):
@@ -45,7 +48,7 @@ class WrongAnswer(StrEnum):
 EXPLANATIONS: Mapping[str, str] = {
     SchemaFailure.NOT_JSON: mark("The answer is no JSON."),
     SchemaFailure.TRUNCATED: mark("The answer was cut off."),
-    SchemaFailure.CODE_FENCE: mark("The answer stands in a code fence."),
+    SchemaFailure.CODE_FENCE: mark("The answer stands in a code fence that cannot be read."),
     SchemaFailure.EXTRA_TEXT: mark("There is text around the JSON of the answer."),
     SchemaFailure.NOT_AN_OBJECT: mark("The answer is JSON, but no object."),
     WrongAnswer.OTHER_FIELDS: mark('The answer has other fields than "verdict" and "reason".'),
@@ -65,10 +68,11 @@ class UnreadableVerdict(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class MachineVerdict:
-    """A machine's verdict and its reason."""
+    """A machine's verdict and its reason; ``flaw`` is what is wrong with the answer's form."""
 
     verdict: Relevance
     reason: str
+    flaw: str | None = None
 
 
 # Not gettext: the words belong to the version of a judge and must not change with ours.
@@ -179,12 +183,14 @@ def described(card: Card, language: str) -> str:
 def read(answer: str) -> MachineVerdict:
     """Return the verdict in an answer, the whole of it being the JSON asked for.
 
-    Raises ``UnreadableVerdict``: nothing is guessed.
+    One code fence around it is taken off, which the verdict notes. Raises
+    ``UnreadableVerdict``: nothing is guessed.
 
     >>> read(' {"verdict": "not_relevant", "reason": "Di kota lain."} ').verdict
     <Relevance.NOT_RELEVANT: '0'>
     """
-    text = answer.strip()
+    fence = _FENCE.fullmatch(answer.strip())
+    text = (fence[1] if fence else answer).strip()
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as wrong:
@@ -199,7 +205,7 @@ def read(answer: str) -> MachineVerdict:
     told = " ".join(reason.replace("\x00", "").split()) if isinstance(reason, str) else ""
     if not told:
         raise UnreadableVerdict(WrongAnswer.NO_REASON)
-    return MachineVerdict(VERDICTS[verdict], told[:LONGEST_REASON])
+    return MachineVerdict(VERDICTS[verdict], told[:LONGEST_REASON], FENCED if fence else None)
 
 
 def _conversation(earlier: Sequence[EarlierTurn], language: str) -> str:

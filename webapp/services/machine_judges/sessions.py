@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import func, select
@@ -22,10 +22,12 @@ from webapp.services.judging import events
 from webapp.services.machine_judges import estimates, judges, prompts
 from webapp.services.runs.reports import UnknownRater
 from webapp.services.study import studies
+from webapp.services.workers import leases
 
-ALIVE = timedelta(minutes=3)
-"""Longer than any call can take: its tries, their time limits and the pauses between them."""
-MOST_AT_ONCE = 8
+MOST_FAILURES = 5
+"""The failed calls in a row that end a session: repeating them would only cost money."""
+MOST_AT_ONCE = MOST_FAILURES
+"""More calls at once could fail in a row before the first of them is back."""
 MISSING_KEY, OTHER_CONFIGURATION, UNEXPECTED = "missing_key", "other_configuration", "unexpected"
 
 SENTENCES: Mapping[str, str] = {
@@ -67,9 +69,8 @@ class SessionState(StrEnum):
 
 
 class CallState(StrEnum):
-    """The state of the last call about a judged thing."""
+    """The state of the last call about a judged thing, once it is not on its way any more."""
 
-    ASKING = "asking"
     JUDGED = "judged"
     FAILED = "failed"
 
@@ -172,7 +173,7 @@ def state(session: Session, found: MachineSession, now: datetime) -> SessionStat
     last = session.scalar(
         select(func.max(MachineCall.at)).where(MachineCall.session_id == found.id)
     )
-    quiet = now - (last or found.started_at) > ALIVE
+    quiet = now - (last or found.started_at) > leases.ALIVE
     is_asking = bool(asking(session, found, now))
     return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
 
@@ -182,9 +183,7 @@ def asking(session: Session, found: MachineSession, now: datetime) -> list[Machi
     return list(
         session.scalars(
             select(MachineCall).where(
-                MachineCall.rater_id == found.rater_id,
-                MachineCall.state == str(CallState.ASKING),
-                MachineCall.alive_until > now,
+                MachineCall.rater_id == found.rater_id, leases.are_held(MachineCall, now)
             )
         )
     )

@@ -17,7 +17,7 @@ from webapp.db.tables.study import Question
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
 from webapp.records import COMMENTS
-from webapp.services.phase_3 import participants
+from webapp.services.phase_3 import pseudonyms
 from webapp.services.phase_3.findings import NOTE
 from webapp.services.study import studies
 
@@ -55,7 +55,7 @@ def set_category(
         raise UnknownComment(number)
     wanted = _tidy(category)
     if question.category != wanted:
-        about = f"{participants.subject(participant)}, question {number}"
+        about = f"{pseudonyms.subject(participant)}, question {number}"
         old, question.category = question.category, wanted
         studies.log(session, participant.study, "phase 3 category", about, old, wanted, now)
 
@@ -107,7 +107,7 @@ def _log(
     new: str | None,
     now: datetime,
 ) -> None:
-    about = f"{participants.subject(participant)}, {comment}"
+    about = f"{pseudonyms.subject(participant)}, {comment}"
     studies.log(session, participant.study, "phase 3 theme", about, old, new, now)
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.judging import Event, Judgment, QueryRating
-from webapp.db.tables.people import LogEntry
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
+from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.phase_3 import OwnQuestion, Participant, QuestionnaireAnswer
-from webapp.db.tables.study import Study
-from webapp.services.phase_3 import participants
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.services.phase_3 import links, user_studies
+from webapp.services.phase_3.pseudonyms import subject
 from webapp.services.study import studies
 
 EXPORTED = "phase 3 export"
@@ -84,10 +86,20 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     """
     if session.get_bind().dialect.name == "sqlite":
         session.execute(text("PRAGMA secure_delete = ON"))
-    about = f"{participants.subject(participant)}, "
-    tags = (LogEntry.study_id == participant.study_id) & LogEntry.subject.startswith(about)
+    study, about = participant.study, subject(participant)
+    tags = (LogEntry.study_id == study.id) & LogEntry.subject.startswith(f"{about}, ")
     session.execute(update(LogEntry).where(tags).values(old=None, new=None))
-    participants.withdraw(session, participant, now)
+    user_studies.lock(session, study).withdrawn += 1
+    room = participant.rater.study_id if participant.rater else None
+    session.flush()
+    links.delete_all(session, participant)
+    session.execute(delete(OwnQuestion).where(OwnQuestion.participant_id == participant.id))
+    session.execute(delete(Participant).where(Participant.id == participant.id))
+    if room is not None:
+        _delete_room(session, room)
+    studies.log(session, study, WITHDRAWN, about, None, None, now)
+    session.flush()
+    session.expire_all()
 
 
 def _made(
@@ -99,3 +111,22 @@ def _made(
     if until is not None:
         wanted = wanted.where(LogEntry.at <= until)
     return tuple(Copy(row.subject, row.at) for row in session.scalars(wanted.order_by(LogEntry.id)))
+
+
+def _delete_room(session: Session, room: int) -> None:
+    """Delete a participant's own study with every row in it."""
+    raters = select(Rater.id).where(Rater.study_id == room).scalar_subquery()
+    runs = select(Run.id).where(Run.study_id == room).scalar_subquery()
+    queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == room).scalar_subquery()
+    questions = select(Question.id).where(Question.question_set_id.in_(sets)).scalar_subquery()
+    for said in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
+        session.execute(delete(said).where(said.rater_id.in_(raters)))
+    session.execute(delete(Result).where(Result.query_key.in_(queries)))
+    session.execute(delete(Query).where(Query.run_id.in_(runs)))
+    session.execute(delete(JudgedThing).where(JudgedThing.question_id.in_(questions)))
+    session.execute(delete(Run).where(Run.study_id == room))
+    session.execute(delete(Question).where(Question.question_set_id.in_(sets)))
+    session.execute(delete(QuestionSet).where(QuestionSet.study_id == room))
+    session.execute(delete(Rater).where(Rater.study_id == room))
+    session.execute(delete(Study).where(Study.id == room))

@@ -1,83 +1,69 @@
-"""The work beside the requests: each wing brings its workers, which end with the process."""
+"""The work beside the requests, of every wing that has some; it ends with the process.
+
+A wing's ``workers.py`` says by ``left`` what the last process left: each work, and how many
+threads it is to get.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from flask import current_app
 
 from webapp import rooms
+from webapp.services.workers.loop import WorkLoop
+from webapp.web.frame import access
 
 if TYPE_CHECKING:
     from flask import Flask
 
-    from webapp.db.engine import Database
+    from webapp.services.workers.loop import OutsideWork
 
-
-class Worker:
-    """Does one kind of work while nobody waits for it; one for each process."""
-
-    def __init__(self, app: Flask) -> None:
-        self._app = app
-
-    def resume(self) -> None:
-        """Go on with what the last process left, in every application that is made."""
-
-    def serve(self) -> None:
-        """Go on with what only a process that serves the application may do."""
-
-    def is_idle(self, seconds: float) -> bool:
-        """Whether nothing is at work, or not any more within so many seconds."""
-        raise NotImplementedError
-
-    def finish(self, seconds: float) -> bool:
-        """Begin nothing new; whether what was on its way is stored within so many seconds."""
-        return self.is_idle(seconds)
-
-    @property
-    def _database(self) -> Database:
-        found: Database = self._app.extensions["database"]
-        return found
-
-
-WorkerT = TypeVar("WorkerT", bound=Worker)
+MOST_THREADS = 64
+"""For one work, however many calls the owner allows at once."""
 
 
 class Workers:
-    """The workers of one application, of every wing that has some."""
+    """The threads of one application that work while nobody waits for them."""
 
     def __init__(self, app: Flask) -> None:
-        modules = rooms.contributions("web", "workers")
-        self._workers = {kind: kind(app) for module in modules for kind in module.WORKERS}
+        self._app = app
+        self._loop = WorkLoop(app.extensions["database"].writing, self._now, app.logger)
 
-    def get(self, kind: type[WorkerT]) -> WorkerT:
-        """Return the worker of this kind."""
-        found: WorkerT = self._workers[kind]
-        return found
-
-    def resume(self) -> None:
-        """Let every worker go on with what the last process left."""
-        for worker in self._workers.values():
-            worker.resume()
+    def wake(
+        self, work: OutsideWork[Any, Any], threads: int = 1, *, most: int = MOST_THREADS
+    ) -> None:
+        """Let so many further threads do `work`, `most` at the same time; returns at once."""
+        self._loop.wake(work, threads, most=most)
 
     def serve(self) -> None:
-        """Let every worker do what only a process that serves may do."""
-        for worker in self._workers.values():
-            worker.serve()
+        """Go on with what the last process left; an application that serves nobody does not."""
+        with self._app.extensions["database"].reading() as session:
+            left = [
+                one
+                for module in rooms.contributions("web", "workers")
+                for one in module.left(session, self._app.config)
+            ]
+        for work, threads in left:
+            self.wake(work, threads, most=threads)
+
+    def is_idle(self, seconds: float) -> bool:
+        """Whether nothing is at work, or not any more within so many seconds."""
+        return self._loop.is_idle(seconds)
 
     def finish(self, seconds: float) -> bool:
-        """Whether every worker stored what was on its way, within so many seconds for each."""
-        finished = [worker.finish(seconds) for worker in self._workers.values()]
-        return all(finished)
+        """Begin nothing new; whether what was on its way is stored within so many seconds."""
+        self._loop.close()
+        return self.is_idle(seconds)
+
+    def _now(self) -> datetime:
+        return access.now()
 
 
 def set_up(app: Flask) -> None:
-    """Give `app` its workers, which go on with what waited.
-
-    A process that serves the application calls ``Workers.serve`` too; an export does not.
-    """
+    """Give `app` its workers."""
     app.extensions["workers"] = Workers(app)
-    workers(app).resume()
 
 
 def workers(app: Flask | None = None) -> Workers:

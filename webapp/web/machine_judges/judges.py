@@ -28,6 +28,7 @@ from webapp.services.machine_judges import (
 from webapp.services.machine_judges import (
     judges as machine_judges,
 )
+from webapp.services.machine_judges.calls import JudgeWork
 from webapp.services.machine_judges.estimates import TokenEstimate
 from webapp.services.machine_judges.judges import JudgeLine, NotConfigured
 from webapp.services.machine_judges.progress import FailedCall, SessionLine, Work
@@ -37,7 +38,6 @@ from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.web.frame import access, formatting, forms, htmx
 from webapp.web.frame.workers import workers
 from webapp.web.machine_judges.forms import NewJudgeForm, TermsForm, terms_of
-from webapp.web.machine_judges.judging import Judging
 
 if TYPE_CHECKING:
     from webapp.db.tables.machine_judges import MachineJudge
@@ -123,6 +123,8 @@ class JudgePage:
     agreed: dict[str, str]
     why_not: str
     has_current_guidelines: bool
+    most_at_once: int = sessions.MOST_AT_ONCE
+    most_failures: int = sessions.MOST_FAILURES
 
 
 @blueprint.get("/")
@@ -196,7 +198,7 @@ def start(judge_id: int) -> Response:
             begun = sessions.start(session, judge, _endpoint(), form.terms(), access.now())
             at_once = begun.at_once
             session.commit()
-        workers().get(Judging).wake(judge_id, at_once)
+        _wake(judge_id, at_once)
     except (AlreadyRunning, NothingToJudge):
         pass  # the page says so
     return _back(judge_id)
@@ -219,7 +221,7 @@ def resume(judge_id: int) -> Response:
         judge = machine_judges.find(session, owner.study, judge_id)
         found = sessions.running(session, judge.rater_id)
     if found is not None:
-        workers().get(Judging).wake(judge_id, found.at_once)
+        _wake(judge_id, found.at_once)
     return _back(judge_id)
 
 
@@ -229,6 +231,10 @@ def resume(judge_id: int) -> Response:
 def after_refusal(judge_id: int) -> Response:
     """Go to the judge's page: a reload or a change of language comes here after a refusal."""
     return _back(judge_id)
+
+
+def _wake(judge_id: int, at_once: int) -> None:
+    workers().wake(JudgeWork(judge_id, _endpoint()), at_once, most=at_once)
 
 
 def _back(judge_id: int) -> Response:

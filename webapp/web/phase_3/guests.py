@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
-from webapp.services.phase_3 import participants
-from webapp.services.phase_3.participants import ParticipantBadge
+from webapp.services.phase_3 import links
+from webapp.services.phase_3.links import ParticipantBadge
 
 HOME = "own_questions.index"
 """The first page of a participant, by endpoint."""
@@ -24,5 +24,5 @@ def recognise(
         carried = ParticipantBadge(**badge)
     except TypeError:
         return None
-    found = participants.recognise(session, study, carried, now)
+    found = links.recognise(session, study, carried, now)
     return None if found is None else found.id

@@ -1,6 +1,6 @@
 """A participant's own questions: asked, waited for, and their answers rated.
 
-A question is stored by the request that brings it and asked by web.asking, so every page here
+A question is stored by the request that brings it and asked beside the requests, so every page here
 answers at once and can be left at any time.
 """
 
@@ -28,24 +28,24 @@ from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.runs.property_identity import identity
 from webapp.services.judging import judgments
 from webapp.services.phase_3 import own_questions
+from webapp.services.phase_3.asking import NOT_SET_UP, QuestionWork
 from webapp.services.phase_3.own_questions import (
     LONGEST,
     NoQuestionLeft,
     OwnQuestionLine,
     QuestionStillOpen,
-    State,
     TooSoon,
     UnfitQuestion,
     UnknownQuestion,
 )
+from webapp.services.phase_3.turns import State
 from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, QueryFilter, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import RatingForm, checked
 from webapp.web.frame.workers import workers
-from webapp.web.phase_3 import asking, participants
-from webapp.web.phase_3.asking import QuestionWorker
+from webapp.web.phase_3 import participants
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
 from webapp.web.rating.judgments import Notice
@@ -59,9 +59,7 @@ WHY = {
     "too_many_requests": mark("The chatbot is very busy at the moment."),
     "pause_too_long": mark("The chatbot is very busy at the moment."),
     "question_refused": mark("The chatbot does not take this question."),
-    asking.NOT_SET_UP: mark(
-        "The chatbot is not set up correctly. Please tell whoever sent the link."
-    ),
+    NOT_SET_UP: mark("The chatbot is not set up correctly. Please tell whoever sent the link."),
 }
 """The sentence for a participant by kind of failure; any other kind gets ``NO_USE``."""
 NO_USE = mark("Something came back from the chatbot, but it was no answer that can be shown.")
@@ -154,7 +152,7 @@ def ask() -> Response:
         return _home(text, _wait(soon), 429)
     except NoQuestionLeft:
         return _home(text, gettext("You have asked as many questions as there are to ask."), 409)
-    workers().get(QuestionWorker).wake()
+    workers().wake(QuestionWork())
     return _to(position)
 
 
@@ -164,7 +162,7 @@ def show(position: int) -> Response:
     with access.reading_participant() as (session, participant):
         line = _line(session, participant, position)
     if line.state is State.WAITING:
-        workers().get(QuestionWorker).wake()
+        workers().wake(QuestionWork())
     if line.state is not State.ANSWERED:
         if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
             return htmx.reload()
@@ -192,7 +190,7 @@ def ask_again(position: int) -> Response:
         with access.reading_participant() as (session, participant):
             line = _line(session, participant, position)
         return _asked(line, problem, 429)
-    workers().get(QuestionWorker).wake()
+    workers().wake(QuestionWork())
     return _to(position)
 
 

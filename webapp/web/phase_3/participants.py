@@ -22,8 +22,9 @@ from wtforms.validators import Length
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext, language
-from webapp.services.phase_3 import participants, user_studies
-from webapp.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
+from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
+from webapp.services.phase_3.participants import PhaseClosed
+from webapp.services.phase_3.pseudonyms import LONGEST_PSEUDONYM, PseudonymTaken
 from webapp.web.frame import access, badges, forms, htmx
 from webapp.web.frame.forms import REQUIRED, TOO_LONG
 from webapp.web.people.raters import qr_code
@@ -147,7 +148,7 @@ def link() -> Response:
     if request.method != "POST":  # a reload or another language makes no further link
         return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
     with access.writing_participant() as (session, participant):
-        made = participants.personal_link(session, participant, access.now())
+        made = links.personal(session, participant, access.now())
         session.commit()
     context = LinkPage(shown(made.token))
     return make_response(render_template("phase_3/participants/link.html", **htmx.names(context)))
@@ -175,20 +176,18 @@ def just_made() -> PersonalLink | None:
 def _page(token: str, pseudonym: str | None = None, errors: dict[str, str] | None = None) -> str:
     with access.database().reading() as session:
         study = access.study(session)
-        link = participants.accept(session, study, token, access.now())
+        link = links.accept(session, study, token, access.now())
         text = _text(session, study)
         phase = user_studies.find(session, study)
         participant = link.participant
-        offered = (
-            participant.pseudonym if participant else participants.offered_pseudonym(session, study)
-        )
+        offered = participant.pseudonym if participant else pseudonyms.offered(session, study)
         context = ConsentPage(
             study=study.name,
             token=token,
             text=text.text,
             consent_id=text.id,
             version=text.number,
-            personal=request.form.get("personal") or participants.new_token(),
+            personal=request.form.get("personal") or links.new_token(),
             pseudonym=offered if pseudonym is None else pseudonym,
             offered=offered,
             is_open=phase is not None and phase.is_open,
@@ -212,7 +211,7 @@ def _agree(token: str, pseudonym: str) -> Response:
     personal = request.form.get("personal", "")
     with access.database().writing() as session:
         study, now = access.study(session), access.now()
-        link = participants.accept(session, study, token, now)
+        link = links.accept(session, study, token, now)
         is_known = link.participant is not None and link.participant.agreed_at is not None
         is_own = link.participant_id is not None
         text = _text(session, study)
@@ -249,7 +248,7 @@ def _decline(token: str) -> Response:
 def _count_decline(token: str) -> None:
     with access.database().writing() as session:
         now = access.now()
-        link = participants.accept(session, access.study(session), token, now)
+        link = links.accept(session, access.study(session), token, now)
         page = request.form.get("personal", "")
         participants.decline(session, link, now, page=page, source=access.origin())
         session.commit()

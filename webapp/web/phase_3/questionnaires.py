@@ -17,6 +17,7 @@ from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging.judgments import MOST_NOTES
 from webapp.services.phase_3 import own_questions, participants, questionnaires
 from webapp.services.phase_3.questionnaires import Questionnaire
+from webapp.services.phase_3.turns import State
 from webapp.web.frame import access, htmx
 from webapp.web.frame.access import NotTakingPart
 from webapp.web.frame.forms import TOO_LONG, UNUSABLE, checked
@@ -113,7 +114,7 @@ def thanks() -> str:
         lines = own_questions.lines(session, participant, access.now())
         context = Thanks(
             pseudonym=participant.pseudonym,
-            answered=sum(line.state is own_questions.State.ANSWERED for line in lines),
+            answered=sum(line.state is State.ANSWERED for line in lines),
         )
     return render_template("phase_3/questionnaires/thanks.html", **htmx.names(context))
 

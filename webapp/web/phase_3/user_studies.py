@@ -14,8 +14,9 @@ from wtforms.validators import AnyOf, Length, NumberRange
 
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
-from webapp.services.phase_3 import participants, user_studies
-from webapp.services.phase_3.participants import DAYS, LinkLine, NewLink, PseudonymTaken
+from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
+from webapp.services.phase_3.links import DAYS, LinkLine, NewLink
+from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
@@ -182,7 +183,7 @@ def make_link() -> Response:
             _show_once(
                 participants.invite(session, owner.study, form.pseudonym.data or "", now)
                 if "pseudonym" in request.form
-                else participants.make_link(session, owner.study, now, days=DAYS)
+                else links.make(session, owner.study, now, days=DAYS)
             )
             session.commit()
     except PseudonymTaken:
@@ -202,7 +203,7 @@ def after_refusal() -> Response:
 def withdraw_link(link_id: int) -> Response:
     """Take a link back."""
     with access.writing() as (session, owner):
-        participants.withdraw_link(session, owner.study, link_id, access.now())
+        links.withdraw(session, owner.study, link_id, access.now())
         session.commit()
     return redirect(url_for("user_studies.show", _anchor="links"), 303)  # type: ignore[return-value]
 
@@ -229,9 +230,8 @@ def _page(
             consent_errors=consent_errors or {},
             has_password=study.password is not None,
             link=link,
-            links=tuple(participants.links(session, study, access.now())),
-            pseudonym=request.form.get("pseudonym")
-            or participants.offered_pseudonym(session, study),
+            links=tuple(links.listed(session, study, access.now())),
+            pseudonym=request.form.get("pseudonym") or pseudonyms.offered(session, study),
             taking_part=sum(one.agreed_at is not None for one in people),
             declined=phase.declined if phase else 0,
             withdrawn=phase.withdrawn if phase else 0,

@@ -1,7 +1,19 @@
-"""The worker of phase 3, which puts questions to the chatbot beside the requests."""
+"""Questions are put to the chatbot beside the requests; a server that starts asks what waited."""
 
 from __future__ import annotations
 
-from webapp.web.phase_3.asking import QuestionWorker
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-WORKERS = (QuestionWorker,)
+from webapp.services.phase_3 import turns
+from webapp.services.phase_3.asking import QuestionWork
+
+if TYPE_CHECKING:
+    from flask import Config
+    from sqlalchemy.orm import Session
+
+
+def left(session: Session, _config: Config) -> Iterator[tuple[QuestionWork, int]]:
+    """Yield the questions that waited when the last process ended."""
+    if at_once := turns.calls_at_once(session):
+        yield QuestionWork(), at_once

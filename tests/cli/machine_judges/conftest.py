@@ -1,0 +1,50 @@
+"""A run of 24 cards that the owner judged, and an endpoint that judges them as the owner did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.chatbot import bots
+from tests.chatbot.bots import Bot
+from tests.conftest import NOW
+from tests.services.machine_judges import machines
+from tests.services.runs.runs import card, click, query, run
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+QUERIES = [query(n, card(f"p{n}a"), card(f"p{n}b"), text=f"Rumah {n}?") for n in range(1, 13)]
+
+
+@pytest.fixture(name="bot")
+def _bot() -> Iterator[Bot]:
+    def decide(prompt: str) -> str:
+        return "relevant" if "A\n" in prompt.rpartition("- Title: ")[2] else "not_relevant"
+
+    with bots.serving(machines.saying(decide)) as bot:
+        yield bot
+
+
+@pytest.fixture(name="run_id", autouse=True)
+def _run_id(tmp_path: Path) -> str:
+    """A run of 24 cards, of which the owner calls the first of every answer relevant."""
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        stored = imports.store(session, study, run(*QUERIES), Labels(), NOW)
+        (owner,) = studies.raters(session, study)
+        for number in range(1, 13):
+            for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
+                at = click(f"{number}-{rank}", minute=number)
+                judgments.judge(session, owner, stored.id, number, rank, said, at)
+        session.commit()
+    database.close()
+    return stored.id

@@ -1,0 +1,136 @@
+"""A question is put to the chatbot once, and its answer kept with its cards."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.phase_3.participants import TWO_CARDS, WORK, asked, claimed, taking_part
+from tests.services.runs.runs import click
+from webapp.chatbot.answers import Answer
+from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.study import Study
+from webapp.metrics.judging.totals import Totals
+from webapp.records import QueryState, Relevance
+from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging.judgments import UnknownQuery
+from webapp.services.judging.live_metrics import Standing
+from webapp.services.phase_3 import own_questions
+from webapp.services.phase_3.turns import State
+from webapp.services.rating import pages
+from webapp.services.rating.pages import QueryFilter
+from webapp.services.workers import leases
+from webapp.services.workers.leases import ALIVE
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(name="melati")
+def _melati(session: Session, study: Study) -> Participant:
+    return taking_part(session, study)
+
+
+def test_an_answer_becomes_cards_to_judge_and_figures(
+    session: Session, melati: Participant
+) -> None:
+    position = asked(session, melati)
+
+    (line,) = own_questions.lines(session, melati, NOW)
+    assert (line.position, line.state, line.is_open) == (position, State.ANSWERED, True)
+    assert line.open_judgments == 2
+    assert melati.rater is not None
+    assert melati.run_id is not None
+    for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
+        said = click(f"c{rank}")
+        judgments.judge(session, melati.rater, melati.run_id, position, rank, verdict, said)
+    page = pages.rating_page(session, melati.rater, melati.run_id, position, QueryFilter())
+    assert [card.card.slug for card in page.cards] == ["rumah-cemara", "rumah-johor"]
+    assert page.summary.precision_at_5.value == 0.5  # 1 relevant of 2
+    standing = Standing.together(
+        live_metrics.by_category(session, melati.rater.id, melati.run_id).values()
+    )
+    assert standing.totals == Totals.of([page.summary])
+    assert live_metrics.check(session) == []
+
+
+def test_an_empty_answer_asks_whether_there_is_truly_nothing(
+    session: Session, melati: Participant
+) -> None:
+    asked(session, melati, response="Maaf, tidak ada.")
+
+    (line,) = own_questions.lines(session, melati, NOW)
+    assert line.answer_state is QueryState.EMPTY
+    assert line.open_judgments == 1
+
+
+def test_a_follow_up_goes_on_in_the_session_and_a_new_conversation_does_not(
+    session: Session, melati: Participant
+) -> None:
+    first = asked(session, melati)
+    own_questions.done(session, melati, first, NOW)
+    own_questions.ask(session, melati, "Yang lain?", NOW)
+    call = claimed(session)
+    assert call.asked.earlier == (("Rumah di Cemara?", TWO_CARDS),)
+    WORK.keep(session, call, Answer("Tidak ada."), NOW)
+    own_questions.done(session, melati, 2, NOW)
+    own_questions.ask(session, melati, "Ruko?", NOW, new_conversation=True)
+    anew = claimed(session)
+
+    assert anew.asked.session_id != call.asked.session_id
+    assert anew.asked.earlier == ()
+    found = own_questions.lines(session, melati, NOW)
+    assert [line.context_dependent for line in found] == [False, True, False]
+    assert [line.conversation for line in found] == [1, 1, 2]
+
+
+def test_a_call_that_died_is_interrupted_and_its_late_answer_is_not_taken_for_a_new_one(
+    session: Session, melati: Participant
+) -> None:
+    own_questions.ask(session, melati, "Rumah?", NOW)
+    call = claimed(session)
+    leases.renew(session, [call.lease], NOW + MINUTE)
+    session.expire_all()
+
+    def state(after: timedelta) -> State:
+        return own_questions.lines(session, melati, NOW + after)[0].state
+
+    assert state(MINUTE + ALIVE / 2) is State.ASKING
+    assert state(MINUTE + ALIVE) is State.INTERRUPTED
+    own_questions.ask_again(session, melati, 1, NOW + 2 * MINUTE)
+    WORK.keep(session, call, Answer("late"), NOW + 2 * MINUTE)
+    assert state(2 * MINUTE) is State.WAITING
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["NUL \x00 here", "half \ud800 a character", "\u202e turned", "x" * 900_000, "**" * 5000],
+)
+def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
+    session: Session, melati: Participant, response: str
+) -> None:
+    own_questions.ask(session, melati, "Rumah?", NOW)
+    call = claimed(session)
+    properties = ({"title": response[:50], "url": "x\x00"}, "no object", None)
+    answer = Answer(response, properties, metadata={"note": response[:50]})
+
+    WORK.keep(session, call, answer, NOW)
+    session.flush()
+    assert melati.rater is not None
+    assert melati.run_id is not None
+    page = pages.rating_page(session, melati.rater, melati.run_id, 1, QueryFilter())
+    assert page.response
+
+
+def test_one_participant_is_out_of_reach_for_another(session: Session, study: Study) -> None:
+    melati, jati = taking_part(session, study), taking_part(session, study, "Jati")
+    asked(session, melati)
+    assert jati.rater is not None
+    assert melati.run_id is not None
+
+    with pytest.raises(UnknownQuery):
+        judgments.judge(session, jati.rater, melati.run_id, 1, 1, Relevance.RELEVANT, click("c"))
+    with pytest.raises(own_questions.UnknownQuestion):
+        own_questions.done(session, jati, 1, NOW)

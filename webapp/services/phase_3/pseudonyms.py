@@ -1,0 +1,59 @@
+"""The names of participants: a pseudonym on pages, a number in the log."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.study import Study
+
+LONGEST_PSEUDONYM = 40
+PSEUDONYMS = (
+    *("Melati", "Kenanga", "Cempaka", "Anggrek", "Teratai", "Dahlia", "Seruni", "Kamboja"),
+    *("Merpati", "Kenari", "Cendrawasih", "Kutilang", "Merak", "Jalak", "Gelatik", "Camar"),
+    *("Jati", "Cemara", "Pinus", "Beringin", "Mahoni", "Bambu", "Kelapa", "Rotan"),
+)
+"""Flowers, birds and trees: not the names of people, and known in both languages."""
+
+
+class PseudonymTaken(Exception):
+    """Another participant of the study goes by this pseudonym."""
+
+
+def offered(session: Session, study: Study) -> str:
+    """Return a free pseudonym; the choice reveals nothing about the order of participants."""
+    taken = {name.casefold() for name in _all(session, study)}
+    free = [name for name in PSEUDONYMS if name.casefold() not in taken]
+    while not free:
+        numbered = f"{secrets.choice(PSEUDONYMS)} {secrets.randbelow(900) + 100}"
+        free = [] if numbered.casefold() in taken else [numbered]
+    return secrets.choice(free)
+
+
+def need_free(session: Session, study: Study, pseudonym: str) -> None:
+    """Return if nobody goes by a pseudonym; raises ``PseudonymTaken``."""
+    if not is_free(session, study, pseudonym):
+        raise PseudonymTaken(pseudonym)
+
+
+def is_free(session: Session, study: Study, pseudonym: str) -> bool:
+    """Whether nobody goes by a pseudonym."""
+    taken = {name.casefold() for name in _all(session, study)}
+    return pseudonym.casefold() not in taken
+
+
+def subject(participant: Participant) -> str:
+    """Return the log's name of a participant: the number, never the pseudonym.
+
+    >>> subject(Participant(number=3))
+    'participant 3'
+    """
+    return f"participant {participant.number}"
+
+
+def _all(session: Session, study: Study) -> list[str]:
+    wanted = select(Participant.pseudonym).where(Participant.study_id == study.id)
+    return list(session.scalars(wanted))

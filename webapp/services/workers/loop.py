@@ -1,0 +1,203 @@
+"""The loop of work beside the requests: a piece is claimed, asked about, and its outcome kept.
+
+No transaction is open while the service outside thinks. Nothing is held between two pieces, so a
+process that dies loses the calls that were on their way, whose leases end by themselves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from enum import StrEnum
+from logging import Logger
+from threading import Condition, Thread
+from typing import Any, Generic, Protocol, TypeVar
+
+from sqlalchemy.orm import Session
+
+from webapp.services.workers import leases
+from webapp.services.workers.leases import HEARTBEAT, Lease
+
+GLANCE = 1.0
+"""Seconds until a thread that may ask nothing yet looks again."""
+
+
+class LeasedCall(Protocol):
+    """Everything that is needed to ask, and the lease of the row that it is asked for."""
+
+    @property
+    def lease(self) -> Lease:
+        """The lease."""
+
+
+CallT = TypeVar("CallT", bound=LeasedCall)
+OutcomeT = TypeVar("OutcomeT")
+
+
+class Nothing(StrEnum):
+    """Why there is nothing to ask: later there may be, or it is over."""
+
+    YET = "yet"
+    MORE = "more"
+
+
+class OutsideWork(ABC, Generic[CallT, OutcomeT]):
+    """One kind of work: it knows what is next, how it is asked, and how the outcome is kept."""
+
+    @abstractmethod
+    def claim(self, session: Session, now: datetime) -> CallT | Nothing:
+        """Return the next call, its lease taken; else why there is none."""
+
+    @abstractmethod
+    def ask(self, call: CallT) -> OutcomeT:
+        """Return the outcome of a call, also of one that failed; no transaction is open."""
+
+    @abstractmethod
+    def keep(self, session: Session, call: CallT, outcome: OutcomeT, now: datetime) -> None:
+        """Store an outcome, if the lease is still good."""
+
+    @abstractmethod
+    def unforeseen(self, error: Exception) -> OutcomeT:
+        """Return the outcome of a call that ended with an error of ours."""
+
+
+class WorkLoop:
+    """Does work in threads of this process, each a piece at a time, until there is no more.
+
+    `writing` opens a write transaction, which the loop commits.
+    """
+
+    def __init__(
+        self,
+        writing: Callable[[], AbstractContextManager[Session]],
+        now: Callable[[], datetime],
+        logger: Logger,
+    ) -> None:
+        self._writing, self._now, self._logger = writing, now, logger
+        self._changed = Condition()
+        self._threads: Counter[OutsideWork[Any, Any]] = Counter()
+        self._held: set[Lease] = set()
+        self._wakes = 0
+        self._is_beating = self._is_closing = False
+        self.kept = 0
+        """The number of outcomes that were stored."""
+        self.failure: Exception | None = None
+        """The latest error of ours, which `logger` has."""
+
+    def wake(self, work: OutsideWork[Any, Any], threads: int = 1, *, most: int) -> None:
+        """Let so many further threads do `work`, `most` at the same time; returns at once.
+
+        Equal works are the same work.
+        """
+        with self._changed:
+            self._wakes += 1
+            new = max(0, min(threads, most - self._threads[work]))
+            self._threads[work] += new
+            begins_to_beat = new > 0 and not self._is_beating
+            self._is_beating |= begins_to_beat
+        for _ in range(new):
+            Thread(target=self._run, args=(work,), name="work", daemon=True).start()
+        if begins_to_beat:
+            Thread(target=self._beat, name="heartbeat", daemon=True).start()
+
+    def is_idle(self, seconds: float) -> bool:
+        """Whether nothing is at work, or not any more within so many seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._is_at_work, seconds)
+
+    def close(self) -> None:
+        """Claim nothing more; what is on its way is still kept."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+
+    @property
+    def _is_at_work(self) -> bool:
+        return self._is_beating or self._threads.total() > 0
+
+    @contextmanager
+    def _storing(self) -> Iterator[Session]:
+        with self._writing() as session:
+            yield session
+            session.commit()
+
+    def _run(self, work: OutsideWork[Any, Any]) -> None:
+        try:
+            seen = -1
+            while self._stays(work, seen):
+                seen = self._wakes
+                while self._step(work):
+                    pass
+        except Exception as error:
+            self._logger.exception("work beside the requests ended")
+            with self._changed:
+                self.failure = error
+                self._leave(work)
+
+    def _stays(self, work: OutsideWork[Any, Any], seen: int) -> bool:
+        """Whether a thread goes on, since it was woken after it had `seen` so many wakes."""
+        with self._changed:
+            stays = seen != self._wakes and not self._is_closing
+            if not stays:
+                self._leave(work)
+            return stays
+
+    def _leave(self, work: OutsideWork[Any, Any]) -> None:
+        self._threads[work] -= 1
+        self._changed.notify_all()
+
+    def _step(self, work: OutsideWork[Any, Any]) -> bool:
+        """Do one piece of work; whether there may be another."""
+        if self._is_closing:
+            return False
+        with self._storing() as session:
+            call = work.claim(session, self._now())
+        if call is Nothing.YET:
+            with self._changed:
+                self._changed.wait(GLANCE)
+            return True
+        if call is Nothing.MORE:
+            return False
+        with self._changed:
+            self._held.add(call.lease)
+        try:
+            self._put(work, call)
+        finally:
+            with self._changed:
+                self._held.discard(call.lease)
+                self._changed.notify_all()
+        return True
+
+    def _put(self, work: OutsideWork[Any, Any], call: LeasedCall) -> None:
+        try:
+            self._keep(work, call, work.ask(call))
+        except Exception as error:
+            self._logger.exception("a call beside the requests failed")
+            self.failure = error
+            self._keep(work, call, work.unforeseen(error))
+
+    def _keep(self, work: OutsideWork[Any, Any], call: LeasedCall, outcome: object) -> None:
+        with self._storing() as session:
+            work.keep(session, call, outcome, self._now())
+        with self._changed:
+            self.kept += 1
+
+    def _beat(self) -> None:
+        """Say again and again that this process lives, as long as a thread is at work."""
+        while (held := self._held_now()) is not None:
+            try:
+                with self._storing() as session:
+                    leases.renew(session, held, self._now())
+            except Exception:
+                self._logger.exception("a lease could not be renewed")  # perhaps the next time
+
+    def _held_now(self) -> tuple[Lease, ...] | None:
+        """Return what is held at the next heartbeat; ``None`` once no thread is at work."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._threads.total(), HEARTBEAT.total_seconds())
+            self._is_beating = self._threads.total() > 0
+            self._changed.notify_all()
+            return tuple(self._held) if self._is_beating else None
