@@ -156,6 +156,16 @@ def test_a_chatbot_that_is_away_is_said_and_the_question_can_be_left(
     assert "10 questions left" in client.get("/ask/").text
 
 
+def test_an_address_at_which_there_is_nothing_is_the_owner_s_matter(
+    app: Flask, web_database: Database
+) -> None:
+    with bots.serving(bots.status(404, {"detail": "no such page"})) as bot:
+        client = taking_part(app, opened(web_database, bot.address))
+        page = client.get(ask(app, client, "Rumah?")).text
+
+    assert "not set up correctly" in page
+
+
 @pytest.mark.parametrize("text", ["", "  ", "x" * 2001])
 def test_what_is_no_question_comes_back_as_it_was_typed(
     app: Flask, web_database: Database, text: str

@@ -41,6 +41,7 @@ SENTENCES: Mapping[str, str] = {
     "not_the_contract": mark("What came back is no answer of an OpenAI-compatible endpoint."),
     "answer_too_large": mark("The answer is too large and was not read further."),
     "question_refused": mark("The endpoint refused the call."),
+    "nothing_there": mark("There is nothing at the address of the endpoint (404)."),
     "redirected": mark("The address of the endpoint leads elsewhere."),
     MISSING_KEY: mark("The environment variable that is to hold the key holds none."),
     OTHER_CONFIGURATION: mark("Another endpoint or model is configured by now."),
