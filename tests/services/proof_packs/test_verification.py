@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from itertools import cycle
+from itertools import cycle, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,31 @@ Change = Callable[[bytes], bytes]
 
 
 @pytest.fixture(name="packed", scope="module")
-def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> tuple[bytes, str]:
-    """A pack under the majority, and the id of its fuller run."""
+def _packed(packs_of: tuple[bytes, bytes, str]) -> tuple[bytes, str]:
+    """A pack of a study under the majority, and the id of its fuller run."""
+    return packs_of[0], packs_of[2]
+
+
+@pytest.fixture(name="packed_run", scope="module")
+def _packed_run(packs_of: tuple[bytes, bytes, str]) -> tuple[bytes, str]:
+    """The pack of that run alone, and its id."""
+    return packs_of[1], packs_of[2]
+
+
+@pytest.fixture(name="packs_of", scope="module")
+def _packs_of(
+    tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path
+) -> tuple[bytes, bytes, str]:
     database = Database(sqlite_url(tmp_path_factory.mktemp("packed") / "study.sqlite"))
     copied(sqlite_template, database)
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         first, _ = rated_study(session, study)
         few = Resampling(resamples=50)
-        data = packs.of_study(session, study, Rule("majority"), settings=few).data
+        whole = packs.of_study(session, study, Rule("majority"), settings=few).data
+        alone = packs.of_run(session, study, first, Rule("majority")).data
     database.close()
-    return data, first
+    return whole, alone, first
 
 
 def replaced(old: bytes, new: bytes) -> Change:
@@ -209,24 +223,33 @@ def test_a_member_the_manifest_does_not_list_is_named(packed: tuple[bytes, str])
 def test_no_content_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None:
     """Each member in turn holds something else altogether."""
     texts = cycle([b"", b"\xff\xfe", b"null", b"[" * 50_000, b"{}", b"1e999", b"a,b\n1", b'"\xff'])
-    files = members(packed[0])
-    for name in sorted(set(files) - {"manifest.json", "README.md"}):
+    data, run = packed
+    files = members(data)
+    others = {name for name in files if name.startswith("runs/") and run not in name}
+    for name in sorted(set(files) - others - {"manifest.json", "README.md"}):
         for _ in range(3):
             found = verified(zipped({**files, name: next(texts)})).differences
             about = [one for one in found if name in {one.file, one.source}]
             assert {one.kind for one in about} - {DifferenceKind.HASH}, name
 
 
-def test_no_value_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None:
+def test_no_value_makes_verifying_fall_over(packed_run: tuple[bytes, str]) -> None:
     """Values that do not belong there, one after another in every place of the JSON members."""
-    data, run = packed
+    data, run = packed_run
     files = members(data)
     values: cycle[Any] = cycle([10**400, -1, True, "1", [[]], {"a": {}}, "\ud800", 5.5, None])
-    for name in (f"runs/{run}/run.json", f"runs/{run}/figures.json", "questions/1.json"):
-        for path in _paths(json.loads(files[name])):
-            spoilt = json.loads(files[name])
-            _set(spoilt, path, next(values))
-            verified(zipped({**files, name: json.dumps(spoilt).encode()}))
+    names = (f"runs/{run}/run.json", f"runs/{run}/figures.json")  # neither rests on the other
+    for paths in (
+        *zip_longest(*(_paths(json.loads(files[name])) for name in names)),
+        *((None, None, path) for path in _paths(json.loads(files["questions/1.json"]))),
+    ):
+        spoilt = dict(files)
+        for name, path in zip((*names, "questions/1.json"), paths, strict=False):
+            if path is not None:
+                document = json.loads(files[name])
+                _set(document, path, next(values))
+                spoilt[name] = json.dumps(document).encode()
+        verified(zipped(spoilt))
 
 
 def _event_flipped(event_id: str) -> Change:

@@ -148,7 +148,7 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedF
 
 def qrels(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the judgments in TREC form."""
-    file = trec.qrels(_trec_results(session, study, run_id, rule))
+    file = trec.qrels(trec_results(session, study, run_id, rule))
     return ExportedFile(
         _name(session, study, run_id, "qrels", "txt"),
         "text/plain; charset=utf-8",
@@ -159,13 +159,27 @@ def qrels(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFi
 
 def run_file(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id."""
-    file = trec.run_file(_trec_results(session, study, run_id, rule), tag=run_id)
+    file = trec.run_file(trec_results(session, study, run_id, rule), tag=run_id)
     return ExportedFile(
         _name(session, study, run_id, "run", "txt"),
         "text/plain; charset=utf-8",
         file.text.encode(),
         file.notes,
     )
+
+
+def trec_results(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[TrecResult]:
+    """Yield a run's results in the form of the TREC files."""
+    seen: Counter[tuple[int, int]] = Counter()
+    for shown in _shown(session, study, run_id, rule):
+        seen[shown.query_key, shown.thing_id] += 1
+        yield TrecResult(
+            query_id=shown.query_id,
+            rank=shown.rank,
+            doc_id=f"{shown.identity}/{shown.content}",
+            relevance=shown.result.relevance,
+            repetition=seen[shown.query_key, shown.thing_id],
+        )
 
 
 def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
@@ -274,16 +288,3 @@ def _origins(session: Session, study: Study, run_id: str, rule: Rule) -> Mapping
         return {}
     settled = rule.name == reports.ADJUDICATED
     return provenance.provenances(session, study, Query.run_id == run_id, adjudicated=settled)
-
-
-def _trec_results(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[TrecResult]:
-    seen: Counter[tuple[int, int]] = Counter()
-    for shown in _shown(session, study, run_id, rule):
-        seen[shown.query_key, shown.thing_id] += 1
-        yield TrecResult(
-            query_id=shown.query_id,
-            rank=shown.rank,
-            doc_id=f"{shown.identity}/{shown.content}",
-            relevance=shown.result.relevance,
-            repetition=seen[shown.query_key, shown.thing_id],
-        )

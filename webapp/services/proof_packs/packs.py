@@ -21,6 +21,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.json_file import comparison_json
+from webapp.exporters.exports.json_runs import JsonValue
 from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.exporters.proof_packs import pack
 from webapp.exporters.proof_packs.pack import Contents, Drawn, InputFile, PackedRun
@@ -134,15 +135,18 @@ def _run_files(session: Session, study: Study, run: Run, rule: Rule) -> Iterator
     """Yield the members of a run: its exports under `rule`, its figures under every rule."""
     for name, export in EXPORTS.items():
         yield proof_files.of_run(run.id, name), export(session, study, run.id, rule).data
+    by_rule = figures(session, study, run.id)
+    yield proof_files.of_run(run.id, proof_files.FIGURES), pack.figures_json(by_rule)
+
+
+def figures(session: Session, study: Study, run_id: str) -> dict[str, dict[str, JsonValue]]:
+    """Return the figures of a run under every rule, each rater's own first."""
     rules = [
         *(reports.of_rater(rater) for rater in studies.raters(session, study)),
         Rule(reports.MAJORITY),
         Rule(reports.ADJUDICATED),
     ]
-    by_rule = {
-        each.name: metrics_json(reports.report(session, study, run.id, each)) for each in rules
-    }
-    yield proof_files.of_run(run.id, proof_files.FIGURES), pack.figures_json(by_rule)
+    return {each.name: metrics_json(reports.report(session, study, run_id, each)) for each in rules}
 
 
 def _contents(

@@ -5,18 +5,38 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webapp.exporters.exports import json_runs, trec
+from webapp.exporters.exports.trec import TrecResult
 from webapp.metrics.judging.queries import BEST_QUALITY
-from webapp.metrics.judging.summaries import RunReport
-from webapp.metrics.proof_packs.evidence import ShownRun
+from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport, summarise
 from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.services.proof_packs.members import Otherwise, Spot, trec_results
+
+Spot = tuple[int, int]
+"""A query's number and a rank."""
 
 _SHORT_NUMBER = re.compile("[0-9]{1,18}")
 _GRADES = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT}
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """The judgments of one member that differ from the verdicts; equal ones are left out."""
+
+    relevance: Mapping[Spot, Relevance | None] = field(default_factory=dict)
+    outcome: Mapping[int, EmptyOutcome | None] = field(default_factory=dict)
+    quality: Mapping[int, float | None] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.relevance or self.outcome or self.quality)
+
+
+def judged_otherwise(report: RunReport, otherwise: Otherwise) -> RunReport:
+    """Return `report` with the differing judgments of one member in place of its own."""
+    return replace(report, rows=tuple(_changed(row, otherwise) for row in report.rows))
 
 
 def of_judgments(stated: bytes, report: RunReport) -> Otherwise:
@@ -30,7 +50,7 @@ def of_judgments(stated: bytes, report: RunReport) -> Otherwise:
     return Otherwise(relevance=_differing(found, report))
 
 
-def of_qrels(stated: bytes, run: ShownRun, report: RunReport) -> Otherwise:
+def of_qrels(stated: bytes, results: Iterable[TrecResult], report: RunReport) -> Otherwise:
     """Return where the qrels differ from `report`; results they omit may be "cannot tell"."""
     grades: dict[tuple[str, str], str] = {}
     for line in stated.decode("utf-8").splitlines():
@@ -38,7 +58,7 @@ def of_qrels(stated: bytes, run: ShownRun, report: RunReport) -> Otherwise:
         if len(words) == 4:
             grades[words[0], words[2]] = words[3]
     found: dict[Spot, Relevance | None] = {}
-    for result in trec_results(run, report):
+    for result in results:
         said = _GRADES.get(grades.get((str(result.query_id), trec.document(result)), ""))
         if said is not None or result.relevance in _GRADES.values():
             found[result.query_id, result.rank] = said
@@ -96,3 +116,18 @@ def _outcome(said: object) -> EmptyOutcome | None:
 def _grade(said: object) -> float | None:
     is_number = isinstance(said, (int, float)) and not isinstance(said, bool)
     return float(said) if is_number and 0 <= said <= BEST_QUALITY else None  # type: ignore[arg-type, operator]
+
+
+def _changed(row: QueryRow, otherwise: Otherwise) -> QueryRow:
+    verdicts = tuple(
+        otherwise.relevance.get((row.query_id, rank), verdict)
+        for rank, verdict in enumerate(row.verdicts, start=1)
+    )
+    summary = row.summary
+    judgments = QueryJudgments(
+        state=summary.state,
+        verdicts=verdicts,
+        empty_outcome=otherwise.outcome.get(row.query_id, summary.empty_outcome),
+        quality=otherwise.quality.get(row.query_id, summary.quality),
+    )
+    return replace(row, summary=summarise(judgments), verdicts=verdicts)
