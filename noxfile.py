@@ -61,6 +61,16 @@ def browser(session: nox.Session) -> None:
     )
 
 
+@nox.session(default=False)
+def browsers(session: nox.Session) -> None:
+    """Rate in Firefox and in WebKitGTK, the engine of Safari, longer than the tests do."""
+    install(session)
+    if may_install():
+        debian_packages(session, "firefox-esr", "webkit2gtk-driver", "xvfb")
+    here = ("tests/browser/engines", "-m", "browser", *REPEATED)
+    session.run("pytest", *here, *session.posargs, env={"RELEVANSI_ALL_ENGINES": "1"})
+
+
 @nox.session
 def journeys(session: nox.Session) -> None:
     """Run the tests that rate a whole study in real browsers; they take minutes."""
@@ -222,10 +232,15 @@ def packaged_chromium(session: nox.Session) -> str | None:
     """The Chromium of the system's package manager, where this process may use it."""
     if not may_install():
         return None
-    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-        session.run("apt-get", *command, external=True, env=quiet, success_codes=ANY_CODE)
+    debian_packages(session, "chromium")
     return system_chromium(session)
+
+
+def debian_packages(session: nox.Session, *names: str) -> None:
+    """Install packages of the system, as far as it has them."""
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *names]):
+        session.run("apt-get", *command, external=True, env=quiet, success_codes=ANY_CODE)
 
 
 def may_install() -> bool:

@@ -36,7 +36,8 @@ async function fetched(file) {
 }
 
 addEventListener("activate", (event) => {
-  event.waitUntil(Promise.all([forget(), registration.navigationPreload?.enable(), clients.claim()]));
+  // Earlier versions enabled preloads; with one Firefox shows no copy while the server is away.
+  event.waitUntil(Promise.all([forget(), registration.navigationPreload?.disable(), clients.claim()]));
 });
 
 // A page that was being loaded when the worker came to be is one that `claim` left out.
@@ -86,7 +87,7 @@ async function file(request, url) {
 async function page(event, url) {
   const copy = await find(url);
   try {
-    const response = await (copy ? patient(asked(event)) : asked(event));
+    const response = await (copy ? patient(fetch(event.request)) : fetch(event.request));
     if (AWAY.includes(response.status)) return copy ? told(copy) : response;
     if (response.ok && isKeepable(url)) event.waitUntil(keep(url, response.clone()));
     return response;
@@ -102,10 +103,6 @@ async function kept(event, url) {
   const response = await fetch(event.request);
   if (response.ok) await keep(url, response.clone());
   return response;
-}
-
-async function asked(event) {
-  return (await event.preloadResponse) ?? fetch(event.request);
 }
 
 function patient(asked) {

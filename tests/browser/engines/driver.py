@@ -1,0 +1,310 @@
+"""Firefox and WebKitGTK as programs drive them: one set of commands, two ways to send them.
+
+Both know the commands of WebDriver (https://www.w3.org/TR/webdriver2/). WebKitGTK's driver takes
+them over HTTP. Firefox takes them on a socket of its own, Marionette, so that no further program
+is needed; its names of the commands are those of ``MARIONETTE``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+PATIENCE = 60  # seconds, for what never comes, on a machine however busy
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+FIREFOX = ("firefox-esr", "firefox")
+WEBKIT = ("WebKitWebDriver",)
+SCREEN = ("Xvfb",)  # WebKitGTK draws on a screen, if on one that nobody sees
+ENTER = "\ue007"
+MARIONETTE = {
+    "url": "WebDriver:Navigate",
+    "execute/sync": "WebDriver:ExecuteScript",
+    "execute/async": "WebDriver:ExecuteAsyncScript",
+    "element": "WebDriver:FindElement",
+    "click": "WebDriver:ElementClick",
+    "value": "WebDriver:ElementSendKeys",
+    "actions": "WebDriver:PerformActions",
+    "timeouts": "WebDriver:SetTimeouts",
+    "window/rect": "WebDriver:SetWindowRect",
+}
+PREFERENCES = {
+    "app.update.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "dom.w3c_touch_events.enabled": 1,
+    "intl.accept_languages": "id",
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "services.settings.server": "http://127.0.0.1:9/",
+    "toolkit.telemetry.server": "",
+}
+
+
+class CommandRefused(Exception):
+    """A browser could not do what it was told; the message is its own."""
+
+
+class Driver(ABC):
+    """One tab of one browser."""
+
+    @abstractmethod
+    def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
+        """Send one command, about an element where there is one; return its value."""
+
+    def open(self, address: str) -> None:
+        """Go to an address; returns once the page is loaded."""
+        self.send("url", {"url": address})
+
+    def reload(self) -> None:
+        """Load the page anew, as its reader does; Marionette's own way passes workers by."""
+        self.run("globalThis.isOld = true; location.reload()")
+        self.expect("globalThis.isOld === undefined && document.readyState === 'complete'")
+
+    def run(self, script: str, *arguments: object) -> Any:
+        """Return what the body of a function in the page returns."""
+        return self.send("execute/sync", {"script": script, "args": list(arguments)})
+
+    def settled(self, script: str, *arguments: object) -> Any:
+        """Return what the promise that a function's body returns comes to."""
+        waiting = f"const done = arguments[arguments.length - 1];(async () => {{{script}}})()"
+        waiting += ".then(done, (error) => done(`failed: ${error}`));"
+        return self.send("execute/async", {"script": waiting, "args": list(arguments)})
+
+    def click(self, selector: str) -> None:
+        """Click the middle of an element, as a mouse does."""
+        self.send("click", {}, self._element(selector))
+
+    def tap(self, selector: str) -> None:
+        """Touch an element with a finger."""
+        origin = {ELEMENT: self._element(selector)}
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
+        finger = {
+            "type": "pointer",
+            "id": "finger",
+            "parameters": {"pointerType": "touch"},
+            "actions": [
+                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": origin},
+                {"type": "pointerDown", "button": 0},
+                {"type": "pointerUp", "button": 0},
+            ],
+        }
+        self.send("actions", {"actions": [finger]})
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, wherever the focus is."""
+        steps = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.send("actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
+
+    def expect(self, script: str, *arguments: object, equals: object = True) -> None:
+        """Wait until an expression in the page has a value."""
+
+        def found() -> Any:
+            with suppress(CommandRefused):  # the page is just being left
+                return self.run(f"return {script}", *arguments)
+
+        until(lambda: found() == equals, f"{script} is not {equals!r}")
+
+    def expect_settled(self, script: str, *, equals: object) -> None:
+        """Wait until the promise of a function's body comes to a value."""
+        until(lambda: self.settled(script) == equals, f"{script} is not {equals!r}")
+
+    def _element(self, selector: str) -> str:
+        found = self.send("element", {"using": "css selector", "value": selector})
+        return str(found[ELEMENT])
+
+
+class WebKit(Driver):
+    """A tab of WebKitGTK's small browser, driven over HTTP."""
+
+    def __init__(self, address: str) -> None:
+        self._http = httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False)
+        options = {"binary": browser_of_webkit(), "args": ["--automation"]}
+        wanted = {"alwaysMatch": {"webkitgtk:browserOptions": options}}
+        begun = self._ask("session", {"capabilities": wanted})
+        self._session = f"session/{begun['sessionId']}"
+
+    def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
+        """Send one command, about an element where there is one; return its value."""
+        about = f"element/{element}/" if element else ""
+        return self._ask(f"{self._session}/{about}{command}", body)
+
+    def close(self) -> None:
+        """End the browser."""
+        self._http.delete(self._session)
+        self._http.close()
+
+    def _ask(self, path: str, body: Mapping[str, Any]) -> Any:
+        answer = self._http.post(path, json=body).json()["value"]
+        if isinstance(answer, dict) and "error" in answer:
+            raise CommandRefused(f"{answer['error']}: {answer.get('message')}")
+        return answer
+
+
+class Firefox(Driver):
+    """A tab of Firefox, driven on its own socket."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self._stream = self._socket.makefile("rb")
+        self._count = 0
+        self._read()  # who it is
+        self._ask("WebDriver:NewSession", {})
+
+    def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
+        """Send one command, about an element where there is one; return its value."""
+        about = {"id": element} if element else {}
+        answer = self._ask(MARIONETTE[command], {**body, **about})
+        return answer.get("value") if isinstance(answer, dict) else answer
+
+    def close(self) -> None:
+        """Let go of the browser, which its process's owner ends."""
+        self._stream.close()
+        self._socket.close()
+
+    def _ask(self, name: str, body: Mapping[str, Any]) -> Any:
+        self._count += 1
+        message = json.dumps([0, self._count, name, body]).encode()
+        self._socket.sendall(b"%d:%s" % (len(message), message))
+        _, _, error, answer = self._read()
+        if error:
+            raise CommandRefused(f"{error['error']}: {error.get('message')}")
+        return answer
+
+    def _read(self) -> Any:
+        length = b""
+        while (byte := self._stream.read(1)) != b":":
+            assert byte, "Firefox has gone."
+            length += byte
+        return json.loads(self._stream.read(int(length)))
+
+
+def program(names: tuple[str, ...]) -> str | None:
+    """The path of the first of these programs that is installed."""
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def browser_of_webkit() -> str:
+    """The path of the small browser that comes with WebKitGTK's driver."""
+    found = sorted(Path("/usr/lib").glob("**/webkit2gtk-4*/MiniBrowser"))
+    return str(found[-1]) if found else "MiniBrowser"
+
+
+@contextmanager
+def firefox(folder: Path) -> Iterator[Driver]:
+    """A fresh Firefox whose profile lies in `folder`."""
+    path = program(FIREFOX)
+    assert path
+    profile = folder / "firefox"
+    profile.mkdir()
+    wanted = {**PREFERENCES, "marionette.port": 0}
+    lines = [f"user_pref({json.dumps(key)}, {json.dumps(to)});\n" for key, to in wanted.items()]
+    (profile / "user.js").write_text("".join(lines), "utf-8")
+    arguments = [path, "--headless", "--marionette", "--no-remote", "--profile", str(profile)]
+    with ExitStack() as ending:
+        _started(ending, arguments, folder)
+        until(lambda: _port(profile) is not None, "Firefox did not start")
+        driver = Firefox(_port(profile) or 0)
+        ending.callback(driver.close)
+        yield driver
+
+
+@contextmanager
+def webkit(folder: Path) -> Iterator[Driver]:
+    """A fresh WebKitGTK whose data lie in `folder`."""
+    path, screen = program(WEBKIT), program(SCREEN)
+    assert path
+    assert screen
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with ExitStack() as ending:
+        display = _display(ending, screen, folder)
+        _started(ending, [path, f"--port={port}"], folder, DISPLAY=display)
+        until(lambda: _answers(port), "WebKitWebDriver did not start")
+        driver = WebKit(f"http://127.0.0.1:{port}")
+        ending.callback(driver.close)
+        yield driver
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A browser that others are built on: the programs it needs, and how it is started."""
+
+    programs: Sequence[tuple[str, ...]]
+    packages: tuple[str, ...]
+    started: Callable[[Path], AbstractContextManager[Driver]]
+
+
+ENGINES = {
+    "Firefox": Engine([FIREFOX], ("firefox-esr",), firefox),
+    "WebKitGTK": Engine([WEBKIT, SCREEN], ("webkit2gtk-driver", "xvfb"), webkit),
+}
+
+
+def missing(name: str) -> str | None:
+    """Why an engine cannot be started here; ``None`` where it can."""
+    engine = ENGINES[name]
+    if all(map(program, engine.programs)):
+        return None
+    return f"{name} is not installed: apt-get install {' '.join(engine.packages)}"
+
+
+def _display(ending: ExitStack, screen: str, folder: Path) -> str:
+    """Start a screen in memory; return its name."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as said:
+        arguments = [screen, "-displayfd", str(writing), "-screen", "0", "1280x1000x24"]
+        _started(ending, arguments, folder, keep=writing)
+        os.close(writing)
+        return f":{int(said.readline())}"
+
+
+def _started(
+    ending: ExitStack, arguments: list[str], folder: Path, *, keep: int | None = None, **more: str
+) -> None:
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    surroundings = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home), **more}
+    log = ending.enter_context((folder / "browser.log").open("ab"))
+    process = subprocess.Popen(
+        arguments,
+        env=surroundings,
+        stdout=log,
+        stderr=log,
+        pass_fds=() if keep is None else (keep,),
+    )
+    ending.callback(process.wait, PATIENCE)
+    ending.callback(process.terminate)
+
+
+def until(is_so: Callable[[], bool], otherwise: str) -> None:
+    """Wait until something is so, for a minute at most."""
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
+
+
+def _port(profile: Path) -> int | None:
+    """The port that Firefox writes into its profile once it listens."""
+    with suppress(OSError, ValueError):
+        return int((profile / "MarionetteActivePort").read_text("ascii"))
+    return None
+
+
+def _answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False

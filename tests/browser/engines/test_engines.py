@@ -1,0 +1,139 @@
+"""A rater's ways through the product in the engines of Firefox and Safari, each started once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.engines.driver import ENGINES, ENTER, Driver, missing, until
+from tests.browser.plans import plan, stored
+from tests.browser.rating import FOCUS, SAVED, UNSAVED
+from tests.browser.server import Server
+from tests.cli.relevansi import relevansi
+
+pytestmark = pytest.mark.browser
+
+QUESTIONS = 10
+STATE = "document.querySelector(`[data-state-of='${arguments[0]}']`)?.textContent.trim()"
+QUESTION = "document.querySelector('#question')?.dataset.query"
+SCRIPTED = "document.documentElement.className === 'scripted'"
+PRESSED = "document.querySelector(`#rank-${arguments[0]} button[aria-pressed=true]`)?.value"
+COPIES = """
+const names = (await caches.keys()).filter((name) => name.startsWith("relevansi pages "));
+const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
+return found.flat().length;
+"""
+DEAF = """
+for (const kind of ["click", "submit"]) {
+  addEventListener(kind, (event) => event.stopImmediatePropagation(), true);
+}
+"""
+
+
+@pytest.fixture(name="driver", params=ENGINES)
+def _driver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Driver]:
+    """A fresh browser; where it is not installed, `nox -s browsers` fails and others skip."""
+    if why := missing(request.param):
+        (pytest.fail if os.environ.get("RELEVANSI_ALL_ENGINES") else pytest.skip)(why)
+    folder = tmp_path / "browser"
+    folder.mkdir()
+    with ENGINES[request.param].started(folder) as driver:
+        yield driver
+
+
+def test_a_rater_works_in_another_engine(
+    driver: Driver, own_server: Server, run_id: str, tmp_path: Path
+) -> None:
+    """By keyboard, by finger, without a server and back, by plain forms, on one file."""
+    one_file = tmp_path / "rate.html"
+    done = relevansi(own_server.instance, "export", run_id, "--format", "html", "-o", one_file)
+    assert done.returncode == 0, done.stderr
+
+    run = f"{own_server.url}/runs/{run_id}"
+    rates_by_keyboard_and_finger(driver, run)
+    rates_without_a_server_and_sends_it_later(driver, own_server, run)
+    rates_by_forms_alone(driver, run)
+    rates_on_one_file(driver, one_file)
+
+    found = stored(own_server, run_id)
+    assert found[0].relevance[:4] == (1, 0, 1, None)
+    assert found[1].relevance[:2] == (1, None)
+    assert found[9].relevance[:2] == (0, None)
+    assert [event["new"] for event in own_server.events()] == ["1", "0", "1", "1", "0"]
+
+
+@pytest.mark.journey
+def test_questions_are_rated_by_keyboard_in_another_engine(
+    driver: Driver, own_server: Server, run_id: str
+) -> None:
+    """The first ten questions of a run, each key once its place has focus."""
+    planned = plan(own_server, run_id)[:QUESTIONS]
+    driver.open(f"{own_server.url}/runs/{run_id}/queries/{planned[0].query_id}")
+    for question in planned:
+        driver.expect(QUESTION, equals=str(question.query_id))
+        for key, place in question.keys:
+            driver.expect(f"({FOCUS})()", equals=place)
+            driver.press(key)
+    clicks = sum(len(question.keys) for question in planned)
+    until(lambda: len(own_server.events()) == clicks, "clicks are missing in the log")
+
+    found = stored(own_server, run_id)[:QUESTIONS]
+    for was, question in zip(found, planned, strict=True):
+        assert (was.relevance, was.quality, was.empty_outcome) == (
+            question.relevance, question.quality, question.empty_outcome,
+        )  # fmt: skip
+
+
+def rates_by_keyboard_and_finger(driver: Driver, run: str) -> None:
+    """A verdict by a key, the next by a touch: both are saved."""
+    driver.open(f"{run}/queries/1")
+    driver.expect(SCRIPTED)
+    driver.press("y")
+    driver.expect(STATE, "1", equals=SAVED)
+    driver.tap('#rank-2 button[value="0"]')
+    driver.expect(STATE, "2", equals=SAVED)
+
+
+def rates_without_a_server_and_sends_it_later(driver: Driver, server: Server, run: str) -> None:
+    """The page and the next question are kept; a reload is answered; all is sent in the end."""
+    driver.expect_settled(COPIES, equals=4)
+    server.kill()
+    driver.tap('#rank-3 button[value="1"]')
+    driver.expect(STATE, "3", equals=UNSAVED)
+    driver.open(f"{run}/queries/2")
+    driver.expect(f"{QUESTION} === '2' && {SCRIPTED}")
+    driver.expect("'offline' in document.documentElement.dataset")
+    driver.press("y")
+    driver.expect(STATE, "1", equals=UNSAVED)
+    driver.reload()
+    driver.expect(PRESSED, "1", equals="1")
+    server.start()
+    driver.expect(STATE, "1", equals=SAVED)
+    driver.open(f"{run}/queries/1")
+    driver.expect(PRESSED, "3", equals="1")
+
+
+def rates_by_forms_alone(driver: Driver, run: str) -> None:
+    """With no script listening, a button sends its form, and the page comes back with it."""
+    driver.open(f"{run}/queries/10")
+    driver.expect(SCRIPTED)
+    driver.run(DEAF)
+    driver.run("globalThis.isOld = true")
+    driver.click('#rank-1 button[value="0"]')
+    driver.expect("globalThis.isOld === undefined")
+    driver.expect(PRESSED, "1", equals="0")
+
+
+def rates_on_one_file(driver: Driver, page: Path) -> None:
+    """The page without a server keeps a verdict through a reload."""
+    driver.open(page.as_uri())
+    driver.expect("document.activeElement.id === 'rater'")
+    driver.press(*"Ani", ENTER)
+    driver.expect("document.activeElement.closest('.card')?.dataset.rank", equals="1")
+    driver.press("y")
+    driver.expect(PRESSED, "1", equals="1")
+    driver.reload()
+    driver.expect(PRESSED, "1", equals="1")
