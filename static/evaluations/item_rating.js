@@ -161,10 +161,6 @@ document.addEventListener("submit", (event) => {
 one("#keys-on").checked = kept("keys") !== "off";
 one("#keys-on").addEventListener("change", ({ target }) => keep("keys", target.checked ? "on" : "off"));
 
-addEventListener("beforeunload", (event) => {
-  if (pending().length) event.preventDefault();
-});
-
 resume(told, (event, state) => mark({ ...event, state }));
 document.documentElement.classList.add("scripted");
 if (!location.hash) places().find(isOpen)?.matches(".part") && enter(places().find(isOpen));

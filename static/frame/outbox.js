@@ -22,6 +22,7 @@ const idle = [];
 const faulty = new Map();
 const channel = globalThis.BroadcastChannel && new BroadcastChannel("relevansi outbox");
 let opening = openQueue();
+let lasts = false; // whether the queue in force outlives the page
 let trouble = null; // why nothing can be sent for now: {why, wait, text}
 let calls = 0;
 let answered = 0;
@@ -143,6 +144,7 @@ async function ask(question) {
   } catch (error) {
     if (!queue.lasts) throw error;
     if (opening === asked) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
+    lasts = false;
   }
   return ask(question); // the queue in force was exchanged meanwhile
 }
@@ -158,7 +160,10 @@ async function store(event) {
   const { hear, made, ...record } = event;
   const { pathname, search } = new URL(event.url, location);
   Object.assign(record, { url: pathname + search, state: "waiting" });
-  await ask(async (queue) => Object.assign(event, await queue.add(record)));
+  await ask(async (queue) => {
+    Object.assign(event, await queue.add(record));
+    lasts = queue.lasts;
+  });
 }
 
 /** Send what waits, however often that is asked for at once. */
@@ -295,6 +300,8 @@ export function letGo() {
   isLeft = true;
 }
 
+// What this browser keeps is sent by the next page that is opened: there is nothing to lose.
 addEventListener("beforeunload", (event) => {
-  if (!isLeft && waiting.some(({ made }) => made)) event.preventDefault();
+  const isLost = (one) => one.made && !(lasts && isNumbered(one));
+  if (!isLeft && waiting.some(isLost)) event.preventDefault();
 });

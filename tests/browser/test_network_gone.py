@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Dialog, Page, Route
+from playwright.sync_api import BrowserContext, Dialog, Page, Route
 
 from tests.browser.plans import stored
 from tests.browser.rating import SAVED, SAVING, UNSAVED, RatingPage
@@ -43,27 +44,42 @@ def test_offline_is_called_unsaved_until_the_server_has_answered(
     assert stored(own_server, run_id)[0].relevance[0] == 1
 
 
-def test_leaving_with_unsent_judgments_warns_and_with_none_does_not(
-    own_server: Server, run_id: str, page: Page
+def test_leaving_warns_of_judgments_that_the_browser_cannot_keep_and_of_no_others(
+    own_server: Server, run_id: str, context_of: Callable[..., BrowserContext]
 ) -> None:
-    """The browser asks before the page is left while something is not stored."""
+    """What is kept is sent by the next page; without a store a click would go with the page."""
+    context = context_of()
+    page = context.new_page()
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
         asked.append(dialog.type)
         dialog.dismiss()
 
-    page.on("dialog", stay)
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(1)
-    page.context.set_offline(True)
+    context.set_offline(True)
+    rating.press("y")
+    rating.expect_state(1, "unsaved")
+    page.on("dialog", stay)
+    with page.expect_event("close"):
+        page.close(run_before_unload=True)
+    assert asked == []
+
+    context.set_offline(False)
+    page = context.new_page()
+    page.on("dialog", stay)
+    page.add_init_script("indexedDB.open = () => { throw new Error('no store'); }")
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    context.set_offline(True)
     rating.press("y")
     rating.expect_state(1, "unsaved")
     with page.expect_event("dialog"):
         page.close(run_before_unload=True)
     assert asked == ["beforeunload"]
 
-    page.context.set_offline(False)
+    context.set_offline(False)
     rating.expect_state(1, "saved")
     with page.expect_event("close"):
         page.close(run_before_unload=True)
