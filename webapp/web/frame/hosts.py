@@ -1,4 +1,4 @@
-"""Requests whose ``Host`` header is not the name of any host are refused in one line."""
+"""Requests that name no host, or come from below a path of a proxy, are refused in one line."""
 
 from __future__ import annotations
 
@@ -33,12 +33,27 @@ def is_host(text: str) -> bool:
 
 
 def refuse_others(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer`, asked only by requests that name a host, or none as HTTP/1.0 may."""
+    """Return `answer`, asked only by requests for a host as a whole.
+
+    They name the host, or none as HTTP/1.0 may, and no path before the addresses of the pages.
+    """
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        if is_host(environ.get("HTTP_HOST", "localhost")):
+        why = _why_refused(environ)
+        if why is None:
             return answer(environ, start)
         start("400 Bad Request", [("Content-Type", "text/plain; charset=utf-8")])
-        return [b"The Host header does not name a host.\n"]
+        return [why]
 
     return answered
+
+
+def _why_refused(environ: WSGIEnvironment) -> bytes | None:
+    if not is_host(environ.get("HTTP_HOST", "localhost")):
+        return b"The Host header does not name a host.\n"
+    if environ.get("HTTP_X_FORWARDED_PREFIX", "").strip(" /"):
+        return (
+            b"Relevansi cannot be served below a path (X-Forwarded-Prefix). Let the proxy serve it "
+            b"under a host name or a port of its own: docs/operations.md.\n"
+        )
+    return None
