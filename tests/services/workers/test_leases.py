@@ -95,6 +95,24 @@ def test_a_lease_lasts_as_long_as_it_is_renewed(database: Database) -> None:
             assert held.count() == n
 
 
+def test_what_another_one_took_and_gave_back_since_it_was_read_is_not_taken_again(
+    database: Database,
+) -> None:
+    with database.reading() as earlier:
+        read = earlier.get_one(Piece, 1)
+    lease = taken(database)
+    assert lease is not None
+    with database.writing() as session:
+        piece = leases.own(session, Piece, lease)
+        assert piece is not None
+        leases.give_back(piece, DONE)
+        session.commit()
+
+    with database.writing() as session:
+        session.add(read)
+        assert leases.take(session, read, NOW) is None
+
+
 @pytest.mark.parametrize("state", [DONE, WAITING])
 def test_what_was_given_back_is_nobody_s(database: Database, state: str) -> None:
     lease = taken(database)

@@ -16,7 +16,10 @@ from webapp.config import JudgeEndpoint
 from webapp.i18n import LANGUAGES, gettext, language, ngettext
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from webapp.db.engine import Database
+    from webapp.db.tables.machine_judges import MachineJudge
     from webapp.services.machine_judges.calls import JudgeWork
     from webapp.services.machine_judges.estimates import TokenEstimate
     from webapp.services.machine_judges.sessions import Terms
@@ -181,7 +184,7 @@ def run_command(  # noqa: PLR0913 (a parameter for each option)
     with database.opened() as opened:
         expected = _agreed(opened, name, terms, yes=yes)
         rater_id = _begin(opened, name, endpoint, terms)
-        _work(opened, JudgeWork(rater_id, endpoint), at_once, expected)
+        _work(opened, name, JudgeWork(rater_id, endpoint), at_once, expected)
         _tell_end(opened, name)
 
 
@@ -222,12 +225,10 @@ def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
 
 def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEstimate:
     """Return the estimate, once it was shown and agreed to."""
-    from webapp.services.machine_judges import estimates, judges
-    from webapp.services.study import studies
+    from webapp.services.machine_judges import estimates
 
     with opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
-        judge = judges.named(session, study, name)
+        judge = _named(session, name)
         found = estimates.estimate(session, judge, terms.most_calls)
     if not found.things:
         raise click.ClickException(gettext("It has judged every card of the study."))
@@ -241,12 +242,10 @@ def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEst
 
 
 def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -> int:
-    from webapp.services.machine_judges import judges, sessions
-    from webapp.services.study import studies
+    from webapp.services.machine_judges import sessions
 
     with opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
-        judge = judges.named(session, study, name)
+        judge = _named(session, name)
         try:
             sessions.start(session, judge, endpoint, terms, database.now())
         except sessions.AlreadyRunning:
@@ -257,7 +256,9 @@ def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -
         return judge.rater_id
 
 
-def _work(opened: Database, work: JudgeWork, at_once: int, expected: TokenEstimate) -> None:
+def _work(
+    opened: Database, name: str, work: JudgeWork, at_once: int, expected: TokenEstimate
+) -> None:
     """Ask until the session ends; an interruption stops it and keeps what is on its way."""
     from webapp.services.workers.loop import GLANCE, WorkLoop
 
@@ -270,35 +271,36 @@ def _work(opened: Database, work: JudgeWork, at_once: int, expected: TokenEstima
             shown.at(loop.kept)
         except KeyboardInterrupt:
             shown.stop()
-            _stop(opened, work.rater_id)
+            _stop(opened, name)
             while not loop.is_idle(GLANCE):
                 pass
     if loop.failure is not None:
         raise loop.failure
 
 
-def _stop(opened: Database, rater_id: int) -> None:
-    from webapp.db.tables.machine_judges import MachineJudge
+def _stop(opened: Database, name: str) -> None:
     from webapp.services.machine_judges import sessions
 
     with opened.writing() as session:
-        judge = session.get(MachineJudge, rater_id)
-        if judge is not None:
-            sessions.stop(session, judge, database.now())
+        sessions.stop(session, _named(session, name), database.now())
         session.commit()
+
+
+def _named(session: Session, name: str) -> MachineJudge:
+    from webapp.services.machine_judges import judges
+    from webapp.services.study import studies
+
+    return judges.named(session, studies.open_or_make(session, database.now()), name)
 
 
 def _tell_end(opened: Database, name: str) -> None:
     """Print what the session took and how it ended; raises where it failed or was stopped."""
-    from webapp.services.machine_judges import judges, sessions
     from webapp.services.machine_judges import progress as machine_progress
+    from webapp.services.machine_judges import sessions
     from webapp.services.machine_judges.sessions import SessionState
-    from webapp.services.study import studies
 
     with opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
-        judge = judges.named(session, study, name)
-        work = machine_progress.work(session, judge, database.now())
+        work = machine_progress.work(session, _named(session, name), database.now())
     last = work.current or work.earlier[0]
     say(
         gettext(

@@ -147,7 +147,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         )
         if found is None:
             return  # the judge was deleted meanwhile
-        _count(found, call, outcome, estimates.Rates())
+        _count(found, call, outcome)
         row = leases.own(session, MachineCall, call.lease)
         if row is None:
             return
@@ -212,9 +212,8 @@ def _next(
     """Return the thing to ask about: not on its way, and not failed in this session."""
     mine = MachineCall.rater_id == judge.rater_id
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
-    busy = select(MachineCall.judged_thing_id).where(
-        mine, or_(failed, leases.are_held(MachineCall, now))
-    )
+    held = leases.are_held(MachineCall, now)
+    busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, held))
     left = estimates.open_things(session, judge, JudgedThing.id.not_in(busy))
     return left[0] if left else None
 
@@ -250,14 +249,12 @@ def _bury(session: Session, row: MachineCall) -> None:
     row.reserved_calls = row.reserved_tokens = 0
 
 
-def _count(
-    found: MachineSession, call: JudgeCall, outcome: CallOutcome, rates: estimates.Rates
-) -> None:
+def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None:
     """Add a call's tokens and cost; an answer that states no tokens counts the usual number."""
     found.calls += outcome.tries
     if not outcome.answered:
         return
-    usage = outcome.usage
+    usage, rates = outcome.usage, estimates.Rates()
     if usage.prompt is None or usage.completion is None:
         found.uncounted += 1
     prompt = rates.prompt(len(call.prompt)) if usage.prompt is None else usage.prompt

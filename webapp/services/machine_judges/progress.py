@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -113,26 +114,13 @@ def _counted(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
 def _line(
     session: Session, found: MachineSession, counted: dict[str, int], now: datetime
 ) -> SessionLine:
-    return SessionLine(
-        state=sessions.state(session, found, now),
-        started_at=found.started_at,
-        ended_at=found.ended_at,
-        things=found.things,
-        judged=counted.get(CallState.JUDGED, 0),
-        failed=counted.get(CallState.FAILED, 0),
-        estimated_prompt_tokens=found.estimated_prompt_tokens,
-        estimated_completion_tokens=found.estimated_completion_tokens,
-        prompt_tokens=found.prompt_tokens,
-        completion_tokens=found.completion_tokens,
-        prompt_price=found.prompt_price,
-        completion_price=found.completion_price,
-        currency=found.currency,
-        most_calls=found.most_calls,
-        most_tokens=found.most_tokens,
-        calls=found.calls,
-        uncounted=found.uncounted,
-        why=found.why,
-    )
+    counts: dict[str, Any] = {
+        "state": sessions.state(session, found, now),
+        "judged": counted.get(CallState.JUDGED, 0),
+        "failed": counted.get(CallState.FAILED, 0),
+    }
+    names = SessionLine.__dataclass_fields__.keys() - counts.keys()
+    return SessionLine(**counts, **{name: getattr(found, name) for name in names})
 
 
 def _failed(session: Session, judge: MachineJudge) -> tuple[FailedCall, ...]:

@@ -7,7 +7,7 @@ the model continues from the stored session (see ``calls``).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -128,12 +128,7 @@ def start(
         things=expected.things,
         estimated_prompt_tokens=expected.prompt_tokens,
         estimated_completion_tokens=expected.completion_tokens,
-        prompt_price=terms.prompt_price,
-        completion_price=terms.completion_price,
-        currency=terms.currency,
-        most_calls=terms.most_calls,
-        most_tokens=terms.most_tokens,
-        at_once=terms.at_once,
+        **asdict(terms),
     )
     session.add(begun)
     session.flush()
@@ -181,13 +176,9 @@ def state(session: Session, found: MachineSession, now: datetime) -> SessionStat
 
 def asking(session: Session, found: MachineSession, now: datetime) -> list[MachineCall]:
     """Return the judge's calls that are on their way."""
-    return list(
-        session.scalars(
-            select(MachineCall).where(
-                MachineCall.rater_id == found.rater_id, leases.are_held(MachineCall, now)
-            )
-        )
-    )
+    theirs = MachineCall.rater_id == found.rater_id
+    wanted = select(MachineCall).where(theirs, leases.are_held(MachineCall, now))
+    return list(session.scalars(wanted))
 
 
 def end(found: MachineSession, became: SessionState, now: datetime, why: str | None = None) -> None:
@@ -202,9 +193,5 @@ def _log(session: Session, judge: MachineJudge, action: str, told: str, now: dat
 
 def at_work(session: Session) -> list[tuple[int, int]]:
     """Return the machine judges with a running session, and how many calls each makes at once."""
-    rows = session.execute(
-        select(MachineSession.rater_id, MachineSession.at_once).where(
-            MachineSession.ended_at.is_(None)
-        )
-    )
-    return [(rater_id, at_once) for rater_id, at_once in rows]
+    found = session.scalars(select(MachineSession).where(MachineSession.ended_at.is_(None)))
+    return [(one.rater_id, one.at_once) for one in found]

@@ -44,7 +44,6 @@ class QuestionCall:
     lease: Lease
     asked: Message
     settings: UserStudySettings
-    assigns_sessions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         lease = leases.take(session, waiting, now)
         assert lease is not None  # it waited, and only who has the lock takes one
         settings = user_studies.settings(phase)
-        theirs = user_studies.assigns_sessions(settings)
-        return QuestionCall(lease, _message(session, waiting, settings, theirs), settings, theirs)
+        return QuestionCall(lease, _message(session, waiting, settings), settings)
 
     def ask(self, call: QuestionCall) -> Answer | Failed:
         """Return the chatbot's answer, or why there is none."""
@@ -116,7 +114,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
             return
         leases.give_back(own, State.ANSWERED)
         own.answered_at = now
-        if call.assigns_sessions and outcome.session_id:
+        if outcome.session_id and user_studies.assigns_sessions(call.settings):
             own.session_id = outcome.session_id
         keep_entry(session, own, entry)
 
@@ -186,28 +184,25 @@ def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
     live_metrics.refresh(session, [rater(participant).id], Query.id == query.id)
 
 
-def _message(
-    session: Session, own: OwnQuestion, settings: UserStudySettings, theirs: bool
-) -> Message:
+def _message(session: Session, own: OwnQuestion, settings: UserStudySettings) -> Message:
     """Return the request, with the answered turns of its conversation."""
-    turns = [
-        (question, response)
-        for question, response in session.execute(
-            select(Question.text, Query.response)
-            .join_from(OwnQuestion, Question, Question.id == OwnQuestion.question_id)
-            .join(Query, Query.id == OwnQuestion.query_key)
-            .where(
-                OwnQuestion.participant_id == own.participant_id,
-                OwnQuestion.conversation == own.conversation,
-                OwnQuestion.state == str(State.ANSWERED),
-            )
-            .order_by(Question.position)
+    answered = session.execute(
+        select(Question.text, Query.response)
+        .join_from(OwnQuestion, Question, Question.id == OwnQuestion.question_id)
+        .join(Query, Query.id == OwnQuestion.query_key)
+        .where(
+            OwnQuestion.participant_id == own.participant_id,
+            OwnQuestion.conversation == own.conversation,
+            OwnQuestion.state == str(State.ANSWERED),
         )
-    ]
+        .order_by(Question.position)
+    )
+    earlier = tuple((question, response) for question, response in answered)
+    is_theirs = not earlier and user_studies.assigns_sessions(settings)
     return Message(
         message=own.question.text,
-        session_id="" if theirs and not turns else own.session_id,
+        session_id="" if is_theirs else own.session_id,
         user_id=own.participant.run_id or "",
         method=settings.search_method,
-        earlier=tuple(turns),
+        earlier=earlier,
     )

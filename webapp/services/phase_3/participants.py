@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
-from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink, UserStudy
+from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.failures import Busy, Conflict, Missing
 from webapp.i18n import mark
@@ -89,13 +89,14 @@ def agree(
     """
     study = session.get_one(Study, link.study_id)
     phase = user_studies.lock(session, study)
+    most = phase.most_newcomers
     own = link if link.participant_id is not None else links.by_token(session, study, token)
     if (own is None or _is_undecided(own)) and not phase.is_open:
         raise PhaseClosed
     if own is None:
         if not _TOKEN.fullmatch(token):
             raise UnknownLink
-        if not _has_room(session, phase, f"phase 3/{link.id}/{source}", now):
+        if not _has_room(session, study, f"phase 3/{link.id}/{source}", now, most):
             raise TooManyNewcomers
         if was_offered and not pseudonyms.is_free(session, study, pseudonym):
             pseudonym = pseudonyms.offered(session, study)
@@ -122,9 +123,10 @@ def decline(
     study = session.get_one(Study, link.study_id)
     phase = user_studies.lock(session, study)
     if link.participant is None:
-        if page and not _is_first(session, study, f"declined/{links.hashed(page)}", now):
+        shown, by_link = f"declined/{links.hashed(page)}", f"declined/{link.id}/{source}"
+        if page and not _has_room(session, study, shown, now, 1):
             return
-        if not _has_room(session, phase, f"declined/{link.id}/{source}", now):
+        if not _has_room(session, study, by_link, now, phase.most_newcomers):
             return
     phase.declined += 1
     if link.participant is not None:
@@ -167,16 +169,8 @@ def finish(participant: Participant, now: datetime) -> None:
     participant.finished_at = participant.finished_at or now
 
 
-def _has_room(session: Session, phase: UserStudy, name: str, now: datetime) -> bool:
+def _has_room(session: Session, study: Study, name: str, now: datetime, most: int) -> bool:
     """Whether one more counts under `name` within the hour, which is then counted."""
-    return _is_counted(session, phase.study, name, now, phase.most_newcomers)
-
-
-def _is_first(session: Session, study: Study, name: str, now: datetime) -> bool:
-    return _is_counted(session, study, name, now, 1)
-
-
-def _is_counted(session: Session, study: Study, name: str, now: datetime, most: int) -> bool:
     try:
         tries.knock(session, study, name, now, most=most, window=HOUR)
     except TooManyTries:
@@ -188,13 +182,10 @@ def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Parti
     phase = user_studies.lock(session, study)  # numbers and pseudonyms go one at a time
     pseudonyms.need_free(session, study, pseudonym)
     # The number of a person who withdrew is not given again: the log names them by it.
+    phase.last_number += 1
     participant = Participant(
-        study=study,
-        number=phase.last_number + 1,
-        pseudonym=pseudonym,
-        created_at=now,
+        study=study, number=phase.last_number, pseudonym=pseudonym, created_at=now
     )
-    phase.last_number = participant.number
     session.add(participant)
     session.flush()
     return participant

@@ -56,10 +56,12 @@ def is_lost(row: LeasedRow, now: datetime) -> bool:
 def take(session: Session, row: LeasedRow, now: datetime) -> Lease | None:
     """Return the lease of a stored row, one attempt more; ``None`` while somebody holds it.
 
-    Of two who try at once the second waits for the first, and gets nothing.
+    Of two who read the row at once the second waits for the first, and gets nothing, even
+    where the first has given it back meanwhile.
     """
+    read = row.attempt
     session.refresh(row, with_for_update=True)
-    if row.state == ASKING and not is_lost(row, now):
+    if row.attempt != read or (row.state == ASKING and not is_lost(row, now)):
         return None
     row.state, row.attempt, row.alive_until = ASKING, row.attempt + 1, now + ALIVE
     session.flush()

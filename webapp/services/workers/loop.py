@@ -106,17 +106,15 @@ class WorkLoop:
     def is_idle(self, seconds: float) -> bool:
         """Whether nothing is at work, or not any more within so many seconds."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._is_at_work, seconds)
+            return self._changed.wait_for(
+                lambda: not (self._is_beating or self._threads.total()), seconds
+            )
 
     def close(self) -> None:
         """Claim nothing more; what is on its way is still kept."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
-
-    @property
-    def _is_at_work(self) -> bool:
-        return self._is_beating or self._threads.total() > 0
 
     @contextmanager
     def _storing(self) -> Iterator[Session]:
