@@ -18,6 +18,9 @@ nox.options.sessions = ["lint", "types", "tests"]
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ANY_CODE = range(256)
 EVERY_CORE = ("-n", "logical", "--dist", "worksteal")
+# Keep the bytecode of tests and product: where the surroundings forbid it, every process of every
+# run compiles all of them anew.
+COMPILED = {"PYTHONDONTWRITEBYTECODE": None}
 # One order and one seed, so that the same code always has the same outcome; in the order in which
 # tests are written neighbours share their servers. `explore` shuffles, with another seed each time.
 REPEATED = ("--randomly-seed=1", "--randomly-dont-reorganize")
@@ -27,7 +30,7 @@ REPEATED = ("--randomly-seed=1", "--randomly-dont-reorganize")
 def tests(session: nox.Session) -> None:
     """Run every test but the journeys: real Chromium, doctests and layers included."""
     install(session)
-    found = {"RELEVANSI_CHROMIUM": chromium(session)}
+    found = {"RELEVANSI_CHROMIUM": chromium(session), **COMPILED}
     session.run("pytest", *EVERY_CORE, *REPEATED, *session.posargs, env=found)
 
 
@@ -49,7 +52,7 @@ def explore(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """Run the tests that drive a real Chromium, and no others."""
     install(session)
-    found = {"RELEVANSI_CHROMIUM": chromium(session)}
+    found = {"RELEVANSI_CHROMIUM": chromium(session), **COMPILED}
     session.run(
         "pytest",
         "-m",

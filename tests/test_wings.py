@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import re
 import shutil
 import subprocess
@@ -78,17 +79,26 @@ def _study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module", name="whole_package")
+def _whole_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as in a wheel, with templates, static and seeds inside, compiled once."""
+    package = tmp_path_factory.mktemp("whole") / "webapp"
+    shutil.copytree(ROOT / "webapp", package, ignore=_left_out({"__pycache__"}))
+    for folder in ("templates", "static"):
+        shutil.copytree(ROOT / folder, package / folder)
+    (package / "seeds").symlink_to(ROOT / "seeds")
+    for module in package.rglob("*.py"):
+        py_compile.compile(str(module), doraise=True)
+    return package
+
+
 @pytest.mark.parametrize("wing", WINGS)
 def test_the_core_rates_compares_and_exports_without_a_wing(
-    wing: str, study_file: Path, tmp_path: Path
+    wing: str, whole_package: Path, study_file: Path, tmp_path: Path
 ) -> None:
-    """The package is laid out as in a wheel, with templates, static and seeds inside."""
     gone = {wing, *NEEDED_BY.get(wing, ())}
     package = tmp_path / "webapp"
-    shutil.copytree(ROOT / "webapp", package, ignore=_left_out(gone))
-    shutil.copytree(ROOT / "templates", package / "templates", ignore=_left_out(gone))
-    shutil.copytree(ROOT / "static", package / "static", ignore=_left_out(gone))
-    (package / "seeds").symlink_to(ROOT / "seeds")
+    shutil.copytree(whole_package, package, ignore=_left_out(gone), symlinks=True)
     rooms = package / "rooms.py"
     listed = "|".join(gone)
     rooms.write_text(re.sub(rf'    "({listed})",\n', "", rooms.read_text("utf-8")), "utf-8")
@@ -107,10 +117,9 @@ def test_the_core_rates_compares_and_exports_without_a_wing(
 
 
 def _left_out(gone: set[str]) -> Callable[[str, list[str]], set[str]]:
-    """Return what leaves out the folders of some wings, but not their tables, and bytecode."""
+    """Return what leaves out the folders of these names, but not the files."""
 
     def ignored(folder: str, names: list[str]) -> set[str]:
-        folders = {name for name in names if Path(folder, name).is_dir()}
-        return folders & (gone | {"__pycache__"})
+        return {name for name in gone.intersection(names) if Path(folder, name).is_dir()}
 
     return ignored

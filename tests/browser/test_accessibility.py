@@ -11,37 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import faults
 from tests.browser.forked import ForkedServer
 from tests.browser.rating import RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
 
-LOOKS: dict[str, dict[str, Any]] = {
-    "light on a desktop in Indonesian": {"color_scheme": "light", "locale": "id-ID"},
-    "dark on a phone in English": {
-        "color_scheme": "dark",
-        "locale": "en-GB",
-        "viewport": {"width": 390, "height": 844},
-        "is_mobile": True,
-        "has_touch": True,
-    },
-}
-RULES = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
-"""Size of targets (WCAG 2.2, 2.5.8) is off in axe unless it is asked for."""
-UNSTICK = """() => {
-  const sticks = one => getComputedStyle(one).position === "sticky";
-  window.stuck = [...document.body.querySelectorAll("*")].filter(sticks);
-  for (const one of window.stuck) Object.assign(one.style, { position: "relative", inset: "auto" });
-}"""
-"""Puts sticky bars where they belong: what is half below one is no small target, it scrolls."""
-STICK = """() => {
-  for (const one of window.stuck) Object.assign(one.style, { position: "", inset: "" });
-}"""
-FIRST_LOOK = next(iter(LOOKS))
 WATCH_FOCUS = """() => {
   window.lost = 0;
   const look = () => {
@@ -52,15 +30,14 @@ WATCH_FOCUS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_nothing_on_the_first_page_of_an_empty_study(
-    empty_server: Server, open_tab: Callable[..., Page], look: str
+    empty_server: Server, open_tab: Callable[..., Page]
 ) -> None:
     """The drop zone and the ways to begin, and the empty list of runs."""
-    page = open_tab(**LOOKS[look], reduced_motion="reduce")
-    for path in ("/", "/runs/"):
+    for path, locale in (("/", "id-ID"), ("/runs/", "en-GB")):
+        page = open_tab(locale=locale, reduced_motion="reduce")
         page.goto(empty_server.url + path)
-        assert violations(page) == []
+        assert faults(page) == []
 
 
 def test_axe_finds_nothing_when_the_server_fails(
@@ -77,7 +54,7 @@ def test_axe_finds_nothing_when_the_server_fails(
     assert answer is not None
     assert answer.status == 500
     assert "Traceback" not in page.content()
-    assert violations(page) == []
+    assert faults(page) == []
     server.stop()
 
 
@@ -146,14 +123,3 @@ def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
     assert rating.focus == "notes"
     page.keyboard.type("-")
     expect(page.locator("#notes")).to_have_value("banyak temp-at")
-
-
-def violations(page: Page) -> list[str]:
-    """Return the faults that axe finds, one line for each kind with the places."""
-    page.evaluate(UNSTICK)
-    found = Axe().run(page, options=RULES).response["violations"]
-    page.evaluate(STICK)
-    return [
-        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:5]}"
-        for one in found
-    ]

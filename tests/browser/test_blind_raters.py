@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import violations
 from tests.browser.blind import (
     CARDS_SHOWN,
     METHODS,
@@ -22,7 +23,6 @@ from tests.browser.blind import (
     place,
 )
 from tests.browser.server import Server
-from tests.browser.test_accessibility import violations
 from tests.cli.relevansi import relevansi
 
 pytestmark = pytest.mark.browser

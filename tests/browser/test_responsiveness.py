@@ -7,16 +7,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.axe import PHONES
 from tests.browser.pages import Study, visit
 
 pytestmark = pytest.mark.browser
 
-PHONES = (320, 390)  # CSS pixels
 TOUCH = 44  # CSS pixels
-TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-  [...document.querySelectorAll("body *")]
-    .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
-    .map((one) => one.tagName + "." + one.className + "#" + one.id).slice(0, 5)"""
 
 
 @pytest.fixture(name="phone")

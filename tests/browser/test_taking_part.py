@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import violations
 from tests.browser.conftest import OpenTab
 from tests.browser.served import PASSWORD, Person
 from tests.browser.server import Server
-from tests.browser.test_accessibility import violations
 from tests.chatbot import bots
 
 pytestmark = pytest.mark.browser

@@ -381,8 +381,11 @@ def test_a_zip_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
         restore(database, file, NOW, replace=True)
 
 
-def test_a_backup_that_states_its_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
+def test_a_backup_that_states_its_bomb_fills_no_disk(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Three megabytes do not become three gigabytes, although the file says so itself."""
+    monkeypatch.setattr(backups, "SMALL", backups.PIECE)
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
     about = json.loads(zipfile.ZipFile(file).read("backup.json"))
