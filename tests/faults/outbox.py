@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Response, sync_playwright
 
 from tests.browser import plans
 from tests.browser.plans import Planned
-from tests.browser.rating import RatingPage
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import HYBRID
 from tests.cli.relevansi import document
 from tests.faults import stored

@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
 from tests.browser.blind import invite, join
 from tests.browser.plans import stored
-from tests.browser.rating import SAVED, UNJUDGED, UNSAVED, RatingPage
+from tests.browser.rating_page import SAVED, UNJUDGED, UNSAVED, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.rating import RatingPage
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser

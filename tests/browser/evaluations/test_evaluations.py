@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.axe import faults
+from tests.browser.frame.test_responsiveness import TOUCH
 from tests.browser.server import Server
-from tests.browser.test_responsiveness import TOUCH
 from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
 
 pytestmark = pytest.mark.browser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Request
 
-from tests.browser.rating import RatingPage
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser

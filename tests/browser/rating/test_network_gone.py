@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, Route
 
 from tests.browser.plans import stored
-from tests.browser.rating import SAVED, SAVING, UNSAVED, RatingPage
+from tests.browser.rating_page import SAVED, SAVING, UNSAVED, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser

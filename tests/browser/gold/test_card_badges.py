@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.axe import faults
 from tests.browser.conftest import serving
-from tests.browser.rating import RatingPage
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server, copied
 from tests.conftest import NOW
 from tests.services.gold.gold_files import stored_run

@@ -10,9 +10,9 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.blind import invite, join
 from tests.browser.plans import stored
-from tests.browser.rating import RatingPage
+from tests.browser.rating.test_outbox import kept
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
-from tests.browser.test_outbox import kept
 
 pytestmark = pytest.mark.browser
 

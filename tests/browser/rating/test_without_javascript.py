@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.rating import RatingPage
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import HYBRID, Server
 
 pytestmark = pytest.mark.browser

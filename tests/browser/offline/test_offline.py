@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.rating import FOCUS, SAVED
+from tests.browser.rating_page import FOCUS, SAVED
 from tests.cli.relevansi import document, relevansi
 
 OpenTab = Callable[..., Page]

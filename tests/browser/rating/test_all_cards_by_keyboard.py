@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.plans import Planned, plan, stored
-from tests.browser.rating import FOCUS, RatingPage
+from tests.browser.rating_page import FOCUS, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
