@@ -27,12 +27,19 @@ WITHOUT_IT = """
 import re
 import sys
 from pathlib import Path
+from flask import Flask
+from jinja2 import FileSystemBytecodeCache
 from webapp.app import create_app
 from webapp.cli import run
 from webapp.config import Settings, sqlite_url
 from webapp.web.frame.rooms import kept_files, menu
 
-folder = Path(sys.argv[1])
+class Compiled(FileSystemBytecodeCache):
+    def get_cache_key(self, name, filename=None):
+        return super().get_cache_key(name)  # wherever the package is
+
+folder, compiled = map(Path, sys.argv[1:])
+Flask.jinja_options = Flask.jinja_options | {"bytecode_cache": Compiled(compiled)}
 settings = Settings(sqlite_url(folder / "study.sqlite"), folder)
 app = create_app(settings)
 client = app.test_client()
@@ -105,7 +112,7 @@ def test_the_core_rates_compares_and_exports_without_a_wing(
 
     shutil.copy(study_file, tmp_path)
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_IT, str(tmp_path)],
+        [sys.executable, "-c", WITHOUT_IT, str(tmp_path), str(whole_package.parent)],
         capture_output=True,
         text=True,
         check=False,

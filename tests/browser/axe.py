@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
-LAPTOP = {"width": 1280, "height": 800}
+LAPTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONES = (320, 390)  # CSS pixels
 TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("body *")]

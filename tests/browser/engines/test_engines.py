@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.engines.driver import ENGINES, ENTER, Driver, missing, until
 from tests.browser.plans import plan, stored
-from tests.browser.rating import FOCUS, SAVED, UNSAVED
+from tests.browser.rating_page import FOCUS, SAVED, UNSAVED
 from tests.browser.server import Server
 from tests.cli.relevansi import relevansi
 
