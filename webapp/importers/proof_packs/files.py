@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from webapp.importers.proof_packs.pack import LONGEST_LINE, ManifestRun, ProofPack, UnreadableMember
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError
+
+from webapp.importers.proof_packs.pack import (
+    LONGEST_LINE,
+    ManifestRun,
+    ProofPack,
+    Text,
+    UnreadableMember,
+)
 from webapp.importers.runs.csv_table import Record, read_table
-from webapp.importers.runs.json_documents import storable_text
+from webapp.importers.runs.json_values import FromFile
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import (
@@ -28,6 +36,11 @@ from webapp.metrics.proof_packs.evidence import (
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
 ValueT = TypeVar("ValueT")
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+LARGEST = 2**63 - 1
+Number = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+Moment = Annotated[AwareDatetime, Field(strict=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +57,54 @@ class ReadMember(Generic[ValueT]):
 
     values: tuple[ValueT, ...]
     faults: tuple[MemberFault, ...] = ()
+
+
+class QuestionEntry(FromFile):
+    """A question as its set's file has it."""
+
+    id: Number
+    question: Text
+    category: Text
+    context_dependent: bool
+
+
+class EventLine(FromFile):
+    """A line of the event log."""
+
+    id: Number
+    event_id: Text
+    rater: Text
+    field: Text
+    question_set: Text | None = None
+    position: Number | None = None
+    judged_in: Text | None = None
+    property: Text | None = None
+    content: Number | None = None
+    run: Text | None = None
+    query_id: Number | None = None
+    task: Text | None = None
+    old: Text | None = None
+    new: Text | None = None
+    cause: Text
+    undoes: Number | None = None
+    device: Text
+    sequence: Number
+    client_time: Moment | None = None
+    received_at: Moment
+
+    def thing(self) -> Thing | None:
+        """The judged thing; ``None`` for an event on an answer, or on a deleted thing."""
+        if self.position is None or self.question_set is None or self.content is None:
+            return None
+        return Thing(self.question_set, self.position, self.property, self.content, self.judged_in)
+
+    def allowed(self) -> Sequence[str | None]:
+        """The values that the field can have."""
+        if self.field == "quality":
+            return [None, *map(str, range(BEST_QUALITY + 1))]
+        if self.field == "verdict" and self.position is not None:
+            return [None, *(EmptyOutcome if self.property is None else Relevance)]
+        return [self.new]
 
 
 class _Wrong(ValueError):
@@ -142,13 +203,8 @@ def _each(
 
 
 def _question(raw: object) -> SetQuestion:
-    cells = _object(raw)
-    depends = cells.get("context_dependent")
-    if not isinstance(depends, bool):
-        raise _Wrong("context_dependent")
-    return SetQuestion(
-        _integer(cells, "id"), _text(cells, "question"), _text(cells, "category"), depends
-    )
+    entry = _model(QuestionEntry, raw)
+    return SetQuestion(entry.id, entry.question, entry.category, entry.context_dependent)
 
 
 def _line(
@@ -230,54 +286,22 @@ def _event(line: bytes) -> LoggedEvent:
     if len(line) >= LONGEST_LINE:
         raise _Wrong("too long")
     try:
-        cells = _object(json.loads(line))
+        raw = json.loads(line)
     except (ValueError, RecursionError) as wrong:
         raise _Wrong("no JSON") from wrong
-    client_time = _text_or_none(cells, "client_time")
-    return LoggedEvent(
-        id=_integer(cells, "id"),
-        event_id=_text(cells, "event_id"),
-        rater=_text(cells, "rater"),
-        field=_text(cells, "field"),
-        thing=_event_thing(cells),
-        run=_text_or_none(cells, "run"),
-        query_id=_integer_or_none(cells, "query_id"),
-        task=_text_or_none(cells, "task"),
-        old=_text_or_none(cells, "old"),
-        new=_new(cells),
-        cause=_text(cells, "cause"),
-        undoes=_integer_or_none(cells, "undoes"),
-        device=_text(cells, "device"),
-        sequence=_integer(cells, "sequence"),
-        client_time=_moment(client_time, "client_time") if client_time else None,
-        received_at=_moment(_text(cells, "received_at"), "received_at"),
-    )
-
-
-def _event_thing(cells: Mapping[str, object]) -> Thing | None:
-    if cells.get("position") is None:
-        return None
-    return Thing(
-        question_set=_text(cells, "question_set"),
-        position=_integer(cells, "position"),
-        property_id=_text_or_none(cells, "property"),
-        content=_integer(cells, "content"),
-        run=_text_or_none(cells, "judged_in"),
-    )
-
-
-def _new(cells: Mapping[str, object]) -> str | None:
-    """The value that the event set, which must be one that its field can have."""
-    new = _text_or_none(cells, "new")
-    kind = EmptyOutcome if cells.get("property") is None else Relevance
-    allowed: Mapping[str, Sequence[str]] = {
-        "quality": [str(grade) for grade in range(BEST_QUALITY + 1)],
-    }
-    if cells.get("position") is not None:  # else the event is about a deleted thing
-        allowed = {**allowed, "verdict": list(kind)}
-    if new is not None and new not in allowed.get(_text(cells, "field"), [new]):
+    event = _model(EventLine, raw)
+    if event.new not in event.allowed():
         raise _Wrong("new")
-    return new
+    same = event.model_dump(include={field.name for field in fields(LoggedEvent)})
+    return LoggedEvent(**same, thing=event.thing())
+
+
+def _model(kind: type[ModelT], raw: object) -> ModelT:
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as wrong:
+        (first, *_) = wrong.errors(include_url=False, include_context=False, include_input=False)
+        raise _Wrong(".".join(map(str, first["loc"])) or "no object") from wrong
 
 
 KindT = TypeVar("KindT", bound=StrEnum)
@@ -292,37 +316,11 @@ def _one_of(kind: type[KindT], cells: Mapping[str, str], name: str) -> KindT:
 
 def _whole(cells: Mapping[str, str], name: str) -> int:
     text = cells[name]
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(2**63))):
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST))):
+        raise _Wrong(name)
+    if int(text) > LARGEST:
         raise _Wrong(name)
     return int(text)
-
-
-def _object(raw: object) -> Mapping[str, object]:
-    if not isinstance(raw, dict):
-        raise _Wrong("no object")
-    return raw
-
-
-def _text(cells: Mapping[str, object], name: str) -> str:
-    found = cells.get(name)
-    if not isinstance(found, str) or found != storable_text(found):
-        raise _Wrong(name)
-    return found
-
-
-def _text_or_none(cells: Mapping[str, object], name: str) -> str | None:
-    return None if cells.get(name) is None else _text(cells, name)
-
-
-def _integer(cells: Mapping[str, object], name: str) -> int:
-    found = cells.get(name)
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise _Wrong(name)
-    return found
-
-
-def _integer_or_none(cells: Mapping[str, object], name: str) -> int | None:
-    return None if cells.get(name) is None else _integer(cells, name)
 
 
 def _moment(text: str, name: str) -> datetime:

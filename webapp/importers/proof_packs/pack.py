@@ -96,7 +96,7 @@ class ManifestRun(FromFile):
     """A run as the manifest has it."""
 
     run: Text
-    question_set: Annotated[str, Field(pattern="^[0-9]{1,18}$")]
+    question_set: Annotated[str, Field(pattern="^[1-9][0-9]{0,17}$")]
     search_method: Text | None
     llm: Text | None
     input_files: Annotated[Sequence[PackedInputFile], Field(min_length=1)]

@@ -259,11 +259,11 @@ class _Tables:
         )
         query.results = [
             Result(
-                rank=result.rank,
+                rank=rank,  # the one stated may be there twice, which is reported
                 judged_thing=self._thing(result.thing),
                 card=to_row(Card(title=result.title)),
             )
-            for result in shown.results
+            for rank, result in enumerate(shown.results, start=1)
         ]
         self._answers[run.run, shown.query_id] = query
         return query
