@@ -101,7 +101,16 @@ def decimals(value: float, places: int) -> str:
     '0,562'
     """
     # Babel's "0.00" writes the same in ten times the time, and a page has sixty of them.
-    return f"{Decimal(str(value)):.{places}f}".replace(".", _mark(language()))
+    return f"{Decimal(str(value)):.{places}f}".replace(".", decimal_mark())
+
+
+def decimal_mark() -> str:
+    """Return the sign before the decimals.
+
+    >>> decimal_mark()
+    ','
+    """
+    return _mark(language())
 
 
 def _in_percent(unit: str) -> bool:
@@ -111,7 +120,7 @@ def _in_percent(unit: str) -> bool:
 def _hundredfold(value: float, places: int) -> str:
     """Return a ratio in hundredths: the digits that it has with so many decimals."""
     digits = round(Decimal(str(value)), places)
-    return f"{100 * digits:.{places - 2}f}".replace(".", _mark(language()))
+    return f"{100 * digits:.{places - 2}f}".replace(".", decimal_mark())
 
 
 @cache

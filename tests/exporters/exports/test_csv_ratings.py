@@ -17,6 +17,7 @@ from tests.exporters.reports import (
 )
 from webapp.exporters.exports.csv_ratings import JudgedResult, long_csv, rated_csv
 from webapp.exporters.frame.csv_cells import CsvStyle
+from webapp.i18n import speaking
 from webapp.metrics.judging.summaries import QueryRow
 from webapp.records import Relevance
 
@@ -98,11 +99,12 @@ def test_a_formula_in_the_notes_is_neutralised() -> None:
     assert line(row("R", notes="=1+1")).endswith(",'=1+1\n")
 
 
-def test_the_excel_style_has_the_same_cells() -> None:
-    data = rated_csv(report(row("NRR")), style=CsvStyle.EXCEL)
+def test_the_excel_style_has_the_same_cells_with_the_decimal_sign_of_the_language() -> None:
+    with speaking("id"):
+        data = rated_csv(report(row("NRR")), style=CsvStyle.EXCEL)
 
     assert data.startswith(b"\xef\xbb\xbfquery_id;question;")
-    assert data.endswith(b"\n1;cari rumah;location;3;2;2;0.6667;0.6667;0.5000;1;;\n")
+    assert data.endswith(b"\n1;cari rumah;location;3;2;2;0,6667;0,6667;0,5000;1;;\n")
 
 
 def test_the_long_form_has_one_line_per_result_with_stable_ids() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, cell_text, csv_bytes, neutralised
+from webapp.i18n import speaking
 from webapp.importers.runs.csv_table import original_text
 
 
@@ -50,5 +51,12 @@ def test_the_plain_style_is_utf_8_with_commas_and_line_feeds_only() -> None:
     assert csv_bytes(rows) == ('a,b\n"é,\nx",1\n"say ""hi""",0.5\n"old\nmac",\n'.encode())
 
 
-def test_the_excel_style_has_a_mark_and_semicolons_and_keeps_the_decimal_point() -> None:
-    assert csv_bytes([("a;b", 0.5)], style=CsvStyle.EXCEL) == b'\xef\xbb\xbf"a;b";0.5\n'
+@pytest.mark.parametrize(("language", "number"), [("id", b"0,5"), ("en", b"0.5")])
+def test_the_excel_style_has_a_mark_semicolons_and_the_decimal_sign_of_the_language(
+    language: str, number: bytes
+) -> None:
+    with speaking(language):
+        written = csv_bytes([("a;b", 0.5)], style=CsvStyle.EXCEL)
+        assert csv_bytes([(0.5,)]) == b"0.5\n"
+
+    assert written == b'\xef\xbb\xbf"a;b";' + number + b"\n"

@@ -45,6 +45,15 @@ def page(client: FlaskClient, run_id: str) -> str:
     return answer.text
 
 
+def test_each_language_of_the_file_has_its_own_decimal_sign(
+    client: FlaskClient, web_database: Database
+) -> None:
+    text = page(client, stored(web_database, QUERIES))
+
+    found = re.findall(r'<template lang="(\w+)"|data-decimal="(.)"', text)
+    assert [one or sign for one, sign in found] == ["id", ",", "en", "."]
+
+
 def described(text: str) -> dict[str, Any]:
     """Return what the page tells its script."""
     (data,) = re.findall(r'<script type="application/json" id="run">(.*?)</script>', text)

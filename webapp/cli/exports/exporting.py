@@ -34,7 +34,11 @@ CSV_FORMATS = {
     default="csv",
     show_default=True,
 )
-@click.option("--excel", is_flag=True, help="CSV for Excel: with a byte order mark and `;`.")
+@click.option(
+    "--excel",
+    is_flag=True,
+    help="CSV for Excel: with a byte order mark, `;` and the decimal sign of the language.",
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
 @click.pass_obj
 def export_command(

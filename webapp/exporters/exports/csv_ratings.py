@@ -47,7 +47,7 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     ``rated_rows.rated_cells`` explains each blank, ``CsvStyle`` the styles.
     Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
-    rows = [_to_four_decimals(row) for row in rated_rows(report)]
+    rows = [_to_four_decimals(row, style) for row in rated_rows(report)]
     return csv_bytes([RATED_COLUMNS, *rows], style=style)
 
 
@@ -61,7 +61,8 @@ def wide_csv(
     """
     given = slice(RATED_COLUMNS.index("relevant_count"), None)
     header = [*RATED_COLUMNS, *(f"{name} ({who})" for who in own for name in RATED_COLUMNS[given])]
-    parts = [[_to_four_decimals(row) for row in rated_rows(one)] for one in (report, *own.values())]
+    reports = (report, *own.values())
+    parts = [[_to_four_decimals(row, style) for row in rated_rows(one)] for one in reports]
     rows = [
         [*merged, *(cell for row in others for cell in row[given])]
         for merged, *others in zip(*parts, strict=True)
@@ -91,9 +92,9 @@ def long_csv(results: Iterable[JudgedResult], *, style: CsvStyle = CsvStyle.PLAI
     return csv_bytes([LONG_COLUMNS, *rows], style=style)
 
 
-def _to_four_decimals(row: tuple[Cell, ...]) -> list[Cell]:
-    return [_rounded(cell) if i in _FOUR_DECIMALS else cell for i, cell in enumerate(row)]
+def _to_four_decimals(row: tuple[Cell, ...], style: CsvStyle) -> list[Cell]:
+    return [_rounded(cell, style) if i in _FOUR_DECIMALS else cell for i, cell in enumerate(row)]
 
 
-def _rounded(cell: Cell) -> Cell:
-    return f"{cell:.4f}" if isinstance(cell, float) else cell
+def _rounded(cell: Cell, style: CsvStyle) -> Cell:
+    return style.number(f"{cell:.4f}") if isinstance(cell, float) else cell

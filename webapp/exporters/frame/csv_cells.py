@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from webapp.notation import decimal_mark
+
 Cell = str | int | float | None
 """The content of one cell: text, a number, or nothing."""
 
@@ -17,11 +19,11 @@ _RUNNABLE = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
 
 
 class CsvStyle(StrEnum):
-    """How a CSV file is written; the columns and the decimal point are the same in both.
+    """How a CSV file is written; the columns are the same in both.
 
-    ``PLAIN`` has commas and no byte order mark. ``EXCEL`` has ``;`` and the mark, by which
-    an Indonesian Excel opens it with its columns apart and its letters right. Set to decimal
-    commas, Excel does not take ``0.8000`` for a number; the workbook has true numbers.
+    ``PLAIN`` has commas, decimal points and no byte order mark. ``EXCEL`` has ``;``, the mark,
+    and the decimal sign of the language in force, by which an Indonesian Excel opens it with
+    its columns apart, its letters right and its numbers as numbers.
     """
 
     PLAIN = "plain"
@@ -31,6 +33,10 @@ class CsvStyle(StrEnum):
     def delimiter(self) -> str:
         """The separator of the cells."""
         return ";" if self is CsvStyle.EXCEL else ","
+
+    def number(self, text: str) -> str:
+        """`text`, a number with a decimal point, with the decimal sign of the style."""
+        return text.replace(".", decimal_mark()) if self is CsvStyle.EXCEL else text
 
 
 # Where a cell would begin like a formula if the file were split at another separator than its own.
@@ -66,7 +72,7 @@ def cell_text(cell: Cell, style: CsvStyle = CsvStyle.PLAIN) -> str:
     if isinstance(cell, str):
         text = neutralised(cell.replace("\r\n", "\n").replace("\r", "\n"))
         return _SPLIT_OFF[style].sub("'", text)
-    return str(int(cell)) if cell == int(cell) else repr(cell)
+    return str(int(cell)) if cell == int(cell) else style.number(repr(cell))
 
 
 def csv_bytes(rows: Iterable[Sequence[Cell]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:

@@ -14,6 +14,7 @@ from werkzeug.routing import IntegerConverter, Map
 from webapp import labels
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
+from webapp.notation import decimal_mark
 from webapp.printable import LogLineFormatter, printable
 from webapp.services.study import studies
 from webapp.web.frame import (
@@ -100,6 +101,8 @@ def _set_up_templates(app: Flask) -> None:
         ngettext=ngettext,
         site=site.site,
         static=site.static_address,
+        # A filter on a constant is evaluated once, in the language of the first reader.
+        decimal_mark=decimal_mark,
         menu=rooms.menu,
         parts=rooms.parts,
         is_current=rooms.is_current,
