@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
+from tests.services.other_database import on_postgres
 from tests.services.proof_packs.packs import rated_study
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
@@ -98,6 +99,21 @@ def test_a_move_says_what_it_moved_and_what_to_set(instance: Path, tmp_path: Pat
     again = relevansi(instance, "move", url)
     assert again.returncode == 1
     assert "not empty" in again.stderr
+
+
+def test_a_move_prints_the_address_to_set_as_it_was_typed(
+    instance: Path, postgres: Database
+) -> None:
+    """With its password, which is part of the setting; here any is let in."""
+    on_postgres(postgres, "moved").close()
+    there = postgres.url.set(drivername="postgresql", database="moved", password="kata+sandi")
+    typed = there.render_as_string(hide_password=False)
+
+    done = relevansi(instance, "move", typed)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"RELEVANSI_DATABASE_URL={typed}\n")
+    assert ":kata" in typed
 
 
 @pytest.mark.parametrize("url", ["nowhere", "mysql://host/x", "sqlite://", "sqlite:///{here}"])

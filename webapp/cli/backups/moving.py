@@ -38,7 +38,7 @@ def move_command(database_url: str) -> None:
         with naming_full_disk(target.description):
             target.prepare()
             moved, further = _move(source, target)
-        _tell(moved, target)
+        _tell(moved, target, database_url)
     if further:
         raise click.ClickException(
             gettext(
@@ -122,7 +122,8 @@ def _refusing(move: Callable[[], Sequence[MovedTable]], target: Database) -> Seq
         ) from refused
 
 
-def _tell(moved: Sequence[MovedTable], target: Database) -> None:
+def _tell(moved: Sequence[MovedTable], target: Database, url: str) -> None:
+    """Print what was moved, and the setting as the user typed its address, password included."""
     width = max(len(table.name) for table in moved)
     for table in moved:
         say(f"{table.name:{width}}  {table.rows:>9}  {table.digest[:16]}")
@@ -133,9 +134,4 @@ def _tell(moved: Sequence[MovedTable], target: Database) -> None:
             name=target.description,
         )
     )
-    say(
-        gettext(
-            "From now on set RELEVANSI_DATABASE_URL=%(url)s",
-            url=target.url.render_as_string(hide_password=True),
-        )
-    )
+    say(gettext("From now on set RELEVANSI_DATABASE_URL=%(url)s", url=url))
