@@ -82,6 +82,21 @@ def test_the_list_says_which_questions_each_rater_gets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "own"),
+    [
+        ("http://127.0.0.1:8899", "http://127.0.0.1:8899/sign-in"),
+        ("https://nilai.example", "http://127.0.0.1:8800/sign-in"),
+    ],
+)
+def test_the_owner_s_password_is_set_at_the_address_of_this_computer(
+    tmp_path: Path, given: str, own: str
+) -> None:
+    done = relevansi(tmp_path, "invite", "Ani", "--base-url", given)
+
+    assert f"set the owner's password at {own} on this computer" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "code"),
     [
         (("invite",), 2),

@@ -47,15 +47,18 @@ def invite_command(name: str, days: int, base_url: str) -> None:
     if not base_url.startswith(("http://", "https://")):
         raise click.UsageError(gettext("--base-url begins with http:// or https://."))
     token, has_password = _invite(name, days)
-    link = f"{base_url.rstrip('/')}/join/{token}"
+    address = base_url.rstrip("/")
+    link = f"{address}/join/{token}"
     say(link)
     _print_code(link)
     say(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
     if not has_password:
+        from webapp.chatbot.client import is_loopback
+
         advice = gettext(
             "From now on everybody signs in, you too: set the owner's password at %(address)s "
             "on this computer.",
-            address=f"{LOCAL}/sign-in",
+            address=f"{address if is_loopback(address) else LOCAL}/sign-in",
         )
         say(advice, err=True)
 
