@@ -12,12 +12,13 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.benchmarks import report, results
+from tests.benchmarks.clicking import minimal_clients
 from tests.benchmarks.effort import QUICK
 from tests.benchmarks.load import Client, Contestant, Place, Refused, take_turns
 from tests.benchmarks.machine import machine
 from tests.benchmarks.posts import posts
 from tests.benchmarks.results import Measurement, Section, Target, Times
-from tests.benchmarks.serving import bare
+from tests.benchmarks.serving import minimal
 from tests.benchmarks.studies import OWNER, Size, add_rater, card_keys, let_owner_judge, made_up
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event, JudgedThing
@@ -62,30 +63,28 @@ def test_the_names_of_cards_are_those_that_a_rater_clicks_on(study: Database) ->
 
 
 def test_contestants_take_turns_and_every_answer_counts(tmp_path: Path) -> None:
-    """Two clients with three clicks each, in two rounds, and a page of as many bytes as asked."""
-    with bare(tmp_path) as port:
-        clients = [Client([Place("/fragment/2000", reading="/fragment/10")])] * 2
-        clicks = Contestant("clicks", port, clients, requests=3)
-        pages = replace(clicks, name="pages", method="GET", requests=1)
+    """Two clients with three clicks each, in two rounds, and lines of as many bytes as asked."""
+    with minimal(tmp_path) as port:
+        clicks = Contestant("clicks", port, minimal_clients(2, 3), requests=3)
+        lines = [Client([Place("/lines/2000")])] * 2
+        pages = replace(clicks, name="pages", clients=lines, method="GET", requests=1)
         commits = Contestant("commits", str(tmp_path), method="COMMIT", requests=2)
-        read = replace(clicks, name="read", requests=1, reads=True)
-        found = take_turns([clicks, pages, commits, read], rounds=2)
-    assert [one.times.n for one in found] == [12, 4, 4, 4]
-    assert [len(one.readings) for one in found] == [0, 0, 0, 4]
-    assert [one.size for one in found] == [2000, 2000, 0, 2000]
+        found = take_turns([clicks, pages, commits], rounds=2)
+    assert [one.times.n for one in found] == [12, 4, 4]
+    assert [one.size for one in found[1:]] == [2000, 0]
 
 
 def test_an_answer_that_is_no_success_ends_the_benchmark(tmp_path: Path) -> None:
     """A refusal is quick; it must not be taken for a fast answer."""
-    with bare(tmp_path) as port, pytest.raises(Refused, match="404"):
+    with minimal(tmp_path) as port, pytest.raises(Refused, match="404"):
         take_turns([Contestant("lost", port, [Client([Place("/nowhere")])], requests=1)], 1)
 
 
-def test_one_judgment_is_measured_beside_the_bare_application_on_both_pages(
+def test_one_judgment_is_measured_beside_the_minimal_application_on_both_pages(
     tmp_path: Path,
 ) -> None:
     section = posts(replace(QUICK, clicks=2), tmp_path)
-    assert [row.what for row in section.rows][::3] == [
+    assert [row.what for row in section.rows][::2] == [
         "judgment, open page",
         "judgment, blind page",
         "- one raw SQLite commit",

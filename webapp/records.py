@@ -248,13 +248,6 @@ class Click(NamedTuple):
     sequence: int | None = None
 
 
-class Who(NamedTuple):
-    """A rater as far as a click needs one: by id, and the id of their study."""
-
-    id: int
-    study_id: int
-
-
 @dataclass(frozen=True, slots=True)
 class CollectedAnswer:
     """One question put to a chatbot and what came back, as a run file keeps it.

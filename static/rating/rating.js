@@ -2,9 +2,8 @@
 //
 // The forms work without this script. Here their clicks go through the outbox, the answers
 // are put in place by htmx, and the next open question is fetched before it is wanted, where
-// its address is known. The answer to a verdict says which verdict stands; what moves with it
-// is asked for once no click is on its way. A blind question comes in stages: what follows
-// the last card is in the answer to it.
+// its address is known. The answer to a verdict says which verdict stands, and brings what moves
+// with it. A blind question comes in stages: what follows the last card is in the answer to it.
 
 import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
@@ -25,8 +24,6 @@ let moving = false; // from the key that leaves a question until the next one ha
 let typed = []; // what was typed in between
 let ahead = null; // {address, text: Promise} of the next open question
 let isStale = false; // an answer came for a question that is no longer shown
-let isBehind = false; // a verdict was answered, what moves with it is still to be asked for
-let readings = 0; // how often the page was brought up to what is stored
 const passed = new Set(); // questions left while nothing could be sent
 
 // ---- saying -----------------------------------------------------------------------------
@@ -106,8 +103,7 @@ async function told(event, state, text) {
   if (text && (here || state === "refused" || isUndo)) {
     await show(text);
     if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
-    if (isWhole(text)) (readings += 1), (isBehind = false);
-    else if (state === "saved" && event.field === "relevance") settle(event);
+    if (state === "saved" && event.field === "relevance") settle(event);
   } else if (text) isStale = true;
   event.shown = state;
   mark(event, state);
@@ -115,24 +111,12 @@ async function told(event, state, text) {
   if (state === "unsaved") announce(words.unsaved);
   if (state === "saved" && !pending().length) announce(words.saved);
   if (isStale && !pending().length) catchUp();
-  else if (isBehind && !pending().length) readAgain();
 }
 
 /** Show the verdict that stands, which may be another than the one that was sent. */
 function settle({ places }) {
-  isBehind = true;
   const stands = placeOf(places[0]) && one(".stands", placeOf(places[0]));
   for (const place of places.map(placeOf)) if (place && stands) press(place, stands.dataset.stands);
-}
-
-/** Bring all that moves with a verdict up to what is stored; a later click asks again. */
-async function readAgain() {
-  isBehind = false;
-  const [reading, at] = [(readings += 1), shown()];
-  const { standing } = question().dataset;
-  const text = standing && (await load(standing));
-  if (reading !== readings || pending().length || !isHere(at)) return;
-  if (text) await show(text);
 }
 
 /** Bring walk and figures up to what was answered for questions that are no longer shown. */
@@ -251,7 +235,6 @@ async function go(address, { push = true, isNamed = false } = {}) {
 }
 
 const isQuestion = (text) => text.includes('id="question"');
-const isWhole = (text) => text.includes('id="walk"');
 
 function partial(html) {
   return `<hx-partial hx-target="#${html.match(/id="(\w+)"/)[1]}" hx-swap="outerMorph">${html}</hx-partial>`;

@@ -16,7 +16,7 @@ from tests.benchmarks.serving import relevansi
 from tests.benchmarks.studies import OWNER, Size, card_keys, let_owner_judge, made_up
 
 CHROMIUM = "/usr/bin/chromium"
-SHOWN, SAVED = 50, 100
+SHOWN, SAVED = 20, 60
 HOW = """\
 Chromium on this machine, a tab of 1280 x 800, real mouse clicks on the verdicts of one card after
 the other; each waits until the one before is saved. The clock is the page's own: it starts with

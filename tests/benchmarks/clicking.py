@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from tests.benchmarks.effort import Effort
 from tests.benchmarks.load import Client, Contestant, Outcome, Place, take_turns
-from tests.benchmarks.results import Measurement, Times
+from tests.benchmarks.results import Measurement
 from tests.benchmarks.serving import cookie
 from tests.benchmarks.studies import Size, add_rater, card_keys, invite
 from tests.browser.server import Server
 from webapp.db.engine import Database
 
 OPEN, BLIND = "open page", "blind page"
-READING = "reading all that moved with a judgment"
+YARDSTICK = "minimal application"
 EVERY = 5
-"""Of so many places one is for the clicks that are followed by a reading."""
+"""Places are shared out by turns of so many, where one study is clicked more than once."""
 WARM = 10
 """Clicks before it counts: the first ones load what later ones find loaded."""
 GIVEN = 30
@@ -25,27 +25,27 @@ GIVEN = 30
 
 
 class Beside(NamedTuple):
-    """Our clicks and those on the bare application, whose answers have as many bytes.
-
-    ``read`` are ours once more, each with the reading that follows it.
-    """
+    """Our clicks, each answered with its figures, and as many on the minimal application."""
 
     ours: Outcome
     theirs: Outcome
-    read: Outcome
-    size: int
 
 
-def fragment(size: int) -> list[Client]:
-    """One browser of the yardstick, whose answers have so many bytes."""
-    return [Client([Place(f"/fragment/{size}")])]
+def minimal_clients(number: int, questions: int) -> list[Client]:
+    """So many browsers on the minimal application, each with questions of its own."""
+    places = [
+        Place(f"/queries/{question}/results/{rank}/judgment")
+        for question in range(1, questions + 1)
+        for rank in range(1, 11)
+    ]
+    return [Client(places[one::number]) for one in range(number)]
 
 
 def open_clients(size: Size, questions: range, number: int = 1) -> list[Client]:
     """So many windows of the owner on one run, each with cards of its own."""
     run = f"/runs/{size.run_ids[0]}/queries"
     places = [
-        Place(f"{run}/{question}/results/{rank}/judgment", reading=f"{run}/{question}/standing")
+        Place(f"{run}/{question}/results/{rank}/judgment")
         for rank in range(1, size.results)
         for question in questions
     ]
@@ -57,7 +57,7 @@ def blind_client(database: Database, rater_id: int, questions: range, seen: str 
     given = card_keys(database, rater_id, questions)
     fewest = min(len(keys) for _, keys in given)
     places = [
-        Place(f"/rate/{task}/judgment", {"card": keys[place]}, f"/rate/{task}/standing")
+        Place(f"/rate/{task}/judgment", {"card": keys[place]})
         for place in range(fewest - 1)
         for task, keys in given
     ]
@@ -76,7 +76,7 @@ def invited(server: Server, database: Database, number: int, given: int) -> list
 def part(clients: Sequence[Client], share: Container[int]) -> list[Client]:
     """The same browsers with some of every few places, so that each of their clicks is a change.
 
-    Who comes later to a place where others clicked might say what stands there already.
+    Whoever comes later to a place where others clicked might give the verdict that it has.
     """
     return [
         replace(
@@ -87,45 +87,35 @@ def part(clients: Sequence[Client], share: Container[int]) -> list[Client]:
     ]
 
 
-def bytes_of(port: int, clients: Sequence[Client]) -> int:
-    """Return how many bytes the answer to a click has."""
-    (found,) = take_turns([Contestant("first", port, clients[:1], requests=WARM)], 1)
-    return found.size
-
-
-def beside_bare(
-    own_port: int, clients: Sequence[Client], port: int, effort: Effort, *, pause: float = 0.0
+def beside_minimal(
+    own_port: int,
+    clients: Sequence[Client],
+    port: int,
+    effort: Effort,
+    *,
+    pause: float = 0.0,
 ) -> Beside:
-    """Return our clicks and as many on the bare application at `port`, in turns.
-
-    With a `pause` every click is followed by its reading, else they are measured apart.
-    """
-    size = bytes_of(own_port, clients)
+    """Return our clicks and as many on the minimal application at `port`, in turns."""
+    take_turns([Contestant("first", own_port, clients[:1], requests=WARM)], 1)
     each = max(1, effort.clicks // len(clients))
-    alone = Contestant("alone", own_port, clients, "POST", each, effort.seconds, pause)
-    theirs = replace(alone, name="bare", port=port, clients=fragment(size) * len(clients))
-    if pause:
-        found = take_turns([theirs, replace(alone, name="read", reads=True)], effort.rounds)
-        return Beside(found[1], found[0], found[1], size)
-    alone = replace(alone, clients=part(clients, range(1, EVERY)))
-    few = max(1, each // EVERY)
-    read = replace(alone, name="read", clients=part(clients, [0]), requests=few, reads=True)
-    bare, ours, both = take_turns([theirs, alone, read], effort.turns)
-    return Beside(ours, bare, both, size)
+    ours = Contestant("ours", own_port, clients, "POST", each, effort.seconds, pause)
+    others = minimal_clients(len(clients), effort.questions)
+    theirs = replace(ours, name="minimal", port=port, clients=others)
+    rounds = effort.rounds if pause else effort.turns
+    found = take_turns([theirs, ours], rounds)
+    return Beside(found[1], found[0])
 
 
 def pair(what: str, found: Beside) -> list[Measurement]:
-    """Return the rows of our clicks, of the yardstick, and of the readings after clicks."""
-    ours, theirs, read, size = found
-    yardstick = f"bare Flask, one commit, {size:,} bytes"
+    """Return the rows of our clicks and of the minimal application's."""
+    ours, theirs = found
     return [
         Measurement(
             what,
             ours.times,
             ours.per_second,
-            yardstick=yardstick,
+            yardstick=YARDSTICK,
             ratio=ours.times.p50 / theirs.times.p50,
         ),
-        Measurement(f"- {yardstick}", theirs.times, theirs.per_second),
-        Measurement(f"- {READING}", Times.of(read.readings)),
+        Measurement(f"- {YARDSTICK}", theirs.times, theirs.per_second),
     ]

@@ -10,7 +10,7 @@ class Effort:
     """Sizes and repetitions of all benchmarks.
 
     ``clicks`` are those of one contestant in one of the ``rounds``, all clients together, and
-    ``seconds`` the longest that these may take. Where clicks stand beside the bare application's
+    ``seconds`` the longest that these may take. Where clicks stand beside the minimal application's
     there are as many ``turns``: a machine that others use too is fast in one and slow in the
     next, and a share of so many is steadier. There are so many ``questions`` that hardly a card
     is clicked a third time, as hardly anybody does.
@@ -20,8 +20,8 @@ class Effort:
     turns: int = 15
     clicks: int = 200
     seconds: float = 4.0
-    crowd: int = 50
-    questions: int = 150
+    crowd: int = 100
+    questions: int = 300
     sizes: tuple[int, ...] = (30, 1_000, 100_000)
     judged: tuple[int, ...] = (10, 300, 10_000)
     compared: tuple[int, ...] = (30, 1_000)

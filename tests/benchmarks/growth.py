@@ -16,7 +16,7 @@ from tests.benchmarks.serving import relevansi
 from tests.benchmarks.studies import OWNER, Size, let_owner_judge, made_up, make_blind
 from webapp.db.engine import Database
 
-GROWTH = 1.5
+GROWTH = 1.3
 MOST_MS = 50
 HOW = f"""\
 One browser at a time, as in the first table; every study has a database and a server of its own,

@@ -39,14 +39,10 @@ FORM = "Content-Type: application/x-www-form-urlencoded;charset=UTF-8\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a client clicks: an address, and the fields that are the same at every click.
-
-    ``reading`` is where the page asks for what has moved with its clicks.
-    """
+    """Where a client clicks: an address, and the fields that are the same at every click."""
 
     path: str
     fields: Mapping[str, str] = field(default_factory=dict)
-    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +59,7 @@ class Contestant:
 
     ``method`` "GET" asks for pages, "POST" clicks, "COMMIT" asks no server but commits in the
     folder of the name ``port``. A round ends after `seconds` at the latest. ``pause`` is how
-    long a client waits between an answer and the next click, on average. With ``reads`` each
-    click is followed by a reading, as the page does once no click is on its way.
+    long a client waits between an answer and the next click, on average.
     """
 
     name: str
@@ -74,19 +69,16 @@ class Contestant:
     requests: int = 100
     seconds: float = 10
     pause: float = 0.0
-    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The measurements of a contestant: times in milliseconds, and the seconds of all rounds.
 
-    ``readings`` are the times of the readings after the clicks. ``size`` are the bytes of the
-    last answer to a click once unpacked.
+    ``size`` are the bytes of the last answer once unpacked.
     """
 
     milliseconds: Sequence[float]
-    readings: Sequence[float]
     seconds: float
     size: int
 
@@ -140,8 +132,8 @@ class _Browser:
         body, packed = self._last
         return len(gzip.decompress(body) if packed else body)
 
-    async def work(self, taken: list[float], readings: list[float]) -> None:
-        """Send this round's requests, adding to the times `taken` and those of `readings`."""
+    async def work(self, taken: list[float]) -> None:
+        """Send this round's requests, adding to the times `taken`."""
         said = self.contestant
         reader, writer = await asyncio.open_connection("127.0.0.1", said.port)
         ends = perf_counter() + said.seconds
@@ -153,8 +145,6 @@ class _Browser:
             place = self.client.places[at]
             asked = self._get(place.path) if said.method == "GET" else self._click(place, again)
             self._last = await self._timed(asked, reader, writer, taken)
-            if said.reads:
-                await self._timed(self._get(place.reading), reader, writer, readings)
             if perf_counter() > ends:
                 break
         writer.close()
@@ -206,7 +196,6 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
         for one in contestants
     ]
     taken: list[list[float]] = [[] for _ in contestants]
-    readings: list[list[float]] = [[] for _ in contestants]
     seconds = [0.0 for _ in contestants]
     for _ in range(rounds):
         for place, one in enumerate(contestants):
@@ -214,11 +203,11 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
             if one.method == "COMMIT":
                 taken[place] += commits(Path(str(one.port)), one.requests)
             else:
-                work = (each.work(taken[place], readings[place]) for each in browsers[place])
+                work = (each.work(taken[place]) for each in browsers[place])
                 await asyncio.gather(*work)
             seconds[place] += perf_counter() - began
     sizes = [max((each.size for each in group), default=0) for group in browsers]
-    return [Outcome(*found) for found in zip(taken, readings, seconds, sizes, strict=True)]
+    return [Outcome(*found) for found in zip(taken, seconds, sizes, strict=True)]
 
 
 def _contestant(said: dict[str, object]) -> Contestant:

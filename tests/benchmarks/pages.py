@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.benchmarks.clicking import BLIND, OPEN, fragment
+from tests.benchmarks.clicking import BLIND, OPEN
 from tests.benchmarks.effort import Effort
 from tests.benchmarks.load import Client, Contestant, Outcome, Place, take_turns
 from tests.benchmarks.results import Measurement, Section, Times
-from tests.benchmarks.serving import bare, relevansi
+from tests.benchmarks.serving import minimal, relevansi
 from tests.benchmarks.studies import OWNER, Size, card_keys, let_owner_judge, made_up, make_blind
 
 HOW = """\
 One browser asks for whole pages, as after a click on a link, of three runs whose every card the
 owner has judged. Cold is the first answer of a server that has just started, warm all after it.
-The yardstick is the bare Flask application with a page of as many bytes (and no commit)."""
+The yardstick is the minimal Flask application with a page of as many bytes (and no commit)."""
 FEW = 5
 """So many rounds of a page are enough: a slow one is asked for once in each."""
 
@@ -23,7 +23,7 @@ FEW = 5
 def pages(effort: Effort, folder: Path) -> Section:
     """Return how long each page takes in a small and in a large study, cold and warm."""
     rows: list[Measurement] = []
-    with bare(folder) as port:
+    with minimal(folder) as port:
         for questions in effort.compared:
             size = Size(questions, runs=3)
             home = folder / str(questions)
@@ -51,10 +51,12 @@ def _asked(home: Path, what: str, path: str, port: int, effort: Effort) -> Itera
     with relevansi(home) as server:
         page = Contestant("page", server.port, [Client([Place(path)])], "GET", 1)
         (cold,) = take_turns([page], 1)
-        theirs = Contestant("bare", port, fragment(cold.size), "GET", effort.clicks // 4)
+        theirs = Contestant(
+            "minimal", port, [Client([Place(f"/lines/{cold.size}")])], "GET", effort.clicks // 4
+        )
         ours = Contestant("page", server.port, page.clients, "GET", effort.clicks // 4, 1.0)
         warm, yardstick = take_turns([ours, theirs], min(FEW, effort.rounds))
-    named = f"bare Flask, {cold.size:,} bytes"
+    named = f"minimal Flask, {cold.size:,} bytes"
     yield Measurement(f"{what}, cold", cold.times)
     yield _warm(f"{what}, warm", warm, yardstick.times, named)
 

@@ -1,4 +1,4 @@
-"""The servers that are measured, each a process of its own: ours as users start it, the bare."""
+"""The servers that are measured, each a process of its own: ours as users start it, the minimal."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def relevansi(folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def bare(folder: Path, *, canned: bool = False) -> Iterator[int]:
+def minimal(folder: Path, *, canned: bool = False) -> Iterator[int]:
     """Yield the port of the yardstick, which keeps its rows in `folder`."""
-    wanted = [sys.executable, "-m", "tests.benchmarks.bare", str(folder), *["--canned"] * canned]
+    wanted = [sys.executable, "-m", "tests.benchmarks.minimal", str(folder), *["--canned"] * canned]
     process = subprocess.Popen(wanted, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     try:

@@ -20,7 +20,7 @@ from tests.benchmarks.studies import Size, made_up
 from tests.browser.server import Server
 from webapp.db.engine import Database
 
-MOST_HELP, MOST_START, MOST_MB = 400, 1_000, 150
+MOST_HELP, MOST_START, MOST_MB = 400, 1_200, 150
 HELP, SERVE = "`relevansi --help`", "`relevansi serve` to the first answer"
 PYTHON, FLASK = "- `python -c pass`", '- `python -c "import flask"`'
 HOW = """\

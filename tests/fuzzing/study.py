@@ -268,8 +268,8 @@ def _crawled(client: FlaskClient, role: str, most_pages: int) -> Iterator[Seen]:
 
 def _field_names() -> list[str]:
     """Return the names of all fields of all forms, those of clicks, and those templates write."""
-    found = set(clicks.EVENT)
-    waiting: list[type[Form]] = list(Form.__subclasses__())
+    found: set[str] = set()
+    waiting: list[type[Form]] = [clicks.ClickForm, *Form.__subclasses__()]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()

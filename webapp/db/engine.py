@@ -8,7 +8,7 @@ queueing. PostgreSQL needs neither.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -28,7 +28,6 @@ from sqlalchemy.orm import Session
 
 from webapp.config import new_private_folder
 from webapp.db import deadlines
-from webapp.db.drivers import Driver, Kept, Pooled
 from webapp.db.migrations import HEAD
 from webapp.db.open_file import OpenFile
 from webapp.db.outages import READ_ONLY, WriterBusy
@@ -72,9 +71,6 @@ class Database:
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         self._queue = _Queue() if self.is_sqlite else nullcontext()
         self._file = OpenFile(Path(self.url.database or "")) if self.is_sqlite else None
-        self._asking = Kept(self.engine) if self.is_sqlite else Pooled(self.engine)
-        # Of SQLite's connections each forgets what it read once another wrote: clicks share one.
-        self._judging = Kept(self.engine) if self.is_sqlite else self._asking
 
     @property
     def description(self) -> str:
@@ -93,10 +89,6 @@ class Database:
         with Session(self.engine.execution_options(**level), autoflush=False) as session:
             yield session
 
-    def asking(self) -> AbstractContextManager[Driver]:
-        """Yield the driver for one question that every request waits for."""
-        return self._asking.one()
-
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Yield a session whose caller commits; not committed means rolled back.
@@ -110,20 +102,6 @@ class Database:
             if not self.is_sqlite:
                 session.connection().exec_driver_sql(_lock_timeout())
             yield session
-
-    @contextmanager
-    def judging(self) -> Iterator[Driver]:
-        """Yield the driver in a write transaction whose caller commits.
-
-        The same as ``writing``, without the cost of a session: every click waits for it.
-        """
-        with self._still_there(), self._queue, self._judging.one() as driver:
-            if self.is_sqlite:
-                driver.run(_busy_timeout())
-                driver.run("BEGIN IMMEDIATE")
-            else:
-                driver.run(_lock_timeout())
-            yield driver
 
     def check_file(self) -> None:
         """Raise ``FileReplaced`` where SQLite's file was removed or replaced while open."""
@@ -202,8 +180,6 @@ class Database:
 
     def close(self) -> None:
         """Give every connection back."""
-        self._asking.close()
-        self._judging.close()
         self.engine.dispose()
         if self._file is not None:
             self._file.release()
@@ -308,7 +284,10 @@ def _postgres_engine(url: str) -> Engine:
 
 def _sqlite_engine(url: str) -> Engine:
     """Return an engine whose transactions begin when SQLAlchemy says so."""
-    engine = create_engine(url, connect_args={"timeout": deadlines.PATIENCE_SECONDS})
+    # The connection used last has the pages it read in memory: the next request takes it.
+    engine = create_engine(
+        url, pool_use_lifo=True, connect_args={"timeout": deadlines.PATIENCE_SECONDS}
+    )
 
     @event.listens_for(engine, "do_connect")
     def keep_private(_dialect: object, _record: object, cargs: Any, _cparams: object) -> None:
@@ -323,8 +302,8 @@ def _sqlite_engine(url: str) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         mode = connection.get_execution_options().get("begin", "DEFERRED")
-        driver = Driver.under(connection)
-        driver.run(_busy_timeout())
-        driver.run(f"BEGIN {mode}")
+        if mode == "IMMEDIATE":  # whoever only reads a WAL waits for nobody
+            connection.exec_driver_sql(_busy_timeout())
+        connection.exec_driver_sql(f"BEGIN {mode}")
 
     return engine

@@ -117,7 +117,7 @@ def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
         rating.press("y", "n")
     page.keyboard.type("banyak tempat")
     rating.press("ArrowLeft", "ArrowLeft")
-    with page.expect_response("**/standing"):
+    with page.expect_response("**/judgment"):
         held.pop().continue_()
     rating.expect_state(1, "saved")
     assert rating.focus == "notes"

@@ -95,8 +95,8 @@ def _limit(database: Database, pages: int) -> None:
     def limit(connection: sqlite3.Connection, _record: object, _proxy: object) -> None:
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
-    with database.asking() as driver:
-        driver.run("VACUUM")
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("VACUUM")
     event.listen(database.engine, "checkout", limit)
 
 

@@ -12,7 +12,6 @@ from webapp.i18n import speaking
 from webapp.records import Relevance
 from webapp.web.frame.forms import UnusableForm
 from webapp.web.rating import clicks
-from webapp.web.rating.clicks import ClickedVerdict
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
@@ -21,22 +20,19 @@ TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ({}, ClickedVerdict(None, "", onward=False)),
-        ({"relevance": ""}, ClickedVerdict(None, "", onward=False)),
-        ({"relevance": " 1 ", "onward": ""}, ClickedVerdict(Relevance.RELEVANT, "", onward=False)),
-        (
-            {"relevance": "0", "onward": "1"},
-            ClickedVerdict(Relevance.NOT_RELEVANT, "", onward=True),
-        ),
-        (
-            {"relevance": "unsure", "card": "a1\x00"},
-            ClickedVerdict(Relevance.UNSURE, "a1", onward=False),
-        ),
+        ({}, (None, "", False)),
+        ({"relevance": ""}, (None, "", False)),
+        ({"relevance": " 1 ", "onward": ""}, (Relevance.RELEVANT, "", False)),
+        ({"relevance": "0", "onward": "1"}, (Relevance.NOT_RELEVANT, "", True)),
+        ({"relevance": "unsure", "card": "a1\x00"}, (Relevance.UNSURE, "a1", False)),
     ],
 )
-def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: ClickedVerdict) -> None:
-    with app.test_request_context(method="POST", data=said):
-        assert clicks.verdict() == meant
+def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: tuple[object, ...]) -> None:
+    with app.test_request_context(method="POST", data=said | {"event_id": "e1"}):
+        found = clicks.verdict()
+
+    assert found[:3] == meant
+    assert found.click.event_id == "e1"
 
 
 def test_an_event_is_read_and_named_where_nobody_named_it(app: Flask) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import locale
 import logging
@@ -57,7 +56,6 @@ class _Commands(click.Group):
         if cmd_name not in commands():
             return None
         module = import_module(commands()[cmd_name].module)
-        _collect_from_here()
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
@@ -97,13 +95,6 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
                 raise
             _tell(message)
             sys.exit(1)
-
-
-def _collect_from_here() -> None:
-    """Look for garbage again where a process began without (see ``app.main``), in what is new."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def _tell(message: str) -> None:

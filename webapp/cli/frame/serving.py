@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import socket
 from dataclasses import replace
@@ -129,7 +128,6 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     )
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
-    gc.freeze()  # what a server is made of stays: no click waits until it was looked through
     opened = Database(settings.database_url)
     say(gettext("Relevansi is at %(address)s", address=address))
     say(gettext("Database: %(name)s", name=opened.description))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.drivers import driver
-from webapp.db.prepared import prepared
+from webapp.db.connection import tables
 from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
@@ -50,11 +50,11 @@ def of_task(session: Session, task: Row[Any]) -> tuple[AnswerFigures, ...]:
 
 
 def _stored(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
-    for row in _summaries().all(driver(session), {"task_id": task.id}):
+    for row in tables(session).execute(_summaries(), {"task_id": task.id}).all():
         yield row.query_key, live_metrics.summary(row)
 
 
-@prepared
+@cache
 def _summaries() -> Select[*tuple[Any, ...]]:
     """Return the statement over the stored summaries of the answers in a task."""
     row, mine = StoredSummary, Task.rater_id
@@ -71,7 +71,7 @@ def _summaries() -> Select[*tuple[Any, ...]]:
 
 def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
     listed: dict[int, list[Row[Any]]] = defaultdict(list)
-    for row in _said_again().all(driver(session), {"task_id": task.id}):
+    for row in tables(session).execute(_said_again(), {"task_id": task.id}).all():
         listed[row.id].append(row)
     for answer, rows in listed.items():
         first = rows[0]
@@ -84,7 +84,7 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
         yield answer, summarise(said)
 
 
-@prepared
+@cache
 def _said_again() -> Select[*tuple[Any, ...]]:
     """Return the statement over the repeated verdicts on each result, one row for an empty list."""
     emptiness = aliased(Repeat)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple, Protocol, Self
 
-from sqlalchemy import ColumnElement, Row, Select, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db import drivers
-from webapp.db.drivers import Asking, Driver
-from webapp.db.prepared import Prepared, prepared
+from webapp.db.connection import tables
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
@@ -22,7 +21,7 @@ from webapp.db.tables.runs import Query
 from webapp.db.upserts import added, upsert
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.records import COMMENTS, USABILITY_ITEMS, Click, Who
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import live_metrics
 from webapp.services.judging.event_order import Placed, standing
 
@@ -91,16 +90,15 @@ class Target(NamedTuple):
         return self.field in _REPEATS
 
 
-def lock(asking: Asking, rater: Rater | Who) -> None:
+def lock(session: Session, rater: Rater) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
-    driver = drivers.driver(asking)
-    if driver.dialect.name != "sqlite":
-        _LOCK.first(driver, {"rater_id": rater.id})
+    if session.get_bind().dialect.name != "sqlite":
+        session.execute(select(Rater.id).where(Rater.id == rater.id).with_for_update())
 
 
 def record(
-    asking: Asking,
-    rater: Rater | Who,
+    session: Session,
+    rater: Rater,
     target: Target,
     new: str | None,
     click: Click,
@@ -113,9 +111,9 @@ def record(
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
-    driver = drivers.driver(asking)
+    connection = tables(session)
     wanted = None if new is None else str(new)
-    history = _history(driver, rater, target)
+    history = _history(connection, rater, target)
     before = standing(history)
     for known in history:
         if known.event_id == click.event_id:
@@ -139,27 +137,26 @@ def record(
         "client_time": event.client_time,
         "received_at": event.received_at,
     }
-    if not added(Event, driver, _UNIQUE).run(driver, values):
+    if not connection.execute(added(Event, connection.dialect, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     made: list[Made] = [*history, event]
     last = standing(made)
     assert last is not None
-    _settle(driver, rater, target, last)
+    _settle(connection, rater, target, last)
     return last.new
 
 
-def refresh(asking: Asking, rater: Rater | Who, targets: Sequence[Target]) -> None:
+def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
     """Rewrite the rater's summaries of every query that shows or is one of the targets.
 
     Verdicts of a hidden repeat change none.
     """
-    driver = drivers.driver(asking)
     for target in targets:
         if not target.is_repeat:
-            live_metrics.refresh_touched(driver, rater.id, target.thing_id, target.query_key)
+            live_metrics.refresh_touched(session, rater.id, target.thing_id, target.query_key)
 
 
-def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]) -> Event | None:
+def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
     """Return the rater's latest event that changed something and was not undone.
 
     `where` is a condition on ``Event`` and, where it was clicked on a run, its ``Query``.
@@ -180,9 +177,6 @@ def last_change(session: Session, rater: Rater | Who, where: ColumnElement[bool]
     )
 
 
-_LOCK = Prepared(
-    lambda: select(Rater.id).where(Rater.id == bindparam("rater_id")).with_for_update()
-)
 _UNIQUE = ("rater_id", "event_id", "field")
 _SETTLED = (
     *(Event.event_id, Event.new, Event.device, Event.sequence),
@@ -190,17 +184,18 @@ _SETTLED = (
 )
 
 
-def _history(driver: Driver, rater: Rater | Who, target: Target) -> Sequence[Row[Any]]:
+def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
     """Return every event that changed the target."""
     on_thing = target.thing_id is not None
     on_query = not on_thing and target.query_key is not None
     values = {"rater_id": rater.id, "field": target.field, "task_id": target.task_id}
     if on_thing or on_query:
         values["of"] = target.thing_id if on_thing else target.query_key
-    return _history_of(on_thing, on_query, target.is_repeat).all(driver, values)
+    statement = _history_of(on_thing, on_query, target.is_repeat)
+    return connection.execute(statement, values).all()
 
 
-@prepared
+@cache
 def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
     own = select(*_SETTLED).where(
         Event.rater_id == bindparam("rater_id"), Event.field == bindparam("field")
@@ -221,14 +216,14 @@ def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
     return "", max(counted, default=0) + 1
 
 
-def _settle(driver: Driver, rater: Rater | Who, target: Target, last: Made) -> None:
+def _settle(connection: Connection, rater: Rater, target: Target, last: Made) -> None:
     """Write the value of the event in force to the rater's row."""
     model, key = _row(rater, target)
     said = _said(target.field, last.new) | {"changed_at": last.received_at}
-    upsert(model, driver, tuple(said)).run(driver, key | said)
+    connection.execute(upsert(model, connection.dialect, tuple(said)), key | said)
 
 
-def _row(rater: Rater | Who, target: Target) -> tuple[type[Base], dict[str, object]]:
+def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
     """Return the table and the key of the row that holds an event's target."""
     again = target.is_repeat
     key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}

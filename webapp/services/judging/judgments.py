@@ -4,37 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.drivers import Asking, driver
-from webapp.db.prepared import Prepared
+from webapp.db.connection import tables
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.queries import BEST_QUALITY
-from webapp.records import VERDICTS, Click, EmptyOutcome, QueryState, Relevance, Who
+from webapp.records import VERDICTS, Click, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
 
 MOST_NOTES = 10_000
-_SHOWN = Prepared(
-    lambda: (
-        select(Result.query_key, Result.judged_thing_id)
-        .join_from(Result, Query, Query.id == Result.query_key)
-        .join(Run, Run.id == Query.run_id)
-        .where(
-            Query.run_id == bindparam("run_id"),
-            Query.query_id == bindparam("query_id"),
-            Result.rank == bindparam("rank"),
-            Run.study_id == bindparam("study_id"),
-        )
-    )
-)
 
 
 class UnknownQuery(Missing):
@@ -73,8 +60,8 @@ class AnswerRating:
 
 
 def judge(
-    asking: Asking,
-    rater: Rater | Who,
+    session: Session,
+    rater: Rater,
     run_id: str,
     query_id: int,
     rank: int,
@@ -86,15 +73,31 @@ def judge(
     The verdict holds wherever the same judged thing was shown. The same event twice changes
     nothing. Raises ``UnknownQuery`` and ``EventIdTaken``.
     """
-    events.lock(asking, rater)
+    events.lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    shown = _SHOWN.first(driver(asking), card)
+    shown = tables(session).execute(_shown(), card).first()
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target.verdict(shown.judged_thing_id, shown.query_key)
-    standing = events.record(asking, rater, target, relevance, click)
-    events.refresh(asking, rater, [target])
+    standing = events.record(session, rater, target, relevance, click)
+    events.refresh(session, rater, [target])
     return VERDICTS[standing or ""]
+
+
+@cache
+def _shown() -> Select[int, int | None]:
+    """Return the statement for the query and the judged thing of the card at a rank."""
+    return (
+        select(Result.query_key, Result.judged_thing_id)
+        .join_from(Result, Query, Query.id == Result.query_key)
+        .join(Run, Run.id == Query.run_id)
+        .where(
+            Query.run_id == bindparam("run_id"),
+            Query.query_id == bindparam("query_id"),
+            Result.rank == bindparam("rank"),
+            Run.study_id == bindparam("study_id"),
+        )
+    )
 
 
 def judge_open(

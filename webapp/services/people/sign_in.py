@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
@@ -22,8 +22,7 @@ from sqlalchemy import Row, Select, and_, bindparam, case, delete, exists, func,
 from sqlalchemy.orm import Session, aliased
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from webapp.db.drivers import Asking, driver
-from webapp.db.prepared import prepared
+from webapp.db.connection import tables
 from webapp.db.tables.people import Invitation, Rater, SignedOut
 from webapp.db.tables.phase_3 import ParticipantLink
 from webapp.db.tables.study import Study
@@ -90,7 +89,7 @@ class Asker(NamedTuple):
     is_owner: bool = False
 
 
-def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
+def asker(session: Session, badge: Badge | None, now: datetime) -> Asker:
     """Return the user of a badge, in one statement: every request waits for it.
 
     No sign-in is needed while no password was set and no rater was ever invited: then it is
@@ -103,7 +102,7 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
         "invitation_id": named.invitation_id,
         "sign_in": named.sign_in,
     }
-    found = _asker().first(driver(asking), values)
+    found = tables(session).execute(_asker(), values).one()
     is_open = found.owner_id is not None
     study = found.id, found.created_at, is_open
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
@@ -112,7 +111,7 @@ def asker(asking: Asking, badge: Badge | None, now: datetime) -> Asker:
     return Asker(*study, found.owner_id, is_owner=is_open)
 
 
-@prepared
+@cache
 def _asker() -> Select[Any]:
     """Return the statement behind ``asker``: about the first study, a rater, an invitation.
 

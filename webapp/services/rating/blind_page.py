@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
-from webapp.db.drivers import driver
-from webapp.db.prepared import prepared
+from webapp.db.connection import tables
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs.property_identity import differences
-from webapp.metrics.judging.ranking import suggested_quality
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import answer_figures
 from webapp.services.judging.answer_figures import AnswerFigures
 from webapp.services.judging.judged_things import from_row
@@ -130,19 +129,14 @@ def blind_page(
     )
 
 
-def standing(
-    session: Session,
-    who: Who,
-    task_id: str,
-    key: str | None = None,
-    wanted: QueryFilter = EVERYTHING,
+def moved(
+    session: Session, rater: Rater, task_id: str, wanted: QueryFilter, key: str | None = None
 ) -> tuple[MovingAnswers, tuple[BlindCard, ...]]:
     """Return the values that a verdict changed, and the cards that show each other's verdicts.
 
-    Beside them the card named `key`. Only that is read, since it follows every click.
+    Beside them the card named `key`. Nothing else is read, since this is part of every click.
     Raises ``UnknownTask``.
     """
-    rater = session.get_one(Rater, who.id, options=[joinedload(Rater.study)])
     task = _task(session, rater, task_id)
     things = _things(session, task, with_cards=False)
     cards: tuple[BlindCard, ...] = ()
@@ -190,13 +184,13 @@ def _moving(
 def _task(session: Session, rater: Rater, task_id: str) -> Row[Any]:
     """Return one of the rater's own tasks with its question; raises ``UnknownTask``."""
     values = {"task_id": task_id, "rater_id": rater.id}
-    found: Row[Any] | None = _own_task().first(driver(session), values)
+    found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
     if found is None:
         raise tasks.UnknownTask(task_id)
     return found
 
 
-@prepared
+@cache
 def _own_task() -> Select[*tuple[Any, ...]]:
     question = (Question.text, Question.category, Question.context_dependent)
     return (
@@ -211,11 +205,11 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 def _things(session: Session, task: Row[Any], *, with_cards: bool = True) -> Sequence[Row[Any]]:
     """Return a task's things with their verdicts, in the order its rater sees them."""
     statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
-    rows = statement.all(driver(session), {"task_id": task.id})
+    rows = tables(session).execute(statement, {"task_id": task.id}).all()
     return sorted(rows, key=lambda row: tasks.key(task, row.id))
 
 
-@prepared
+@cache
 def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``_things``."""
     thing, said = JudgedThing, Repeat if again else Judgment
@@ -290,12 +284,12 @@ def _earlier(found: tuple[str, Card] | None, thing: Row[Any]) -> EarlierVerdict 
 
 def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     again = task.kind == REPEAT
-    rows = _rated(again=again).all(driver(session), {"task_id": task.id})
+    rows = tables(session).execute(_rated(again=again), {"task_id": task.id}).all()
     found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     suggested = (
         repeats.suggested(session, task, {row.id: QueryState(row.state) for row in found})
         if again
-        else {row.id: _suggested(row) for row in found}
+        else {row.id: pages.suggested(row) for row in found}
     )
     return tuple(
         BlindAnswer(
@@ -311,7 +305,7 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     )
 
 
-@prepared
+@cache
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement over the answers to rate in a task, with their ratings."""
     said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
@@ -333,16 +327,6 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
         )
         .where(own, pool.answers_in(Study, Task))
-    )
-
-
-def _suggested(row: Row[Any]) -> int | None:
-    """Return the quality that the rater's own verdicts suggest for an answer."""
-    return suggested_quality(
-        QueryState(row.state),
-        [Relevance.RELEVANT] * row.relevant_count
-        + [Relevance.NOT_RELEVANT] * row.not_relevant_count
-        + [None] * (row.results_count - row.judged_count),
     )
 
 

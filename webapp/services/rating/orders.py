@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 
 SECRET_DIGITS = 64
@@ -24,8 +25,12 @@ class Purpose(StrEnum):
     MACHINE = "machine"
 
 
+@lru_cache(maxsize=2**15)
 def draw(secret: str, purpose: Purpose, *numbers: object) -> bytes:
     """Return the 32 bytes that a study's secret draws for `numbers`; sorting by them shuffles.
+
+    They are kept: a blind rater's progress asks for those of all their questions at every click,
+    which for 1,000 questions takes a tenth of the time so.
 
     >>> draw("0" * 64, Purpose.CARDS, 1, 2) == draw("0" * 64, Purpose.CARDS, 1, 2)
     True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
@@ -25,8 +25,6 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from webapp.db.connection import tables
-from webapp.db.drivers import driver
-from webapp.db.prepared import prepared
 from webapp.db.tables.gold import GoldVersion
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
@@ -35,7 +33,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.importers.runs.property_identity import differences
 from webapp.metrics.judging.ranking import suggested_quality
 from webapp.metrics.judging.summaries import QuerySummary as Summary
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance, Who
+from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.judgments import UnknownQuery
@@ -128,7 +126,6 @@ class MovingFigures:
     summary: Summary
     category_standing: Standing
     whole: Standing
-    categories: tuple[str, ...]
     place: PlaceInWalk
     show_pictures: bool
 
@@ -144,6 +141,7 @@ class RatingPage(MovingFigures):
     earlier_turns: tuple[EarlierTurn, ...]
     cards: tuple[JudgedCard, ...]
     notes: str
+    categories: tuple[str, ...]
     filter: QueryFilter
     allow_bulk: bool
     has_gold: bool
@@ -169,7 +167,7 @@ def rating_page(
     query, has_gold = _query(session, rater, run_id, query_id)
     asked = _asked(session, rater, run_id, query_id, wanted)
     cards = _cards(session, rater, query.id)
-    moving = _moving(session, rater, asked, [card.relevance for card in cards], wanted)
+    moving = _moving(session, rater, asked)
     return RatingPage(
         **{field.name: getattr(moving, field.name) for field in fields(MovingFigures)},
         context_dependent=query.question.context_dependent,
@@ -179,26 +177,33 @@ def rating_page(
         earlier_turns=earlier_turns(session, query),
         cards=cards,
         notes=asked.notes or "",
+        categories=_categories(session, run_id),
         filter=wanted,
         allow_bulk=rater.study.allow_bulk,
         has_gold=has_gold,
     )
 
 
-def standing(
-    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: QueryFilter
+def moved(
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    wanted: QueryFilter,
+    rank: int | None = None,
 ) -> tuple[MovingFigures, tuple[JudgedCard, ...]]:
     """Return the values that a verdict changed, and the cards that show each other's verdicts.
 
-    Only that is read, since it follows every click. Raises ``UnknownQuery``.
+    Beside them the card at `rank`. Nothing else is read, since this is part of every click.
+    Raises ``UnknownQuery``.
     """
-    asked = _asked(session, who, run_id, query_id, wanted)
-    values = {"rater_id": who.id, "query_key": asked.id}
-    rows = _listed().all(driver(session), values)
-    several = len({row.listing for row in rows}) < len(rows)
-    cards = shown_several_times(_cards(session, who, asked.id)) if several else ()
-    said = [Relevance(row.verdict) if row.verdict else None for row in rows]
-    return _moving(session, who, asked, said, wanted), cards
+    asked = _asked(session, rater, run_id, query_id, wanted)
+    cards: tuple[JudgedCard, ...] = ()
+    if rank is not None or asked.listed > asked.properties:
+        everything = _cards(session, rater, asked.id)
+        several = shown_several_times(everything)
+        cards = tuple(card for card in everything if card in several or card.rank == rank)
+    return _moving(session, rater, asked), cards
 
 
 def shown_several_times(cards: Sequence[ListedCard]) -> tuple[ListedCard, ...]:
@@ -207,15 +212,9 @@ def shown_several_times(cards: Sequence[ListedCard]) -> tuple[ListedCard, ...]:
     return tuple(card for card in cards if times[card.listing] > 1)
 
 
-def _moving(
-    session: Session,
-    who: Rater | Who,
-    asked: Row[Any],
-    said: Sequence[Relevance | None],
-    wanted: QueryFilter,
-) -> MovingFigures:
+def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
     summary = live_metrics.summary(asked)
-    standings = live_metrics.by_category(session, who.id, asked.run_id)
+    standings = live_metrics.of_category(session, rater.id, asked.run_id, asked.category)
     return MovingFigures(
         run_id=asked.run_id,
         search_method=asked.search_method,
@@ -225,21 +224,30 @@ def _moving(
         category=asked.category,
         state=summary.state,
         quality=asked.grade,
-        suggested_quality=suggested_quality(summary.state, said),
+        suggested_quality=suggested(asked),
         empty_outcome=summary.empty_outcome,
-        found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, who, asked),
+        found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
-        category_standing=standings[asked.category],
-        whole=Standing.together(standings.values()),
-        categories=tuple(standings),
+        category_standing=standings.category,
+        whole=standings.whole,
         place=PlaceInWalk(
             position=asked.position,
             of=asked.of,
             previous=asked.previous,
             next=asked.next,
-            next_open=_open_after(session, who, asked, standings, wanted),
+            next_open=asked.next_open,
         ),
         show_pictures=asked.show_pictures,
+    )
+
+
+def suggested(summary: Row[Any]) -> int | None:
+    """Return the quality that a rater's own verdicts suggest for an answer, from its summary."""
+    return suggested_quality(
+        QueryState(summary.state),
+        [Relevance.RELEVANT] * summary.relevant_count
+        + [Relevance.NOT_RELEVANT] * summary.not_relevant_count
+        + [None] * (summary.results_count - summary.judged_count),
     )
 
 
@@ -255,23 +263,24 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
         .order_by(Event.id.desc())
         .limit(1)
     )
-    return _next_open(session, rater, run_id, (last or 0) - 1, QueryFilter())
+    values = {"rater_id": rater.id, "run_id": run_id, "after": (last or 0) - 1}
+    return tables(session).scalar(_first_open(), values)
 
 
 def _asked(
-    session: Session, who: Rater | Who, run_id: str, query_id: int, wanted: QueryFilter
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter
 ) -> Row[Any]:
     """Return a query with its state, place and summary; raises ``UnknownQuery``."""
     statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
-    query = {"run_id": run_id, "query_id": query_id, "study_id": who.study_id}
-    values = {**query, "rater_id": who.id, "category": wanted.category}
-    found: Row[Any] | None = statement.first(driver(session), values)
+    query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
+    values = {**query, "rater_id": rater.id, "category": wanted.category}
+    found: Row[Any] | None = tables(session).execute(statement, values).first()
     if found is None:
         raise UnknownQuery(run_id, query_id)
     return found
 
 
-@prepared
+@cache
 def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``_asked``: so long that it is written down only once."""
     asked = StoredSummary.query_key
@@ -280,6 +289,10 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
     key = other.query_key
     within = aliased(Query)
     all_of_run = select(func.count()).where(within.run_id == Query.run_id)
+    still_open = _walk(other, only_open=True, in_category=in_category).order_by(key)
+    listed = select(func.count(JudgedThing.property_id)).select_from(Result).join(JudgedThing)
+    listed = listed.where(Result.query_key == Query.id)
+    different = listed.with_only_columns(func.count(JudgedThing.property_id.distinct()))
     return (
         select(
             *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
@@ -290,6 +303,11 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             _first(all_of_run).label("of"),
             _first(walk.where(key < asked).order_by(key.desc())).label("previous"),
             _first(walk.where(key > asked).order_by(key)).label("next"),
+            func.coalesce(
+                _first(still_open.where(key > asked)), _first(still_open.where(key < asked))
+            ).label("next_open"),
+            _first(listed).label("listed"),
+            _first(different).label("properties"),
         )
         .select_from(Query)
         .join(Run, Run.id == Query.run_id)
@@ -310,21 +328,6 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
 def _first(statement: Select[Any]) -> ScalarSelect[Any]:
     """Return the result of a statement about the run's other queries, as a column."""
     return statement.correlate(Query, StoredSummary).scalar_subquery()
-
-
-@prepared
-def _listed() -> Select[int | None, str | None]:
-    """Return the statement over the properties that a query lists, with the verdicts."""
-    return (
-        select(JudgedThing.property_id.label("listing"), Judgment.verdict)
-        .join_from(Result, JudgedThing, JudgedThing.id == Result.judged_thing_id)
-        .outerjoin(
-            Judgment,
-            and_(Judgment.judged_thing_id == JudgedThing.id, Judgment.rater_id == _RATER),
-        )
-        .where(Result.query_key == bindparam("query_key"))
-        .order_by(Result.rank)
-    )
 
 
 def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> tuple[Query, bool]:
@@ -359,7 +362,7 @@ def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
     return tuple(EarlierTurn(text, response) for text, response in rows)
 
 
-def _cards(session: Session, rater: Rater | Who, query_key: int) -> tuple[JudgedCard, ...]:
+def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, ...]:
     rows = session.execute(
         select(Result.rank, Result.card, JudgedThing, Judgment.verdict)
         .join_from(Result, JudgedThing)
@@ -388,7 +391,7 @@ def _cards(session: Session, rater: Rater | Who, query_key: int) -> tuple[Judged
 
 
 def earlier_verdicts(
-    session: Session, rater: Rater | Who, things: Sequence[Thing]
+    session: Session, rater: Rater, things: Sequence[Thing]
 ) -> dict[int, tuple[str, Card]]:
     """Return, by judged thing, the rater's latest verdict on another content of the property.
 
@@ -455,7 +458,7 @@ def _earlier(found: tuple[str, Card] | None, card: Card) -> EarlierVerdict | Non
     return EarlierVerdict(Relevance(verdict), other, card, differences(other, card))
 
 
-def _found_elsewhere(session: Session, rater: Rater | Who, query: Row[Any]) -> bool:
+def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
     """Whether the rater judged a property relevant for a question this run left empty."""
     question = JudgedThing.question_id == query.question_id
     relevant = select(Judgment.judged_thing_id).where(
@@ -487,37 +490,25 @@ def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Se
     return statement.limit(1)
 
 
-def _open_after(
-    session: Session,
-    who: Rater | Who,
-    asked: Row[Any],
-    standings: Mapping[str, Standing],
-    wanted: QueryFilter,
-) -> int | None:
-    """Return the next open query after the one that is asked, if there is any at all."""
-    names = [wanted.category] if wanted.category else list(standings)
-    if not any(standings[name].open_queries for name in names if name in standings):
-        return None
-    return _next_open(session, who, asked.run_id, asked.id, wanted)
-
-
-def _next_open(
-    session: Session, who: Rater | Who, run_id: str, after: int, wanted: QueryFilter
-) -> int | None:
-    """Return the next open query after the one with key `after`, round the end if need be."""
-    place = {"rater_id": who.id, "run_id": run_id, "after": after, "category": wanted.category}
-    row = _open(in_category=bool(wanted.category)).first(driver(session), place)
-    found: int | None = row[0] if row else None
-    return found
-
-
-@prepared
-def _open(*, in_category: bool) -> Select[int | None]:
-    """Return the statement behind ``_next_open``."""
+@cache
+def _first_open() -> Select[int | None]:
+    """Return the statement behind ``first_open``: an open query after one, else before it."""
     row, after = aliased(StoredSummary), bindparam("after", type_=Integer)
-    walk = _walk(row, only_open=True, in_category=in_category).order_by(row.query_key)
+    walk = _walk(row, only_open=True, in_category=False).order_by(row.query_key)
     ahead, behind = (
         walk.where(side).scalar_subquery()
         for side in (row.query_key > after, row.query_key < after)
     )
     return select(func.coalesce(ahead, behind))
+
+
+def _categories(session: Session, run_id: str) -> tuple[str, ...]:
+    """Return the categories of a run's questions, in question order."""
+    found = (
+        select(Question.category)
+        .join(Query, Query.question_id == Question.id)
+        .where(Query.run_id == run_id)
+        .group_by(Question.category)
+        .order_by(func.min(Question.position))
+    )
+    return tuple(session.scalars(found))

@@ -32,8 +32,6 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
-from webapp.db.drivers import driver
-from webapp.db.prepared import prepared
 from webapp.db.tables.judging import JudgedThing, Judgment, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
@@ -130,14 +128,14 @@ def units(session: Session, rater: Rater) -> dict[Unit, UnitProgress]:
     The stored summaries are read; the things themselves need not be.
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id}
-    rows = _units().all(driver(session), values)
+    rows = tables(session).execute(_units(), values).all()
     return {
         Unit(question_id, run_id): UnitProgress(bool(is_open), bool(is_begun), unrated, answers)
         for question_id, run_id, is_open, is_begun, unrated, answers in rows
     }
 
 
-@prepared
+@cache
 def _units() -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``units``: a unit without a readable answer is none.
 
@@ -330,7 +328,7 @@ def share(session: Session, rater: Rater) -> StudyShare:
     A unit is free if it is assigned to them, not given to them yet, and given to fewer raters
     than the overlap.
     """
-    rows = _given().all(driver(session), {"rater_id": rater.id})
+    rows = tables(session).execute(_given(), {"rater_id": rater.id}).all()
     given = [Given(name, Unit(*unit), kind, late) for name, *unit, kind, late in rows]
     found = units(session, rater)
     own = assignments.assigned(session, rater)
@@ -344,7 +342,7 @@ def share(session: Session, rater: Rater) -> StudyShare:
     return StudyShare(tuple(given), tuple(free), found)
 
 
-@prepared
+@cache
 def _given() -> Select[*tuple[Any, ...]]:
     """Return the statement over the tasks of a rater in the order in which they were given."""
     columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Row, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.drivers import Asking, driver
-from webapp.db.prepared import Prepared
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
@@ -154,19 +152,14 @@ def left(session: Session, rater: Rater) -> Left:
     return Left(*session.execute(select(*counts)).one())
 
 
-def thing_ids(asking: Asking, task_id: str) -> tuple[int, ...]:
+def thing_ids(session: Session, task_id: str) -> tuple[int, ...]:
     """Return the ids of the properties that a task asks for again."""
-    found = _THINGS.all(driver(asking), {"task_id": task_id})
-    return tuple(row.judged_thing_id for row in found)
-
-
-_THINGS = Prepared(
-    lambda: (
+    things = (
         select(Repeat.judged_thing_id)
         .join(JudgedThing)
-        .where(Repeat.task_id == bindparam("task_id"), JudgedThing.property_id.is_not(None))
+        .where(Repeat.task_id == task_id, JudgedThing.property_id.is_not(None))
     )
-)
+    return tuple(session.scalars(things))
 
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cache
 from hashlib import sha256
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -23,13 +23,13 @@ from sqlalchemy import (
     case,
     cast,
     exists,
+    func,
     or_,
     select,
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.drivers import Asking, driver
-from webapp.db.prepared import joined, prepared
+from webapp.db.connection import tables
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
@@ -37,7 +37,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance, Who
+from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AGAIN, Target
 from webapp.services.judging.judgments import (
@@ -224,8 +224,8 @@ def letter(number: int) -> str:
 
 
 def judge(
-    asking: Asking,
-    rater: Rater | Who,
+    session: Session,
+    rater: Rater,
     task_id: str,
     card: str,
     relevance: Relevance | None,
@@ -235,12 +235,12 @@ def judge(
 
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
-    events.lock(asking, rater)
-    task = _asked().first(driver(asking), {"task_id": task_id, "rater_id": rater.id})
+    events.lock(session, rater)
+    task = tables(session).execute(_asked(), {"task_id": task_id, "rater_id": rater.id}).first()
     if task is None:
         raise UnknownTask(task_id)
     if task.kind == REPEAT:
-        things = repeats.thing_ids(asking, task_id)
+        things = repeats.thing_ids(session, task_id)
     else:
         things = tuple(map(int, task.things.split(","))) if task.things else ()
     found = _cards(_Naming.of(task), things).get(card)
@@ -248,16 +248,16 @@ def judge(
         raise UnknownTask(task_id, card)
     position, thing_id = found
     target = _target(task, "verdict", thing_id=thing_id)
-    standing = events.record(asking, rater, target, relevance, click)
-    events.refresh(asking, rater, [target])
+    standing = events.record(session, rater, target, relevance, click)
+    events.refresh(session, rater, [target])
     return JudgedPlace(position, VERDICTS[standing or ""])
 
 
-@prepared
+@cache
 def _asked() -> Select[*tuple[Any, ...]]:
     """Return the statement for the values ``judge`` needs of a task, the things in one text."""
     listed = (
-        select(joined(cast(JudgedThing.id, String)))
+        select(func.aggregate_strings(cast(JudgedThing.id, String), ","))
         .where(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed())
         .correlate(Task, Study)
     )
@@ -273,9 +273,8 @@ def _asked() -> Select[*tuple[Any, ...]]:
     )
 
 
-@lru_cache(maxsize=512)
-def _cards(naming: _Naming, things: tuple[int, ...]) -> Mapping[str, tuple[int, int]]:
-    """Return the place and the thing of each card in a task by its name: clicks ask again."""
+def _cards(naming: _Naming, things: Sequence[int]) -> Mapping[str, tuple[int, int]]:
+    """Return the place and the thing of each card in a task by its name."""
     named = sorted((_key(naming, thing), thing) for thing in things)
     return {name: (place, thing) for place, (name, thing) in enumerate(named, start=1)}
 

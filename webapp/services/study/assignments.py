@@ -14,11 +14,10 @@ from datetime import datetime
 from enum import StrEnum
 from string import ascii_uppercase
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from webapp.db.drivers import driver
-from webapp.db.prepared import Prepared
+from webapp.db.connection import tables
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Assignment, Question, QuestionSet, Study
 from webapp.i18n import gettext, mark
@@ -27,10 +26,6 @@ from webapp.services.study import studies
 ALL = mark("all")
 _ITEM = re.compile(r"([A-Za-z]*)\s*([0-9]{1,9})(?:\s*[-–—]\s*([A-Za-z]*)\s*([0-9]{1,9}))?")
 _BETWEEN = re.compile(r"[,;\n]")
-
-_ASSIGNED = Prepared(
-    lambda: select(Assignment.question_id).where(Assignment.rater_id == bindparam("rater_id"))
-)
 
 EVERYTHING: frozenset[int] = frozenset()
 """The assignment of a rater for whom no question is named: all questions."""
@@ -72,8 +67,8 @@ class Numbered:
 
 def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
     """Return the questions named for a rater; ``None`` where none is, which means all."""
-    found = _ASSIGNED.all(driver(session), {"rater_id": rater.id})
-    return frozenset(row.question_id for row in found) or None
+    mine = select(Assignment.question_id).where(Assignment.rater_id == rater.id)
+    return frozenset(tables(session).scalars(mine)) or None
 
 
 def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,8 +20,8 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, Response, current_app, g, request
-from sqlalchemy.exc import SQLAlchemyError
+from flask import Flask, Response, current_app, g, request
+from sqlalchemy.orm import make_transient_to_detached
 from werkzeug.exceptions import NotFound
 
 from webapp import rooms
@@ -30,7 +30,6 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.records import Who
 from webapp.services.people import sign_in
 from webapp.services.study import studies
 from webapp.web.frame import badges, hosts, htmx
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from webapp.db.drivers import Driver
     from webapp.db.engine import Database
     from webapp.db.tables.study import Study
 
@@ -56,22 +54,20 @@ RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
 FACELESS = {"static", "health.healthz"}
 """The endpoints that answer without reading the visitor from the database."""
-CLICKS = {"judgments.judge", "rate.judge"}
-"""Endpoints whose POST reads the visitor in ``judging``; until then it counts as a stranger."""
 YEAR = 365 * 24 * 3600
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
 WITH_PICTURES = POLICY.replace("data:", "data: https:")
-HEADERS = (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"))
+HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 """The headers of every response, beside its policy."""
-OF_PAGES = (
-    ("X-Frame-Options", "DENY"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
-)
+OF_PAGES = {
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
 """Further headers of responses that a browser can open or embed: all but parts of pages."""
 
 
@@ -131,7 +127,7 @@ class AnotherRater(Conflict):
 
 
 class Visitor(NamedTuple):
-    """The person who makes a request. ``who`` is null for a stranger and for a participant.
+    """The person who makes a request. A stranger and a participant have no ``rater_id``.
 
     ``is_local``: nobody signs in here, so the person at this machine may be any rater.
     ``is_shut_out``: the request is from another machine, and those are refused until somebody
@@ -139,7 +135,8 @@ class Visitor(NamedTuple):
     stranger, ``None`` where the visitor was not looked up.
     """
 
-    who: Who | None = None
+    rater_id: int | None = None
+    study_id: int | None = None
     is_owner: bool = False
     is_local: bool = False
     is_shut_out: bool = False
@@ -159,12 +156,12 @@ class OpenHouse:
 
 def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
-    with app.extensions["database"].asking() as driver:
-        is_open = sign_in.asker(driver, None, now()).is_open_house
+    with app.extensions["database"].reading() as session:
+        is_open = sign_in.asker(session, None, now()).is_open_house
     app.extensions["open house"] = OpenHouse(is_open)
     app.before_request(_check)
     app.after_request(_set_headers)
-    answer = _with_headers(hosts.refuse_others(app.wsgi_app))
+    answer = _with_deadline(hosts.refuse_others(app.wsgi_app))
     app.wsgi_app = answer  # type: ignore[assignment,method-assign]
 
 
@@ -195,37 +192,18 @@ def writing() -> Iterator[tuple[Session, Rater]]:
         yield session, rater(session)
 
 
-@contextmanager
-def reading_for() -> Iterator[tuple[Session, Who]]:
-    """Yield a session for reading and the rater's ids; no more of the rater is read."""
-    who = _known(visitor())
-    with database().reading() as session:
-        yield session, who
-
-
-@contextmanager
-def judging() -> Iterator[tuple[Driver, Who]]:
-    """Yield the driver, whose user commits, and the rater who asks, for the fast path of clicks.
-
-    The rater and their permission are read here: in one transaction, and not while another
-    click is at work.
-    """
-    is_open = False
-    try:
-        with database().judging() as driver:
-            is_open = True
-            yield driver, _known(_meet(driver))
-    except Exception:
-        if not is_open:
-            _know_again()
-        raise
-
-
 def rater(session: Session) -> Rater:
-    """Return the rater who asks; raises ``NotSignedIn`` for a stranger."""
-    found = session.get(Rater, _known(visitor()).id)
-    if found is None:
+    """Return the rater who asks; raises ``NotSignedIn`` for a stranger.
+
+    That there is such a rater was read when the visitor was looked up; the rest of the row is read
+    only if it is asked for.
+    """
+    asking = visitor()
+    if asking.rater_id is None:
         raise NotSignedIn
+    found = Rater(id=asking.rater_id, study_id=asking.study_id)
+    make_transient_to_detached(found)
+    session.add(found)
     return found
 
 
@@ -317,24 +295,20 @@ def origin() -> str:
     return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
-def _with_headers(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer` with the headers of every answer, added last, and one deadline a request."""
+def _with_deadline(answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer` with one deadline for all that a request waits for."""
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        ours = HEADERS if htmx.asks_for_part(environ) else (*HEADERS, *OF_PAGES)
-
-        def start_with_headers(status: str, own: list[tuple[str, str]], error: Any = None) -> Any:
-            return start(status, [*own, *ours], error)
-
         with deadlines.shared():
-            return answer(environ, start_with_headers)
+            return answer(environ, start)
 
     return answered
 
 
 def _set_headers(response: Response) -> Response:
-    """Set the headers that differ between responses: caching, policy, person."""
+    """Set the headers of every response: security, caching, policy, person."""
     headers, asking = response.headers, visitor()
+    headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **OF_PAGES})
     headers["Cache-Control"] = _caching()
     headers.add("Content-Security-Policy", WITH_PICTURES if g.get("pictures") else POLICY)
     if asking.key:
@@ -345,41 +319,20 @@ def _set_headers(response: Response) -> Response:
 
 
 def _check() -> None:
-    asked = _asked()
-    if asked.endpoint in FACELESS:
+    """Look up the visitor; raise the refusal if they may not make the request."""
+    if request.endpoint in FACELESS:
         return
-    if asked.method == "POST" and asked.endpoint in CLICKS:
-        return
-    with database().asking() as driver:
-        _meet(driver)
-
-
-def _asked() -> Request:
-    """Return the request itself instead of Flask's proxy, which is looked up at every use."""
-    found: Request = request._get_current_object()  # type: ignore[attr-defined]
-    return found
-
-
-def _meet(driver: Driver) -> Visitor:
-    """Return the visitor; raise the refusal if they may not make the request."""
-    asked, asking = _asked(), _visitor(driver)
-    g.visitor = asking
-    if asked.method not in SAFE_METHODS and not _is_from_our_pages(asked):
+    with database().reading() as session:
+        asking = g.visitor = _visitor(session)
+    if request.method not in SAFE_METHODS and not _is_from_our_pages():
         raise FromElsewhere
-    if asking.key and asked.headers.get(RATER, asking.key) != asking.key:
+    if asking.key and request.headers.get(RATER, asking.key) != asking.key:
         raise AnotherRater
-    wanted = door(asked.endpoint)
+    wanted = door(request.endpoint)
     if wanted != Door.ANYBODY:
         _admit(asking, wanted)
-    if "\x00" in asked.path:  # nothing is called so, and PostgreSQL cannot even be asked
+    if "\x00" in request.path:  # nothing is called so, and PostgreSQL cannot even be asked
         raise NotFound
-    return asking
-
-
-def _known(asking: Visitor) -> Who:
-    if asking.who is None:
-        raise NotSignedIn
-    return asking.who
 
 
 def _admit(asking: Visitor, wanted: Door) -> None:
@@ -391,37 +344,31 @@ def _admit(asking: Visitor, wanted: Door) -> None:
         return
     if asking.participant_id is not None:
         raise NotYours
-    if asking.who is None:
+    if asking.rater_id is None:
         raise NotSignedIn
     if wanted == Door.OWNER and not asking.is_owner:
         raise NotYours
 
 
-def _know_again() -> None:
-    """Look up the visitor if that can be read, so that the page of an outage is theirs too."""
-    with suppress(SQLAlchemyError), database().asking() as driver:
-        g.visitor = _visitor(driver)
-
-
-def _visitor(driver: Driver) -> Visitor:
+def _visitor(session: Session) -> Visitor:
     badge, taking_part = badges.carried(), badges.of_participant()
     if taking_part is not None:
-        with database().reading() as session:
-            current = studies.current(session)
-            assert current is not None
-            number = _participant(session, current, taking_part)
-            if number is None:
-                return Visitor(key="")
-            key = _key(current.id, current.created_at, "participant", number)
-            return Visitor(participant_id=number, key=key)
-    asker = sign_in.asker(driver, badge, now())
+        current = studies.current(session)
+        assert current is not None
+        number = _participant(session, current, taking_part)
+        if number is None:
+            return Visitor(key="")
+        key = _key(current.id, current.created_at, "participant", number)
+        return Visitor(participant_id=number, key=key)
+    asker = sign_in.asker(session, badge, now())
     current_app.extensions["open house"].is_open = asker.is_open_house
     if asker.is_open_house and not is_from_here():
         return Visitor(is_shut_out=True, key="")
     if asker.rater_id is None:
         return Visitor(key="")
     return Visitor(
-        Who(asker.rater_id, asker.study_id),
+        asker.rater_id,
+        asker.study_id,
         is_owner=asker.is_owner,
         is_local=asker.is_open_house,
         key=_key(asker.study_id, asker.study_made_at, "rater", asker.rater_id),
@@ -450,13 +397,13 @@ def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def _is_from_our_pages(asked: Request) -> bool:
+def _is_from_our_pages() -> bool:
     """Whether one of our pages, or no browser at all, made the request."""
-    site = asked.headers.get("Sec-Fetch-Site")
+    site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site in {"same-origin", "none"}
-    origin = asked.headers.get("Origin")
-    return origin is None or origin == f"{badges.scheme()}://{asked.host}"
+    origin = request.headers.get("Origin")
+    return origin is None or origin == f"{badges.scheme()}://{request.host}"
 
 
 def _need_our_page() -> None:
@@ -465,16 +412,15 @@ def _need_our_page() -> None:
     A person who types the address or opens a bookmark counts too; a browser that only looks
     ahead, or asks for the headers alone, does not.
     """
-    asked = _asked()
-    if asked.method not in SAFE_METHODS:  # held against the same rule already
+    if request.method not in SAFE_METHODS:  # held against the same rule already
         return
-    looks_ahead = "prefetch" in asked.headers.get("Sec-Purpose", "")
-    if looks_ahead or asked.method != "GET" or not _is_from_our_pages(asked):
+    looks_ahead = "prefetch" in request.headers.get("Sec-Purpose", "")
+    if looks_ahead or request.method != "GET" or not _is_from_our_pages():
         raise OpenedElsewhere
     # Over plain http browsers send no Sec-Fetch-Site, but do name the page before this one.
-    page_before = asked.headers.get("Referer")
-    says_site = "Sec-Fetch-Site" in asked.headers
-    if page_before is not None and not says_site and urlsplit(page_before).netloc != asked.host:
+    page_before = request.headers.get("Referer")
+    says_site = "Sec-Fetch-Site" in request.headers
+    if page_before is not None and not says_site and urlsplit(page_before).netloc != request.host:
         raise OpenedElsewhere
 
 

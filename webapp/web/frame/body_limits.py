@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flask import Flask, current_app, request
+
 from webapp.web.frame import access, badges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flask import Flask
-
 FILES = "multipart/form-data"
+
+
+MOST_PARTS = 1_000
+"""Fields and files of one upload."""
 
 
 class BodyLimits(NamedTuple):
@@ -28,6 +32,21 @@ OF_STRANGERS = BodyLimits(64 * 2**10, 100)
 """A password, a consent or a language takes a hundredth of it."""
 OF_KNOWN = BodyLimits(512 * 2**10, 10_000)
 """The longest text is an answer of 200,000 characters, the most fields are those of an import."""
+
+
+def keep(app: Flask) -> None:
+    """Keep every request of `app` to the limits of its sender; its server may ask for them too."""
+    app.extensions["largest body"] = lambda environ: limits(app, environ).body
+    app.before_request(_limit)
+
+
+def _limit() -> None:
+    """Set the limits of the form that comes with the request, before it is read."""
+    if request.method in access.SAFE_METHODS:
+        return
+    found = limits(current_app, request.environ)
+    request.max_content_length = request.max_form_memory_size = found.body
+    request.max_form_parts = min(found.fields, MOST_PARTS)
 
 
 def limits(app: Flask, environ: Mapping[str, str]) -> BodyLimits:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from flask import Flask
 from flask.logging import default_handler
 from jinja2 import StrictUndefined
@@ -31,20 +28,9 @@ from webapp.web.frame import (
     site,
     workers,
 )
-from webapp.web.frame.requests import Request
 
 LARGEST_NUMBER = 2**31 - 1
 LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
-
-
-class Application(Flask):
-    """Flask, without what every request would do over and over."""
-
-    request_class = Request
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `func`: no view of ours is a coroutine, so that none is looked at for it."""
-        return func
 
 
 class _StoredNumber(IntegerConverter):
@@ -61,7 +47,7 @@ def join(app: Flask, database_url: str) -> None:
     ratios.write(app)
     badges.set_up(app, database_url)
     access.guard(app)
-    app.extensions["largest body"] = lambda environ: body_limits.limits(app, environ).body
+    body_limits.keep(app)
     app.after_request(compression.compress)
     errors.explain(app)
     default_handler.setFormatter(LogLineFormatter(LOG_LINE))

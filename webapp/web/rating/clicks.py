@@ -1,31 +1,74 @@
-"""The form of a click: the event it makes, and the verdict it gives.
-
-It is read without the library of the other forms, because every click waits for it.
-"""
+"""The form of a click: the event it makes, and the verdict it gives."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from flask import request
+from wtforms import BooleanField, Field, Form, StringField
+from wtforms.validators import AnyOf
 
-from webapp.i18n import gettext
 from webapp.records import VERDICTS, Click, Relevance
 from webapp.web.frame.access import now
-from webapp.web.frame.forms import LONGEST_ID, TOO_LONG, UNUSABLE, UnusableForm, line
+from webapp.web.frame.forms import LONGEST_ID, UNUSABLE, at_most, checked, line
 
-T = TypeVar("T")
-
-EVENT = ("event_id", "client_time", "device", "sequence")
-"""The fields that identify an event; a page without a script leaves them out."""
 LAST_SEQUENCE = 2**31 - 1
 
 
+class MomentField(Field):
+    """A time with its zone, or as milliseconds since 1970; ``data`` is in UTC, or ``None``."""
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Read the typed time; raises ``ValueError`` for what is no moment."""
+        try:
+            self.data = _moment(line(valuelist[0])) if valuelist else None
+        except (ValueError, OverflowError, OSError):
+            raise ValueError(UNUSABLE) from None
+
+
+class SequenceField(Field):
+    """The number of a click on its device, from 0; ``data`` is ``None`` where nobody counts."""
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Read the typed number; raises ``ValueError`` for what is no such number."""
+        typed = line(valuelist[0]) if valuelist else ""
+        if typed and not (typed.isdecimal() and len(typed) <= 10 and int(typed) <= LAST_SEQUENCE):
+            raise ValueError(UNUSABLE)
+        self.data = int(typed) if typed else None
+
+
+class ClickForm(Form):
+    """The fields that identify an event; a page without a script leaves them out."""
+
+    event_id = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
+    client_time = MomentField()
+    device = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
+    sequence = SequenceField()
+
+    @property
+    def click(self) -> Click:
+        """Return when and where the event was made; the server names it if nobody did."""
+        return Click(
+            event_id=self.event_id.data or secrets.token_hex(16),
+            received_at=now(),
+            client_time=self.client_time.data,
+            device=self.device.data or None,
+            sequence=self.sequence.data,
+        )
+
+
+class VerdictForm(ClickForm):
+    """A verdict on one card, empty to take it back."""
+
+    relevance = StringField(filters=[line], validators=[AnyOf([*VERDICTS], message=UNUSABLE)])
+    card = StringField(filters=[line], validators=[at_most(LONGEST_ID)])
+    onward = BooleanField()
+
+
 class ClickedVerdict(NamedTuple):
-    """A verdict on one card, ``None`` to take it back.
+    """A verdict on one card, ``None`` to take it back, and its event.
 
     ``card`` is the name of the card on a blind rater's page, empty on every other page.
     ``onward`` is true for the last open card.
@@ -34,68 +77,27 @@ class ClickedVerdict(NamedTuple):
     relevance: Relevance | None
     card: str
     onward: bool
+    click: Click
 
 
 def event() -> Click:
-    """Return when and where the event was made; the server names it if nobody did.
-
-    Raises ``UnusableForm``.
-    """
-    form = request.form
-    return Click(
-        event_id=_read(form, "event_id", _name) or secrets.token_hex(16),
-        received_at=now(),
-        client_time=_read(form, "client_time", _time),
-        device=_read(form, "device", _name) or None,
-        sequence=_read(form, "sequence", _sequence),
-    )
+    """Return when and where the event was made; raises ``UnusableForm``."""
+    return checked(ClickForm).click
 
 
 def verdict() -> ClickedVerdict:
     """Return the verdict that the form gives; raises ``UnusableForm``."""
-    form = request.form
-    return ClickedVerdict(
-        relevance=_read(form, "relevance", VERDICTS.__getitem__),
-        card=_read(form, "card", _name),
-        onward=_read(form, "onward", bool),
-    )
+    form = checked(VerdictForm)
+    relevance = VERDICTS[form.relevance.data or ""]
+    return ClickedVerdict(relevance, form.card.data or "", form.onward.data, form.click)
 
 
-def _read(form: Mapping[str, str], field: str, reader: Callable[[str], T]) -> T:
-    """Return a field's value as read by `reader`; a ``ValueError`` is the sender's mistake."""
-    try:
-        return reader(line(form[field]) if field in form else "")
-    except _TooLong:
-        raise UnusableForm({field: gettext(TOO_LONG)}) from None
-    except (LookupError, ValueError, OverflowError, OSError):
-        raise UnusableForm({field: gettext(UNUSABLE)}) from None
-
-
-class _TooLong(ValueError):
-    """A name is longer than any of ours."""
-
-
-def _name(said: str) -> str:
-    if len(said) > LONGEST_ID:
-        raise _TooLong
-    return said
-
-
-def _sequence(said: str) -> int | None:
-    """Return the number of a click on its device, from 0."""
-    number = int(said) if said else None
-    if number is not None and not 0 <= number <= LAST_SEQUENCE:
-        raise ValueError(number)
-    return number
-
-
-def _time(said: str) -> datetime | None:
-    """Return a time that was given with its zone, or as milliseconds since 1970."""
-    if not said:
+def _moment(typed: str) -> datetime | None:
+    if not typed:
         return None
-    if said.isdecimal():
-        return datetime.fromtimestamp(int(said) / 1000, UTC)
-    found = datetime.fromisoformat(said)
+    if typed.isdecimal():
+        return datetime.fromtimestamp(int(typed) / 1000, UTC)
+    found = datetime.fromisoformat(typed)
     if found.tzinfo is None:
         raise ValueError("a time needs its zone")
     return found.astimezone(UTC)

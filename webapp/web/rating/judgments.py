@@ -1,22 +1,18 @@
 """The rating page and every click on it.
 
-The response to a verdict is the verdict in force, and nothing else is read for it: the parts
-that change with it (the figures, the walk) are at the question's "standing", which the page
-requests once its clicks are stored. Every other click is answered with the parts it changed,
-read anew after the commit. A form sent without a script is redirected to its card.
+Every click is answered with the parts it changed: the verdict in force, the figures, the walk.
+A form sent without a script is redirected to its card.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
-from flask import Blueprint, Response, current_app, g, redirect, request, url_for
-from markupsafe import Markup
+from flask import Blueprint, Response, g, redirect, request, url_for
 
 from webapp.failures import Conflict
-from webapp.i18n import gettext, language, mark
+from webapp.i18n import gettext, mark
 from webapp.metrics.judging.registry import Measure
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments
@@ -63,25 +59,23 @@ class RatingContext:
 
 @dataclass(frozen=True, slots=True)
 class MovedParts:
-    """The parts of the page that a click changed; ``changed`` are its cards."""
+    """The parts of the page that a click changed: its cards, and the verdict that was given."""
 
     page: MovingFigures
     counts: ClickedCounts
     rows: tuple[FigureRow, ...]
     query: dict[str, Any]
     changed: tuple[JudgedCard, ...]
+    given: GivenVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedParts:
-    """The verdict in force on a card after a click, as the page shows it.
+class GivenVerdict:
+    """The verdict in force on a card after a click; ``card`` is its selector on the page."""
 
-    ``query`` names its question there, ``card`` is the selector of the card within it.
-    """
-
-    query: str
     card: str
-    stands: Markup
+    number: int
+    relevance: Relevance
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,28 +98,21 @@ def show(run_id: str, query_id: int) -> Response:
     return with_parts(page, tuple(parts.on_answer(page)))
 
 
-@blueprint.get("/queries/<int:query_id>/standing")
-def standing(run_id: str, query_id: int) -> Response:
-    """Return the other parts of a question's page that its verdicts changed."""
-    with access.reading_for() as (session, who):
-        moving, several = pages.standing(session, who, run_id, query_id, walks.wanted())
-    g.pictures = moving.show_pictures
-    return _clicked(moving, several)
-
-
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    with access.judging() as (driver, who):
-        said, event = clicks.verdict(), clicks.event()
-        verdict = judgments.judge(driver, who, run_id, query_id, rank, said.relevance, event)
-        driver.commit()
+    said, wanted = clicks.verdict(), walks.wanted()
+    with access.writing() as (session, rater):
+        verdict = judgments.judge(
+            session, rater, run_id, query_id, rank, said.relevance, said.click
+        )
+        cleared = rank if verdict is None else None
+        page, cards = pages.moved(session, rater, run_id, query_id, wanted, cleared)
+        session.commit()
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
-    if verdict is None or said.onward:
-        page = page_of(run_id, query_id)
-        return _clicked(page, _versions(page, rank))
-    return judged(str(query_id), f"#rank-{rank}", rank, verdict)
+    g.pictures = page.show_pictures
+    return _clicked(page, cards, GivenVerdict(f"#rank-{rank}", rank, verdict) if verdict else None)
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -146,11 +133,11 @@ def rate(run_id: str, query_id: int) -> Response:
 @blueprint.post("/queries/<int:query_id>/judgments")
 def judge_open(run_id: str, query_id: int) -> Response:
     """Store one verdict on every card that is still unjudged, where the owner allows it."""
-    said, event = clicks.verdict(), clicks.event()
+    said = clicks.verdict()
     with access.writing() as (session, rater):
         if said.relevance is None:
             raise judgments.NotToJudge
-        judgments.judge_open(session, rater, run_id, query_id, said.relevance, event)
+        judgments.judge_open(session, rater, run_id, query_id, said.relevance, said.click)
         session.commit()
     return _to(run_id, query_id, "rating")
 
@@ -191,22 +178,6 @@ def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200
     )
 
 
-def judged(query: str, card: str, number: int, relevance: Relevance) -> Response:
-    """Return the response to a verdict on card `number`: the verdict in force."""
-    stands = _stands(language(), number, relevance)
-    return htmx.respond_with_macro(
-        "rating/judgments/_judged.html", JudgedParts(query, card, stands)
-    )
-
-
-@lru_cache(maxsize=256)
-def _stands(_language: str, number: int, relevance: Relevance) -> Markup:
-    """Return the markup of a verdict on card `number`: the same on every page of a language."""
-    macros: Any = current_app.jinja_env.get_template("rating/judgments/verdicts.html").module
-    found: Markup = macros.stands(number, relevance)
-    return found
-
-
 def page_of(run_id: str, query_id: int) -> RatingPage:
     """Return the rating page of one query of a run."""
     with access.reading() as (session, rater):
@@ -218,12 +189,6 @@ def page_of(run_id: str, query_id: int) -> RatingPage:
 def _is_blind() -> bool:
     with access.reading() as (session, rater):
         return studies.is_blind(session, rater.study)
-
-
-def _versions(page: RatingPage, rank: int) -> tuple[JudgedCard, ...]:
-    """Return the cards of the property at `rank`: each shows the verdicts on the others."""
-    clicked = next(card for card in page.cards if card.rank == rank)
-    return tuple(card for card in page.cards if card.listing == clicked.listing)
 
 
 def _first_in_category(page: RatingPage) -> int | None:
@@ -258,10 +223,13 @@ def _rating(page: RatingPage) -> RatingContext:
     )
 
 
-def _clicked(page: MovingFigures, changed: tuple[JudgedCard, ...]) -> Response:
+def _clicked(
+    page: MovingFigures, changed: tuple[JudgedCard, ...], given: GivenVerdict | None = None
+) -> Response:
     part = "rating/judgments/_clicked.html"
     counts = figures.clicked(page.summary)
-    return htmx.respond(part, part, MovedParts(page, counts, _rows(page), walks.query(), changed))
+    moved = MovedParts(page, counts, _rows(page), walks.query(), changed, given)
+    return htmx.respond(part, part, moved)
 
 
 def _back(page: RatingPage, anchor: str) -> Response:

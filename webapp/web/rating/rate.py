@@ -1,10 +1,8 @@
 """The blind rater's pages: the next task, one question in stages, and the end.
 
 No address, title or part names a run, a method, an LLM, a file or the place of a card in an
-answer. The response to a verdict is the verdict in force, to every other click the parts it
-changed, or the next question once this one is done and the rater goes on. The other parts that
-a verdict changes are at the question's "standing". A form sent without a script is redirected
-to its card.
+answer. Every click is answered with the parts it changed, or with the next question once this
+one is done and the rater goes on. A form sent without a script is redirected to its card.
 """
 
 from __future__ import annotations
@@ -13,8 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
+from sqlalchemy.orm import Session
 
 from webapp import rooms
+from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
 from webapp.metrics.judging.registry import Measure
 from webapp.services.rating import blind_page, particulars, progress, tasks
@@ -36,7 +36,7 @@ from webapp.web.frame.forms import BlindRatingForm, checked
 from webapp.web.frame.parts import ShownPart
 from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import AnswersPanel, UndefinedReason
-from webapp.web.rating.judgments import Notice, judged
+from webapp.web.rating.judgments import GivenVerdict, Notice
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
@@ -71,7 +71,7 @@ class BlindRatingContext:
 
 @dataclass(frozen=True, slots=True)
 class BlindMovedParts:
-    """The parts that clicks changed; ``changed`` are the cards, ``rated`` the answer."""
+    """The parts that a click changed: cards, the answer that was rated, or the verdict given."""
 
     page: MovingAnswers
     stage: str
@@ -80,6 +80,7 @@ class BlindMovedParts:
     panel: AnswersPanel | None
     query: dict[str, Any]
     rated: BlindAnswer | None = None
+    given: GivenVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,28 +146,26 @@ def with_parts(task_id: str, shown: tuple[CardParts, ...], status: int) -> Respo
     return htmx.respond("rating/rate/page.html", "rating/rate/_shown.html", rated, status)
 
 
-@blueprint.get("/<task_id>/standing")
-def standing(task_id: str) -> Response:
-    """Return the other parts of a question's page that its verdicts changed."""
-    return _moved(task_id)
-
-
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
-    with access.judging() as (driver, who):
-        said, event = clicks.verdict(), clicks.event()
-        stands = tasks.judge(driver, who, task_id, said.card, said.relevance, event)
-        driver.commit()
-    onward = _onward(task_id) if said.onward else None
-    if onward is not None:
-        return onward
-    if said.onward and htmx.wants_part():
-        return _moved(task_id, said.card)
-    if stands.relevance is None or not htmx.wants_part():
-        return _clicked(task_id, card=said.card)
-    # By its name: its place is another one once more cards are pooled than the page shows.
-    return judged(task_id, f'[data-card="{said.card}"]', stands.position, stands.relevance)
+    said, wanted = clicks.verdict(), walks.wanted()
+    with access.writing() as (session, rater):
+        place = tasks.judge(session, rater, task_id, said.card, said.relevance, said.click)
+        next_page = _onward(session, rater, task_id) if said.onward else None
+        if next_page is not None or not htmx.wants_part():
+            session.commit()
+            return next_page or _clicked(task_id, card=said.card)
+        cleared = said.card if place.relevance is None else None
+        page, cards = blind_page.moved(session, rater, task_id, wanted, cleared)
+        session.commit()
+    g.pictures = page.show_pictures
+    given = None
+    if place.relevance is not None:
+        # By its name: its place is another one once more cards are pooled than the page shows.
+        card = f'[data-card="{said.card}"]'
+        given = GivenVerdict(card, place.position, place.relevance)
+    return _parts(page, cards, given=given)
 
 
 @blueprint.post("/<task_id>/rating")
@@ -176,9 +175,9 @@ def rate(task_id: str) -> Response:
     answer = form.answer.data or None
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
+        next_page = _onward(session, rater, task_id) if form.onward.data else None
         session.commit()
-    onward = _onward(task_id) if form.onward.data else None
-    return onward or _clicked(task_id, answer=answer)
+    return next_page or _clicked(task_id, answer=answer)
 
 
 @blueprint.post("/<task_id>/later")
@@ -217,14 +216,12 @@ def undo() -> Response:
     return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
 
 
-def _onward(task_id: str) -> Response | None:
+def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
     """Return the redirect to the next task once nothing is left in this one; else ``None``."""
-    with access.writing() as (session, rater):
-        if not tasks.is_done(session, rater, task_id):
-            return None
-        found = onward(session, rater, access.now(), walks.wanted())
-        session.commit()
-        return _to(found) if found is not None else _to_next()
+    if not tasks.is_done(session, rater, task_id):
+        return None
+    found = onward(session, rater, access.now(), walks.wanted())
+    return _to(found) if found is not None else _to_next()
 
 
 def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:
@@ -237,21 +234,23 @@ def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None
     return _to(task_id, _anchor=_anchor(page, card, changed, rated))
 
 
-def _moved(task_id: str, card: str | None = None) -> Response:
-    """Return the parts that clicks changed elsewhere: other versions of the same properties."""
-    with access.reading_for() as (session, who):
-        moving, cards = blind_page.standing(session, who, task_id, card, walks.wanted())
-    g.pictures = moving.show_pictures
-    return _parts(moving, cards)
-
-
 def _parts(
-    page: MovingAnswers, changed: tuple[BlindCard, ...], rated: BlindAnswer | None = None
+    page: MovingAnswers,
+    changed: tuple[BlindCard, ...],
+    rated: BlindAnswer | None = None,
+    given: GivenVerdict | None = None,
 ) -> Response:
     part = "rating/rate/_clicked.html"
-    panel = figures.of_answers(page.figures)
-    whole = "whole" in request.args
-    moved = BlindMovedParts(page, _below(page), whole, changed, panel, walks.query(), rated)
+    moved = BlindMovedParts(
+        page=page,
+        stage=_below(page),
+        whole="whole" in request.args,
+        changed=changed,
+        panel=figures.of_answers(page.figures),
+        query=walks.query(),
+        rated=rated,
+        given=given,
+    )
     return htmx.respond(part, part, moved)
 
 
