@@ -30,7 +30,7 @@ from webapp.importers.runs.property_identity import identity
 from webapp.records import Card, QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.people import invitations, raters
-from webapp.services.rating import tasks
+from webapp.services.rating import task_cards, tasks
 from webapp.services.study import studies
 from webapp.web.frame.access import now
 
@@ -127,7 +127,7 @@ def card_keys(
     with database.reading() as session:
         found = session.scalars(select(Task).where(*wanted).order_by(Task.question_id))
         return [
-            (task.id, [tasks.key(task, thing.id) for thing in tasks.things(session, task)])
+            (task.id, [task_cards.key(task, thing.id) for thing in tasks.things(session, task)])
             for task in found
         ]
 

@@ -30,9 +30,8 @@ from webapp.services.gold.constraints import UnknownListedCard
 from webapp.services.gold.listed_cards import CheckedCard
 from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.people import raters
-from webapp.services.rating import pages, tasks
-from webapp.services.rating.pages import QueryFilter
-from webapp.services.rating.tasks import UnknownTask
+from webapp.services.rating import task_cards, tasks
+from webapp.services.rating.task_cards import UnknownTask
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -188,23 +187,16 @@ def test_without_a_gold_question_there_is_nothing_to_check(
         card_badges.of_answer(session, study, found.id, 9)
 
 
-def test_whether_there_is_gold_costs_the_rating_page_no_statement(
-    session: Session, study: Study, rater: Rater, database: Database
+def test_whether_the_questions_of_a_run_have_gold(
+    session: Session, study: Study, rater: Rater
 ) -> None:
     found = stored_run(session, study, rater, with_gold=False)
-    session.flush()
+    assert not card_badges.has_gold(session, found.id)
 
-    def read() -> tuple[bool, int]:
-        session.expire_all()
-        with counted(database) as statements:
-            page = pages.rating_page(session, rater, found.id, 1, QueryFilter())
-        assert not any(" gold_versions " in one and "EXISTS" not in one for one in statements)
-        return page.has_gold, len(statements)
-
-    without = read()
     gold.import_file(session, rater, found.question_set_id, "g.json", gold_bytes(), NOW)
 
-    assert (without[0], read()) == (False, (True, without[1]))
+    assert card_badges.has_gold(session, found.id)
+    assert not card_badges.has_gold(session, "no run")
 
 
 def test_a_decision_on_the_rating_page_moves_the_answer_and_the_run(
@@ -363,7 +355,7 @@ def test_a_repeat_shows_no_decision_of_the_first_time_and_takes_it_anew(
     repeat = Blind.__new__(Blind)
     repeat.session, repeat.rater, repeat.task_id = session, rater, again.id
     repeat.keys = {
-        str((thing.card or {})["slug"]): tasks.key(again, thing.id)
+        str((thing.card or {})["slug"]): task_cards.key(again, thing.id)
         for thing in tasks.things(session, again)
     }
     assert outcomes(repeat.badges()["b"])[3] == "fail"

@@ -20,7 +20,7 @@ from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.raters import NameTaken, OwnerStays, RemovalCost
-from webapp.services.rating import tasks
+from webapp.services.rating import task_cards, tasks
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.reports import UnknownRater
@@ -145,7 +145,7 @@ def test_deleting_leaves_a_count_and_nothing_else(
     judgments.judge(session, rater, run_id, 1, 1, YES, click("o1"))
     task = tasks.next_task(session, ani, NOW)
     assert task is not None
-    card_key = tasks.key(task, tasks.things(session, task)[0].id)
+    card_key = task_cards.key(task, tasks.things(session, task)[0].id)
     tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
     judgments.undo(session, ani, run_id, click("u1"))
     thing = session.scalars(select(JudgedThing.id).limit(1)).one()

@@ -15,7 +15,8 @@ from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating, UnknownQuery
 from webapp.services.rating import pages
-from webapp.services.rating.pages import EarlierTurn, QueryFilter, RatingPage
+from webapp.services.rating.conversations import EarlierTurn
+from webapp.services.rating.pages import QueryFilter, RatingPage
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies

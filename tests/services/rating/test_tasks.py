@@ -23,10 +23,11 @@ from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judgments import AnswerRating, NotToJudge
-from webapp.services.rating import blind_page, progress, tasks
+from webapp.services.rating import blind_page, progress, task_cards, tasks
 from webapp.services.rating.blind_page import BlindPage, TaskStage
 from webapp.services.rating.progress import Progress
-from webapp.services.rating.tasks import JudgedPlace, UnknownTask
+from webapp.services.rating.task_cards import UnknownTask
+from webapp.services.rating.tasks import JudgedPlace
 from webapp.services.study import studies
 
 METHODS = ("hybrid", "api_only", "vector_only")
@@ -84,7 +85,7 @@ def test_names_and_order_of_blind_cards_follow_from_the_secret_alone(
     assert other.isdisjoint(key for key, _ in shown)
     thing = tasks.things(session, task)[0]
     message = f"cards/{rater.id}/pool/{thing.id}".encode()
-    assert tasks.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
+    assert task_cards.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
 
 
 @pytest.mark.usefixtures("runs")

@@ -18,7 +18,7 @@ from webapp.services.rating import blind_page, progress, repeats, tasks, walks
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import QueryFilter
 from webapp.services.rating.pool import REPEAT
-from webapp.services.rating.tasks import UnknownTask
+from webapp.services.rating.task_cards import UnknownTask
 from webapp.services.study import studies
 
 CATEGORIES = ("area", "price", "area", "price", "area")

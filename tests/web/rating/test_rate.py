@@ -19,7 +19,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.rating import Task
 from webapp.records import Card
 from webapp.services.judging import live_metrics
-from webapp.services.rating import pool, repeats, tasks
+from webapp.services.rating import pool, repeats, task_cards, tasks
 from webapp.services.rating.pool import POOL, REPEAT
 from webapp.services.study import studies
 
@@ -430,7 +430,7 @@ def test_another_rater_s_task_is_nowhere_to_be_found(
         other = studies.add_rater(session, study, "Budi", NOW)
         task = tasks.next_task(session, other, NOW)
         assert task is not None
-        task_id, key = task.id, tasks.key(task, tasks.things(session, task)[0].id)
+        task_id, key = task.id, task_cards.key(task, tasks.things(session, task)[0].id)
         session.commit()
 
     assert client.get(f"/rate/{task_id}", headers=headers).status_code == 404

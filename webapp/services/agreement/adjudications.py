@@ -26,9 +26,9 @@ from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.records import Card, EmptyOutcome, Relevance
 from webapp.services.judging.judged_things import from_row
-from webapp.services.rating import orders, pages
+from webapp.services.rating import conversations, orders
+from webapp.services.rating.conversations import EarlierTurn
 from webapp.services.rating.orders import Purpose
-from webapp.services.rating.pages import EarlierTurn
 from webapp.services.runs import provenance
 from webapp.services.runs.provenance import LabelCounts, Votes, in_study
 from webapp.services.study import studies
@@ -233,7 +233,7 @@ def _earlier(session: Session, thing: JudgedThing) -> tuple[EarlierTurn, ...]:
     query = session.scalar(
         select(Query).where(Query.run_id == thing.run_id, Query.question_id == thing.question_id)
     )
-    return pages.earlier_turns(session, query) if query else ()
+    return conversations.earlier_turns(session, query) if query else ()
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
+from webapp.db.tables.gold import GoldVersion
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
@@ -32,9 +33,9 @@ from webapp.services.gold.card_decisions import CLICK, POOLED, Decision, Step
 from webapp.services.gold.constraints import UnknownListedCard
 from webapp.services.gold.listed_cards import CheckedCard
 from webapp.services.judging.judgments import UnknownQuery
-from webapp.services.rating import tasks
+from webapp.services.rating import task_cards, tasks
 from webapp.services.rating.pool import REPEAT
-from webapp.services.rating.tasks import UnknownTask
+from webapp.services.rating.task_cards import UnknownTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,12 @@ class CheckedAnswer:
     def by_rank(self) -> dict[int, CheckedCard]:
         """The cards that the answer's text shows, by their ranks."""
         return {card.shown.rank: card for card in self.cards if card.shown.rank is not None}
+
+
+def has_gold(session: Session, run_id: str) -> bool:
+    """Whether the questions of a run have gold questions."""
+    gold = exists().where(GoldVersion.question_set_id == Run.question_set_id)
+    return session.scalar(select(Run.id).where(Run.id == run_id, gold)) is not None
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> CheckedAnswer | None:
@@ -80,7 +87,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
             if card.shown.judged_thing is not None:
                 of_thing = same.setdefault(card.shown.judged_thing, [])
                 of_thing.append((answer.evaluation.question, card))
-    return {tasks.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
+    return {task_cards.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
 
 
 def decide_on_answer(
@@ -113,7 +120,7 @@ def decide_in_task(
     ``card_decisions.decide`` does.
     """
     task = tasks.find(session, rater, task_id)
-    things = {tasks.key(task, thing.id): thing.id for thing in tasks.things(session, task)}
+    things = {task_cards.key(task, thing.id): thing.id for thing in tasks.things(session, task)}
     if card not in things:
         raise UnknownTask(task_id, card)
     if card not in of_task(session, rater, task_id):

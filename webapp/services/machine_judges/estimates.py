@@ -16,9 +16,9 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question
 from webapp.services.judging.judged_things import PORTION, from_row
 from webapp.services.machine_judges import prompts as machine_prompts
-from webapp.services.rating import orders, pages, pool
+from webapp.services.rating import conversations, orders, pool
+from webapp.services.rating.conversations import EarlierTurn
 from webapp.services.rating.orders import Purpose
-from webapp.services.rating.pages import EarlierTurn
 
 CHARACTERS_PER_TOKEN = 4
 COMPLETION_TOKENS = 60
@@ -186,5 +186,5 @@ def _earlier(
         query = session.scalar(
             select(Query).where(Query.run_id == place[1], Query.question_id == place[0])
         )
-        known[place] = pages.earlier_turns(session, query) if query else ()
+        known[place] = conversations.earlier_turns(session, query) if query else ()
     return known[place]

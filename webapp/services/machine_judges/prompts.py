@@ -16,7 +16,7 @@ from webapp.config import resource
 from webapp.i18n import mark
 from webapp.metrics.evaluations.json_outputs import SchemaFailure, why_no_json
 from webapp.records import Card, Relevance
-from webapp.services.rating.pages import EarlierTurn
+from webapp.services.rating.conversations import EarlierTurn
 
 LONGEST_PROMPT = 20_000
 LONGEST_REASON = 500

@@ -30,7 +30,7 @@ from webapp.services.judging import events, judgments
 from webapp.services.judging.event_order import in_order
 from webapp.services.judging.events import AGAIN, Target
 from webapp.services.rating import tasks
-from webapp.services.rating.tasks import letter
+from webapp.services.rating.task_cards import letter
 from webapp.services.study import studies
 
 PAGE_SIZE = 50

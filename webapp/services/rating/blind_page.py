@@ -12,18 +12,27 @@ from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
-from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
+from webapp.db.tables.judging import QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.rating import RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
-from webapp.db.tables.study import Question, Study
-from webapp.importers.runs.property_identity import differences
+from webapp.db.tables.study import Study
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import answer_figures
 from webapp.services.judging.answer_figures import AnswerFigures
 from webapp.services.judging.judged_things import from_row
-from webapp.services.rating import pages, pool, repeats, tasks, walks
-from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, QueryFilter
+from webapp.services.rating import (
+    conversations,
+    earlier_verdicts,
+    pages,
+    pool,
+    repeats,
+    task_cards,
+    walks,
+)
+from webapp.services.rating.conversations import EarlierTurn
+from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared
+from webapp.services.rating.pages import QueryFilter
 from webapp.services.rating.pool import REPEAT, StudyShare
 from webapp.services.rating.progress import PooledFigure, Progress, of_share, pooled_figure
 from webapp.services.rating.walks import EVERYTHING, TaskPlace
@@ -113,8 +122,8 @@ def blind_page(
     session: Session, rater: Rater, task_id: str, wanted: QueryFilter = EVERYTHING
 ) -> BlindPage:
     """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
-    task = _task(session, rater, task_id)
-    things = _things(session, task)
+    task = task_cards.read(session, rater, task_id)
+    things = task_cards.things(session, task, with_cards=True)
     share = pool.share(session, rater)
     moving = _moving(session, rater, task, things, share, wanted)
     return BlindPage(
@@ -137,11 +146,11 @@ def moved(
     Beside them the card named `key`. Nothing else is read, since this is part of every click.
     Raises ``UnknownTask``.
     """
-    task = _task(session, rater, task_id)
-    things = _things(session, task, with_cards=False)
+    task = task_cards.read(session, rater, task_id)
+    things = task_cards.things(session, task)
     cards: tuple[BlindCard, ...] = ()
     if key is not None or len({row.listing for row in things}) < len(things):
-        everything = _cards(session, rater, task, _things(session, task))
+        everything = _cards(session, rater, task, task_cards.things(session, task, with_cards=True))
         several = pages.shown_several_times(everything)
         cards = tuple(card for card in everything if card in several or card.key == key)
     share = pool.share(session, rater)
@@ -181,57 +190,6 @@ def _moving(
     )
 
 
-def _task(session: Session, rater: Rater, task_id: str) -> Row[Any]:
-    """Return one of the rater's own tasks with its question; raises ``UnknownTask``."""
-    values = {"task_id": task_id, "rater_id": rater.id}
-    found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
-    if found is None:
-        raise tasks.UnknownTask(task_id)
-    return found
-
-
-@cache
-def _own_task() -> Select[*tuple[Any, ...]]:
-    question = (Question.text, Question.category, Question.context_dependent)
-    return (
-        select(*Task.__table__.columns, *question, Study.order_seed, Study.order_secret)
-        .join_from(Task, Question, Question.id == Task.question_id)
-        .join(Rater, Rater.id == Task.rater_id)
-        .join(Study, Study.id == Rater.study_id)
-        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
-    )
-
-
-def _things(session: Session, task: Row[Any], *, with_cards: bool = True) -> Sequence[Row[Any]]:
-    """Return a task's things with their verdicts, in the order its rater sees them."""
-    statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
-    rows = tables(session).execute(statement, {"task_id": task.id}).all()
-    return sorted(rows, key=lambda row: tasks.key(task, row.id))
-
-
-@cache
-def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``_things``."""
-    thing, said = JudgedThing, Repeat if again else Judgment
-    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
-    columns += [thing.property_id.label("listing"), said.verdict, *([thing.card] * with_cards)]
-    own = Task.id == bindparam("task_id")
-    if again:
-        asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
-        return asked.join(thing, thing.id == Repeat.judged_thing_id).where(own)
-    return (
-        select(*columns)
-        .join_from(Task, Rater, Rater.id == Task.rater_id)
-        .join(Study, Study.id == Rater.study_id)
-        .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
-        .outerjoin(
-            Judgment,
-            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id),
-        )
-        .where(own)
-    )
-
-
 def _stage(
     said: Sequence[str | None], unclassified: bool, answers: Sequence[BlindAnswer]
 ) -> TaskStage:
@@ -251,12 +209,12 @@ def _cards(
     earlier = _earlier_verdicts(session, rater, task, found)
     return tuple(
         BlindCard(
-            key=tasks.key(task, row.id),
+            key=task_cards.key(task, row.id),
             position=position,
             listing=row.listing,
             card=from_row(row.card or {"title": ""}),
             relevance=Relevance(row.verdict) if row.verdict else None,
-            earlier=_earlier(earlier.get(row.id), row),
+            earlier=compared(earlier.get(row.id), from_row(row.card)) if row.card else None,
         )
         for position, row in enumerate(found, start=1)
     )
@@ -267,25 +225,17 @@ def _earlier_verdicts(
 ) -> dict[int, tuple[str, Card]]:
     """Return earlier verdicts on other contents: in a repeat, those of the repeat alone."""
     if task.kind != REPEAT:
-        return pages.earlier_verdicts(session, rater, found)
+        return earlier_verdicts.earlier_verdicts(session, rater, found)
     again = repeats.verdicts(session, task)
-    return pages.said_before(
+    return earlier_verdicts.said_before(
         found, [(thing, *again[thing.id]) for thing in found if thing.id in again]
     )
-
-
-def _earlier(found: tuple[str, Card] | None, thing: Row[Any]) -> EarlierVerdict | None:
-    if found is None or thing.card is None:
-        return None
-    verdict, other = found
-    now = from_row(thing.card)
-    return EarlierVerdict(Relevance(verdict), other, now, differences(other, now))
 
 
 def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     again = task.kind == REPEAT
     rows = tables(session).execute(_rated(again=again), {"task_id": task.id}).all()
-    found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
+    found = sorted(rows, key=lambda row: task_cards.key(task, -row.id))
     suggested = (
         repeats.suggested(session, task, {row.id: QueryState(row.state) for row in found})
         if again
@@ -293,8 +243,8 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     )
     return tuple(
         BlindAnswer(
-            key=tasks.key(task, -row.id),
-            letter=tasks.letter(number),
+            key=task_cards.key(task, -row.id),
+            letter=task_cards.letter(number),
             state=QueryState(row.state),
             response=row.response,
             quality=row.quality,
@@ -337,4 +287,4 @@ def _earlier_turns(session: Session, task: Row[Any]) -> tuple[EarlierTurn, ...]:
     query = session.scalar(
         select(Query).where(Query.run_id == task.run_id, Query.question_id == task.question_id)
     )
-    return pages.earlier_turns(session, query) if query else ()
+    return conversations.earlier_turns(session, query) if query else ()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
 from functools import cache
-from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import (
@@ -18,19 +16,16 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
-    exists,
     func,
     select,
 )
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from webapp.db.connection import tables
-from webapp.db.tables.gold import GoldVersion
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.importers.runs.property_identity import differences
 from webapp.metrics.judging.ranking import suggested_quality
 from webapp.metrics.judging.summaries import QuerySummary as Summary
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance
@@ -38,14 +33,10 @@ from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
-
-_HAS_GOLD = exists().where(GoldVersion.question_set_id == Run.question_set_id)
-"""Whether the run's questions have gold questions, which costs no statement of its own."""
+from webapp.services.rating.conversations import EarlierTurn, earlier_turns
+from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared, earlier_verdicts
 
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
-
-Thing = JudgedThing | Row[Any]
-_Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +45,6 @@ class QueryFilter:
 
     only_open: bool = False
     category: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierVerdict:
-    """The rater's verdict on the same property with other content, and what differs.
-
-    ``now`` is the content of the card that shows it, which may state more than the card does.
-    """
-
-    relevance: Relevance
-    card: Card
-    now: Card
-    differing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +61,6 @@ class JudgedCard:
     relevance: Relevance | None
     repeats: tuple[int, ...] = ()
     earlier: EarlierVerdict | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierTurn:
-    """One earlier question of the conversation and the chatbot's answer."""
-
-    question: str
-    response: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +114,6 @@ class RatingPage(MovingFigures):
     categories: tuple[str, ...]
     filter: QueryFilter
     allow_bulk: bool
-    has_gold: bool
 
 
 class Listed(Protocol):
@@ -164,7 +133,7 @@ def rating_page(
 
     Raises ``UnknownQuery``.
     """
-    query, has_gold = _query(session, rater, run_id, query_id)
+    query = _query(session, rater, run_id, query_id)
     asked = _asked(session, rater, run_id, query_id, wanted)
     cards = _cards(session, rater, query.id)
     moving = _moving(session, rater, asked)
@@ -180,7 +149,6 @@ def rating_page(
         categories=_categories(session, run_id),
         filter=wanted,
         allow_bulk=rater.study.allow_bulk,
-        has_gold=has_gold,
     )
 
 
@@ -330,36 +298,16 @@ def _first(statement: Select[Any]) -> ScalarSelect[Any]:
     return statement.correlate(Query, StoredSummary).scalar_subquery()
 
 
-def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> tuple[Query, bool]:
-    """Return a query, and whether its question set has gold questions."""
-    found = session.execute(
-        select(Query, _HAS_GOLD)
+def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
+    found = session.scalar(
+        select(Query)
         .join(Query.run)
         .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
         .options(joinedload(Query.run), joinedload(Query.question))
-    ).first()
+    )
     if found is None:
         raise UnknownQuery(run_id, query_id)
-    return found[0], found[1]
-
-
-def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
-    """Return the conversation back to the last independent question."""
-    if not query.question.context_dependent:
-        return ()
-    same_run = Query.run_id == query.run_id
-    start = (
-        select(func.max(Query.id))
-        .join(Question)
-        .where(same_run, Query.id < query.id, Question.context_dependent.is_(False))
-    ).scalar_subquery()
-    rows = session.execute(
-        select(Question.text, Query.response)
-        .join_from(Query, Question)
-        .where(same_run, Query.id < query.id, Query.id >= func.coalesce(start, 0))
-        .order_by(Query.id)
-    )
-    return tuple(EarlierTurn(text, response) for text, response in rows)
+    return found
 
 
 def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, ...]:
@@ -384,78 +332,10 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
             card=from_row(card),
             relevance=Relevance(verdict) if verdict else None,
             repeats=tuple(other for other in ranks[thing.id] if other != rank),
-            earlier=_earlier(earlier.get(thing.id), from_row(thing.card)),
+            earlier=compared(earlier.get(thing.id), from_row(thing.card)),
         )
         for rank, card, thing, verdict in rows
     )
-
-
-def earlier_verdicts(
-    session: Session, rater: Rater, things: Sequence[Thing]
-) -> dict[int, tuple[str, Card]]:
-    """Return, by judged thing, the rater's latest verdict on another content of the property.
-
-    Where the thing itself has a verdict, only earlier verdicts count.
-    """
-    values = {
-        "rater_id": rater.id,
-        "questions": list({thing.question_id for thing in things}),
-        "properties": list({thing.property_id for thing in things}),
-    }
-    rows = tables(session).execute(_of_listings(), values)
-    return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
-
-
-@cache
-def _of_listings() -> Select[*tuple[Any, ...]]:
-    """Return the statement over all contents of some properties, with the verdicts on each.
-
-    The join is an outer one so that SQLite does not begin with all the rater's judgments.
-    """
-    thing = JudgedThing
-    return (
-        select(thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card)
-        .add_columns(Judgment.verdict, Judgment.changed_at)
-        .outerjoin(
-            Judgment, and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == _RATER)
-        )
-        .where(
-            thing.question_id.in_(bindparam("questions", expanding=True)),
-            thing.property_id.in_(bindparam("properties", expanding=True)),
-        )
-    )
-
-
-def said_before(
-    things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
-) -> dict[int, tuple[str, Card]]:
-    """Return, by judged thing, the latest verdict in `said` on another content of the property.
-
-    Where the thing itself has a verdict, only earlier verdicts count.
-    """
-    versions: dict[_Version, list[tuple[int, str, datetime, Card]]] = defaultdict(list)
-    for other, verdict, at in sorted(said, key=itemgetter(2)):
-        if other.card is not None:
-            versions[_version(other)].append((other.id, verdict, at, from_row(other.card)))
-    found: dict[int, tuple[str, Card]] = {}
-    for thing in things:
-        judged = versions[_version(thing)]
-        own = next((at for number, _, at, _ in judged if number == thing.id), None)
-        for number, verdict, at, card in judged:
-            if number != thing.id and (own is None or at < own):
-                found[thing.id] = (verdict, card)
-    return found
-
-
-def _version(thing: Thing) -> _Version:
-    return thing.question_id, thing.run_id, thing.property_id
-
-
-def _earlier(found: tuple[str, Card] | None, card: Card) -> EarlierVerdict | None:
-    if found is None:
-        return None
-    verdict, other = found
-    return EarlierVerdict(Relevance(verdict), other, card, differences(other, card))
 
 
 def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:

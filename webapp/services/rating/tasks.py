@@ -6,37 +6,26 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from functools import cache
-from hashlib import sha256
-from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
     Row,
-    Select,
-    String,
     and_,
-    bindparam,
     case,
-    cast,
     exists,
-    func,
     or_,
     select,
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.failures import Missing
-from webapp.i18n import mark
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AGAIN, Target
@@ -47,18 +36,9 @@ from webapp.services.judging.judgments import (
     NotToJudge,
     quality_text,
 )
-from webapp.services.rating import orders, pool, repeats
-from webapp.services.rating.orders import Purpose
+from webapp.services.rating import pool, repeats, task_cards
 from webapp.services.rating.pool import POOL, REPEAT, Unit
-
-KEY_LENGTH = 16
-
-
-class UnknownTask(Missing):
-    """The rater was never given this, or the card or answer is not in it."""
-
-    message = mark("You were given nothing to rate at this address")
-    remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
+from webapp.services.rating.task_cards import UnknownTask, key
 
 
 class JudgedPlace(NamedTuple):
@@ -180,49 +160,6 @@ def answers(session: Session, task: Task) -> list[Query]:
     return sorted(session.scalars(wanted), key=lambda query: key(task, -query.id))
 
 
-def key(task: Task | Row[Any], number: int) -> str:
-    """Return the name of a card or answer within a task: without meaning, and always the same.
-
-    It orders them too: shuffled by the study's secret, for each rater and time anew.
-    """
-    return _key(_Naming.of(task), number)
-
-
-class _Naming(NamedTuple):
-    """Everything that the names in a task follow from; ``seed`` is only in an old task."""
-
-    secret: str
-    seed: int | None
-    rater_id: int
-    kind: str
-
-    @classmethod
-    def of(cls, task: Task | Row[Any]) -> _Naming:
-        study = task.rater.study if isinstance(task, Task) else task
-        seed = study.order_seed if task.keeps_seed_order else None
-        return cls(study.order_secret, seed, task.rater_id, task.kind)
-
-
-def _key(naming: _Naming, number: int) -> str:
-    secret, seed, rater_id, kind = naming
-    if seed is None:
-        drawn = orders.draw(secret, Purpose.CARDS, rater_id, kind, number)
-    else:  # begun before studies had a secret: its cards stay where they are
-        again = "/again" if kind == REPEAT else ""
-        drawn = sha256(f"{seed}/{rater_id}/{number}{again}".encode()).digest()
-    return drawn.hex()[:KEY_LENGTH]
-
-
-def letter(number: int) -> str:
-    """Return the name of the answer at `number`, counted from 0.
-
-    >>> letter(0), letter(25), letter(26)
-    ('A', 'Z', 'A2')
-    """
-    round_, place = divmod(number, len(ascii_uppercase))
-    return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
-
-
 def judge(
     session: Session,
     rater: Rater,
@@ -236,47 +173,16 @@ def judge(
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(session, rater)
-    task = tables(session).execute(_asked(), {"task_id": task_id, "rater_id": rater.id}).first()
-    if task is None:
-        raise UnknownTask(task_id)
-    if task.kind == REPEAT:
-        things = repeats.thing_ids(session, task_id)
-    else:
-        things = tuple(map(int, task.things.split(","))) if task.things else ()
-    found = _cards(_Naming.of(task), things).get(card)
-    if found is None:
+    task = task_cards.read(session, rater, task_id)
+    shown = [row for row in task_cards.things(session, task) if row.listing is not None]
+    named = {key(task, row.id): place for place, row in enumerate(shown)}
+    if card not in named:
         raise UnknownTask(task_id, card)
-    position, thing_id = found
-    target = _target(task, "verdict", thing_id=thing_id)
+    place = named[card]
+    target = _target(task, "verdict", thing_id=shown[place].id)
     standing = events.record(session, rater, target, relevance, click)
     events.refresh(session, rater, [target])
-    return JudgedPlace(position, VERDICTS[standing or ""])
-
-
-@cache
-def _asked() -> Select[*tuple[Any, ...]]:
-    """Return the statement for the values ``judge`` needs of a task, the things in one text."""
-    listed = (
-        select(func.aggregate_strings(cast(JudgedThing.id, String), ","))
-        .where(pool.in_unit(Task), JudgedThing.property_id.is_not(None), pool.is_listed())
-        .correlate(Task, Study)
-    )
-    return (
-        select(
-            *(Task.id, Task.kind, Task.rater_id, Task.keeps_seed_order),
-            *(Study.order_seed, Study.order_secret),
-            listed.scalar_subquery().label("things"),
-        )
-        .join_from(Task, Rater, Rater.id == Task.rater_id)
-        .join(Study, Study.id == Rater.study_id)
-        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
-    )
-
-
-def _cards(naming: _Naming, things: Sequence[int]) -> Mapping[str, tuple[int, int]]:
-    """Return the place and the thing of each card in a task by its name."""
-    named = sorted((_key(naming, thing), thing) for thing in things)
-    return {name: (place, thing) for place, (name, thing) in enumerate(named, start=1)}
+    return JudgedPlace(place + 1, VERDICTS[standing or ""])
 
 
 def rate(

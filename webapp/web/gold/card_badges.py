@@ -73,9 +73,9 @@ def on_answer(
     page: RatingPage, *, clicked: int | None = None, mistake: DecisionMistake | None = None
 ) -> Badges | None:
     """Return the badges of a run's page; ``None`` where its questions have no gold at all."""
-    if not page.has_gold:
-        return None
     with access.reading() as (session, rater):
+        if not card_badges.has_gold(session, page.run_id):
+            return None
         answer = card_badges.of_answer(session, rater.study, page.run_id, page.query_id)
     repeats = {shown.rank: shown.repeats for shown in page.cards}
     return Badges(
