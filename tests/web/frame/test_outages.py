@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from flask import Flask
@@ -95,8 +96,8 @@ def _limit(database: Database, pages: int) -> None:
     def limit(connection: sqlite3.Connection, _record: object, _proxy: object) -> None:
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
-    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql("VACUUM")
+    with closing(sqlite3.connect(database.description)) as connection:
+        connection.execute("VACUUM")
     event.listen(database.engine, "checkout", limit)
 
 

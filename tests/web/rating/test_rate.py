@@ -587,7 +587,7 @@ def test_the_filter_stays_with_every_address_of_a_blind_question(client: FlaskCl
     assert re.fullmatch(r"/rate/[\w-]+\?category=context_followup", address)
     html = client.get(address).text
     assert '<option value="context_followup" selected>' in html
-    for part in ("standing", "judgment", "later"):
+    for part in ("judgment", "later"):
         assert f"/{part}?category=context_followup" in html
     further = ways(html)["l"]
     assert further is not None
