@@ -17,7 +17,6 @@ from tests.web.conftest import PART, WAYS, stored
 from webapp.db.engine import Database
 from webapp.services.study import studies
 
-MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
 

@@ -66,11 +66,11 @@ class MovedParts:
     rows: tuple[FigureRow, ...]
     query: dict[str, Any]
     changed: tuple[JudgedCard, ...]
-    given: GivenVerdict | None = None
+    given: VerdictOnCard | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class GivenVerdict:
+class VerdictOnCard:
     """The verdict in force on a card after a click; ``card`` is its selector on the page."""
 
     card: str
@@ -112,7 +112,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     g.pictures = page.show_pictures
-    return _clicked(page, cards, GivenVerdict(f"#rank-{rank}", rank, verdict) if verdict else None)
+    return _clicked(page, cards, VerdictOnCard(f"#rank-{rank}", rank, verdict) if verdict else None)
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -224,7 +224,7 @@ def _rating(page: RatingPage) -> RatingContext:
 
 
 def _clicked(
-    page: MovingFigures, changed: tuple[JudgedCard, ...], given: GivenVerdict | None = None
+    page: MovingFigures, changed: tuple[JudgedCard, ...], given: VerdictOnCard | None = None
 ) -> Response:
     part = "rating/judgments/_clicked.html"
     counts = figures.clicked(page.summary)

@@ -36,7 +36,7 @@ from webapp.web.frame.forms import BlindRatingForm, checked
 from webapp.web.frame.parts import ShownPart
 from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import AnswersPanel, UndefinedReason
-from webapp.web.rating.judgments import GivenVerdict, Notice
+from webapp.web.rating.judgments import Notice, VerdictOnCard
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
@@ -80,7 +80,7 @@ class BlindMovedParts:
     panel: AnswersPanel | None
     query: dict[str, Any]
     rated: BlindAnswer | None = None
-    given: GivenVerdict | None = None
+    given: VerdictOnCard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def judge(task_id: str) -> Response:
     if place.relevance is not None:
         # By its name: its place is another one once more cards are pooled than the page shows.
         card = f'[data-card="{said.card}"]'
-        given = GivenVerdict(card, place.position, place.relevance)
+        given = VerdictOnCard(card, place.position, place.relevance)
     return _parts(page, cards, given=given)
 
 
@@ -238,7 +238,7 @@ def _parts(
     page: MovingAnswers,
     changed: tuple[BlindCard, ...],
     rated: BlindAnswer | None = None,
-    given: GivenVerdict | None = None,
+    given: VerdictOnCard | None = None,
 ) -> Response:
     part = "rating/rate/_clicked.html"
     moved = BlindMovedParts(
