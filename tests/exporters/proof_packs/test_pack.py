@@ -18,7 +18,7 @@ from webapp.exporters.proof_packs.pack import (
 )
 from webapp.exporters.proof_packs.readme import readme
 from webapp.importers.runs import questions
-from webapp.metrics.proof_packs.evidence import LoggedEvent, SetQuestion, Thing, VerdictInForce
+from webapp.metrics.proof_packs.evidence import GivenVerdict, LoggedEvent, SetQuestion, Thing
 from webapp.metrics.proof_packs.proof_files import EVENT_KEYS
 
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -67,9 +67,9 @@ def test_the_manifest_has_the_hash_of_every_member_but_itself() -> None:
 
 
 def test_verdicts_stand_in_the_order_of_questions_whatever_order_they_come_in() -> None:
-    late = VerdictInForce("Ani", Thing("1", 10, "slug:a"), "1")
-    early = VerdictInForce("Ani", Thing("1", 2, "slug:b"), "0")
-    own = VerdictInForce("Ani", replace(early.thing, run="r"), "1")
+    late = GivenVerdict("Ani", Thing("1", 10, "slug:a"), "1")
+    early = GivenVerdict("Ani", Thing("1", 2, "slug:b"), "0")
+    own = GivenVerdict("Ani", replace(early.thing, run="r"), "1")
 
     text = verdicts_csv([late, own, early]).decode()
 

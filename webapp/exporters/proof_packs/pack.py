@@ -21,13 +21,13 @@ from webapp.exporters.proof_packs.readme import readme
 from webapp.metrics.judging.registry import MEASURES, Measure
 from webapp.metrics.proof_packs.evidence import (
     GivenRating,
+    GivenVerdict,
     LoggedEvent,
     SetQuestion,
     SettledThing,
     ShownQuery,
     ShownRun,
     Thing,
-    VerdictInForce,
 )
 from webapp.metrics.proof_packs.proof_files import (
     ADJUDICATION_COLUMNS,
@@ -165,7 +165,7 @@ def lists_csv(run: ShownRun) -> bytes:
     return csv_bytes([LIST_COLUMNS, *(row for query in run.queries for row in _shown(query))])
 
 
-def verdicts_csv(given: Iterable[VerdictInForce]) -> bytes:
+def verdicts_csv(given: Iterable[GivenVerdict]) -> bytes:
     """Every rater's standing verdicts, one line each."""
     rows = [(*_thing(one.thing), one.rater, one.verdict) for one in given]
     return csv_bytes([VERDICT_COLUMNS, *sorted(rows, key=_key)])

@@ -17,6 +17,7 @@ from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.metrics.proof_packs.evidence import (
     GivenRating,
+    GivenVerdict,
     LoggedEvent,
     PackedResult,
     SetQuestion,
@@ -24,7 +25,6 @@ from webapp.metrics.proof_packs.evidence import (
     ShownQuery,
     ShownRun,
     Thing,
-    VerdictInForce,
 )
 from webapp.records import QueryState
 from webapp.services.judging import verdicts
@@ -97,11 +97,11 @@ class Evidence:
             found.setdefault(str(row.question_set_id), []).append(question)
         return {name: tuple(questions) for name, questions in found.items()}
 
-    def given_verdicts(self) -> Iterator[VerdictInForce]:
+    def given_verdicts(self) -> Iterator[GivenVerdict]:
         """Yield every rater's current verdict on what the runs show or left empty."""
         for rater, said in self._said():
             for thing, verdict in said.by_thing.items():
-                yield VerdictInForce(rater.name, self._things[thing], verdict)
+                yield GivenVerdict(rater.name, self._things[thing], verdict)
 
     def given_ratings(self) -> Iterator[GivenRating]:
         """Yield every rater's current quality and notes of the runs' answers."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from webapp.metrics.proof_packs.evidence import GivenRating, LoggedEvent, Thing, VerdictInForce
+from webapp.metrics.proof_packs.evidence import GivenRating, GivenVerdict, LoggedEvent, Thing
 from webapp.services.judging.event_order import standing
 
 Answer = tuple[str, int]
@@ -22,7 +22,7 @@ class PackedJudgments:
     notes: Mapping[tuple[str, Answer], str] = field(default_factory=dict)
 
 
-def stated(given: Iterable[VerdictInForce], rated: Iterable[GivenRating]) -> PackedJudgments:
+def stated(given: Iterable[GivenVerdict], rated: Iterable[GivenRating]) -> PackedJudgments:
     """Return the judgments that the pack states as current."""
     ratings = [((one.rater, (one.run, one.query_id)), one) for one in rated]
     return PackedJudgments(
