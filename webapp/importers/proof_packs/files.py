@@ -24,6 +24,7 @@ from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import (
     GivenRating,
+    GivenVerdict,
     LoggedEvent,
     PackedResult,
     SetQuestion,
@@ -31,7 +32,6 @@ from webapp.metrics.proof_packs.evidence import (
     ShownQuery,
     ShownRun,
     Thing,
-    VerdictInForce,
 )
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
@@ -144,7 +144,7 @@ def lists(
     return shown, tuple(faults)
 
 
-def verdicts(pack: ProofPack) -> ReadMember[VerdictInForce]:
+def verdicts(pack: ProofPack) -> ReadMember[GivenVerdict]:
     """Every rater's verdicts in force; raises ``UnreadableMember``."""
     columns = proof_files.VERDICT_COLUMNS
     return _rows(pack, proof_files.VERDICTS, columns, _verdict)
@@ -257,9 +257,9 @@ def _thing(cells: Mapping[str, str]) -> Thing:
     )
 
 
-def _verdict(cells: Mapping[str, str]) -> VerdictInForce:
+def _verdict(cells: Mapping[str, str]) -> GivenVerdict:
     thing = _thing(cells)
-    return VerdictInForce(cells["rater"], thing, _fitting(thing, cells))
+    return GivenVerdict(cells["rater"], thing, _fitting(thing, cells))
 
 
 def _rating(cells: Mapping[str, str]) -> GivenRating:
