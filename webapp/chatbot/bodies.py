@@ -26,7 +26,7 @@ def parsed(data: bytes) -> object:
         raise NotTheContract(mark("it is not in UTF-8"), excerpt=beginning) from wrong
     except (ValueError, RecursionError) as wrong:
         is_page = beginning.lstrip().startswith("<")
-        what = mark("it is HTML, not JSON") if is_page else mark("it is no readable JSON")
+        what = mark("it is HTML, not JSON") if is_page else mark("it is not readable JSON")
         raise NotTheContract(what, excerpt=beginning) from wrong
     if _is_deeper(value, DEEPEST_ANSWER):
         raise NotTheContract(mark("its JSON is nested too deep"), excerpt=beginning)

@@ -89,7 +89,7 @@ class Mapping:
         if found is _NOTHING or found is None:
             return None
         if not isinstance(found, list):
-            what = mark('"%(path)s" in it is no list')
+            what = mark('"%(path)s" in it is not a list')
             raise NotTheContract(what, path=self.items, excerpt=_at_text(document, self.text))
         return tuple(self._property(item) for item in found)
 
@@ -300,7 +300,7 @@ def _object(found: object) -> Values[str, object]:
 def _without_text(path: str, document: object) -> NotTheContract:
     excerpt = json.dumps(document, ensure_ascii=False)
     if not isinstance(document, dict):
-        return NotTheContract(mark("it is JSON, but no object"), excerpt=excerpt)
+        return NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
     what = mark('it has no text at "%(path)s", only: %(known)s')
     known = ", ".join(map(str, list(document)[:8])) or "-"
     return NotTheContract(what, path=path, known=known, excerpt=excerpt)

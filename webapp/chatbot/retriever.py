@@ -54,14 +54,14 @@ def read(document: object) -> Retrieved:
     """
     excerpt = json.dumps(document, ensure_ascii=False)
     if not isinstance(document, dict):
-        raise NotTheContract(mark("it is JSON, but no object"), excerpt=excerpt)
+        raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
     name = next((name for name in _LISTS if name in document), None)
     if name is None:
         what = mark('it has no list "contexts", only: %(known)s')
         raise NotTheContract(what, known=", ".join(list(document)[:8]) or "-", excerpt=excerpt)
     listed = document[name]
     if not isinstance(listed, list):
-        raise NotTheContract(mark('"%(path)s" in it is no list'), path=name, excerpt=excerpt)
+        raise NotTheContract(mark('"%(path)s" in it is not a list'), path=name, excerpt=excerpt)
     contexts = tuple(_context(raw, f"{name}[{n}]", excerpt) for n, raw in enumerate(listed))
     version = document.get("index_version")
     is_named = isinstance(version, str | int) and not isinstance(version, bool)
@@ -71,7 +71,7 @@ def read(document: object) -> Retrieved:
 def _context(raw: object, place: str, excerpt: str) -> Context:
     """One context; both of its texts are needed to cite it and to find what was cited."""
     if not isinstance(raw, dict):
-        raise NotTheContract(mark('"%(path)s" in it is no object'), path=place, excerpt=excerpt)
+        raise NotTheContract(mark('"%(path)s" in it is not an object'), path=place, excerpt=excerpt)
     source_path, text = raw.get("source_path"), raw.get("text")
     if not isinstance(source_path, str) or not source_path.strip():
         wrong = f"{place}.source_path"
@@ -79,4 +79,4 @@ def _context(raw: object, place: str, excerpt: str) -> Context:
         wrong = f"{place}.text"
     else:
         return Context(source_path, text)
-    raise NotTheContract(mark('"%(path)s" in it is no text'), path=wrong, excerpt=excerpt)
+    raise NotTheContract(mark('"%(path)s" in it is not a text'), path=wrong, excerpt=excerpt)

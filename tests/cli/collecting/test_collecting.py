@@ -283,7 +283,7 @@ def test_without_a_question_file_the_thirty_are_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "code", "words"),
     [
-        (("--endpoint", "bot.example"), 2, "bot.example is no http or https address"),
+        (("--endpoint", "bot.example"), 2, "bot.example is not an http or https address"),
         (("--method", "../x"), 2, "only letters, digits"),
         (("--mapping", "{peta}"), 1, "{message}"),
         (("--mapping", "{peta}", "--api", "openai"), 2, "not both"),

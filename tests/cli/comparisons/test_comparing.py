@@ -86,7 +86,7 @@ def test_resamples_and_seed_are_the_caller_s_and_are_named(instance: Path) -> No
         (("--phase", "2"), 1, "A comparison needs two runs of one question set"),
         (("--runs", "x", "y"), 1, "This study has no run x"),
         ((), 2, "Say either --phase, --runs or --input."),
-        (("--phase", "1", "--rule", "best of three"), 1, "is no rule"),
+        (("--phase", "1", "--rule", "best of three"), 1, "is not a rule"),
         (("--phase", "9"), 2, "9"),
     ],
 )

@@ -242,11 +242,11 @@ def test_contexts_of_a_retriever_reach_the_model_and_the_score(
     ("said", "told"),
     [
         ({"results": []}, 'it has no list "contexts", only: results.'),
-        ([FOUND], "it is JSON, but no object."),
-        ({"contexts": "b.md"}, '"contexts" in it is no list.'),
-        ({"contexts": [FOUND, "b.md"]}, '"contexts[1]" in it is no object.'),
-        ({"context": [{"text": "b"}]}, '"context[0].source_path" in it is no text.'),
-        ({"contexts": [FOUND | {"text": 1}]}, '"contexts[0].text" in it is no text.'),
+        ([FOUND], "it is JSON, but not an object."),
+        ({"contexts": "b.md"}, '"contexts" in it is not a list.'),
+        ({"contexts": [FOUND, "b.md"]}, '"contexts[1]" in it is not an object.'),
+        ({"context": [{"text": "b"}]}, '"context[0].source_path" in it is not a text.'),
+        ({"contexts": [FOUND | {"text": 1}]}, '"contexts[0].text" in it is not a text.'),
     ],
 )
 def test_contexts_that_cannot_be_used_are_told_and_no_model_is_asked(

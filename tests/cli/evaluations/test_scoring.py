@@ -182,7 +182,7 @@ def test_a_threshold_is_a_number_from_0_to_1(tmp_path: Path, threshold: str) -> 
     )  # fmt: skip
 
     assert done.returncode == 2
-    assert "is no number from 0 to 1." in done.stderr
+    assert "is not a number from 0 to 1." in done.stderr
 
 
 # --- answers ---------------------------------------------------------------------------

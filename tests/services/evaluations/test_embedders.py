@@ -86,7 +86,7 @@ def test_an_answer_that_would_unfold_in_memory_is_refused() -> None:
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://127.0.0.1/v1", "http://a b/v1"])
 def test_an_address_that_is_none_is_named(url: str) -> None:
-    refused = pytest.raises(EmbedderUnusable, match="it is no http or https address")
+    refused = pytest.raises(EmbedderUnusable, match="it is not an http or https address")
     with speaking("en"), refused:
         embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
 

@@ -104,7 +104,7 @@ def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskC
     app.config["JUDGE"] = JudgeEndpoint("me:secret@nowhere", "m")
     page = client.get(f"{HERE}/")
 
-    assert "is no http or https address" in page.text
+    assert "is not an http or https address" in page.text
     assert "secret" not in page.text
     assert client.get(f"{HERE}/new").status_code == 409
 
@@ -228,7 +228,7 @@ def test_a_session_that_nobody_works_on_is_told_so_and_can_go_on(
         at = app.config["JUDGE"]
         sessions.start(session, judge_of(session), at, Terms(), long_ago)
         session.commit()
-    assert "Nobody goes on with it" in client.get(address).text
+    assert "It has stopped: the program" in client.get(address).text
     client.post(f"{address}/resume")
     finish(app)
 
@@ -385,7 +385,7 @@ def test_a_machine_is_marked_wherever_raters_are_listed_and_nobody_is_one(
         machine = session.scalar(select(Rater.id).where(Rater.is_machine))
     assert client.post(f"/raters/{machine}/invitations").status_code == 409
     answer = client.post("/raters/", data={"name": "mesin", "by": "link", "days": "7"})
-    assert (answer.status_code, "nobody comes in as one" in answer.text) == (422, True)
+    assert (answer.status_code, "nobody signs in as one" in answer.text) == (422, True)
 
 
 @pytest.mark.usefixtures("bot")

@@ -212,7 +212,7 @@ def test_the_import_page_tells_ratings_before_it_stores_them(
 
     assert run_id in report.text
     assert 'value="Ani"' in report.text
-    assert "Nobody is called so yet" in report.text
+    assert "No rater has this name yet" in report.text
     with web_database.reading() as session:
         assert session.scalars(select(Event)).all() == []
 
@@ -318,7 +318,7 @@ def test_ratings_that_waited_for_their_run_are_stored_once_their_report_was_show
     said = {"token": token, "action": "store"}
     asked = client.post("/runs/import", data=said, follow_redirects=True)
 
-    assert "Nobody is called so yet" in asked.text
+    assert "No rater has this name yet" in asked.text
     assert verdicts(web_database) == []
     assert run_id in store(client, token, "Ani").request.path
 

@@ -118,12 +118,12 @@ def test_once_there_is_an_answer_the_waiting_page_is_told_to_load_it(
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [
-        (bots.status(500, {"detail": "boom-internal"}), "no answer that can be shown"),
+        (bots.status(500, {"detail": "boom-internal"}), "not an answer that can be shown"),
         (bots.status(429, {"detail": "slow down"}), "very busy"),
-        (bots.raw(b"<html>secret stack</html>"), "no answer that can be shown"),
-        (bots.cut, "no answer that can be shown"),
-        (bots.huge, "no answer that can be shown"),
-        (bots.other_session, "no answer that can be shown"),
+        (bots.raw(b"<html>secret stack</html>"), "not an answer that can be shown"),
+        (bots.cut, "not an answer that can be shown"),
+        (bots.huge, "not an answer that can be shown"),
+        (bots.other_session, "not an answer that can be shown"),
         (bots.status(422, {"detail": "too short"}), "does not take this question"),
     ],
 )

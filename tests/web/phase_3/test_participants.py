@@ -279,4 +279,4 @@ def test_while_it_is_closed_nobody_new_comes_in(
     assert 'value="yes"' not in page
     answer = client.post("/ask/", data={"question": "Rumah?"})
     assert answer.status_code == 409
-    assert "takes no more questions" in client.get("/ask/").text
+    assert "accepts no further questions" in client.get("/ask/").text

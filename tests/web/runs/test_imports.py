@@ -208,7 +208,7 @@ def test_quality_notes_and_outcomes_of_a_rated_csv_become_the_chosen_raters(
     assert quality["results"][0]["relevance"] is None
     assert client.get(f"/runs/import?token={token}").status_code == 404
     again = drop_rated(client, rated())
-    assert "has said all of it here already. There is nothing to store." in again.text
+    assert "gave all of these verdicts here already. There is nothing to store." in again.text
     assert 'value="store"' not in again.text
 
 
@@ -243,7 +243,7 @@ def test_another_rater_is_shown_what_would_change_before_anything_is_stored(
     report = client.post("/runs/import", data={**form, "action": "store"}, follow_redirects=True)
 
     assert "4 values of Budi are new and would be stored." in report.text
-    assert "Nobody is called so yet: storing makes this rater." in report.text
+    assert "No rater has this name yet: storing adds the rater." in report.text
     assert "Budi" not in client.get("/raters/").text
     decide(client, token, "Budi")
     assert "Budi" in client.get("/raters/").text

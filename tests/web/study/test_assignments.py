@@ -83,8 +83,8 @@ def test_what_is_named_is_stored_logged_and_shown_again_in_short(
     [
         ("1, 9", "&#34;9&#34; is not among the questions there are: 1-4."),
         ("4-1", "&#34;4-1&#34; runs backwards: write the smaller number first."),
-        ("1 and 2", "&#34;1 and 2&#34; is no number, no range such as 1-10 and no category"),
-        ("<script>", "&#34;&lt;script&gt;&#34; is no number"),
+        ("1 and 2", "&#34;1 and 2&#34; is not a number, a range such as 1-10 or a category"),
+        ("<script>", "&#34;&lt;script&gt;&#34; is not a number"),
         ("1," * 1500, "This text is too long."),
     ],
 )

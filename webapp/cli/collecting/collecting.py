@@ -170,7 +170,7 @@ def _chatbot(wanted: CollectOptions) -> Chatbot:
         return Chatbot(wanted.endpoint, mapping, Patience(wanted.timeout, wanted.tries))
     except UnusableAddress as wrong:
         raise click.BadParameter(
-            gettext("%(address)s is no http or https address.", address=wanted.endpoint),
+            gettext("%(address)s is not an http or https address.", address=wanted.endpoint),
             param_hint="--endpoint",
         ) from wrong
 

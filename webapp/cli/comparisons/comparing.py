@@ -82,7 +82,9 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
         _write(_of_files((rated, *others), names, phase, settings), to)
     elif phase == USERS:
         if rule is not None:
-            raise click.UsageError(gettext("In phase 3 each participant rates alone: no --rule."))
+            raise click.UsageError(
+                gettext("In phase 3 each participant rates alone, so --rule cannot be used.")
+            )
         _sum_up(settings, to)
     else:
         _write(_report(phase, (*given, *others), rule, settings), to)
@@ -112,7 +114,7 @@ def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | N
         if output is not None:
             raise click.UsageError(
                 gettext(
-                    '--output "%(name)s" is no format: say one of %(formats)s.',
+                    '--output "%(name)s" is not a format: choose one of %(formats)s.',
                     name=spelled,
                     formats=", ".join(FORMATS),
                 )

@@ -160,7 +160,7 @@ def _retriever(wanted: _Wanted) -> Retriever | None:
 
 
 def _no_address(text: str, option: str) -> click.BadParameter:
-    words = gettext("%(address)s is no http or https address.", address=text)
+    words = gettext("%(address)s is not an http or https address.", address=text)
     return click.BadParameter(words, param_hint=option)
 
 

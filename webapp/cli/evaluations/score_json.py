@@ -137,7 +137,7 @@ def _object(path: Path) -> Mapping[str, object]:
     document, _ = load(path.name, path.read_bytes(), expected="object")
     if not isinstance(document, dict):
         raise click.ClickException(
-            gettext("%(file)s is no JSON object with provenance fields.", file=path.name)
+            gettext("%(file)s is not a JSON object with provenance fields.", file=path.name)
         )
     return document
 

@@ -38,7 +38,7 @@ class ShareOption(click.ParamType[Fraction]):
             return value
         number = exact_number(value)
         if number is None or not 0 <= number <= self.highest:
-            says = gettext("%(value)s is no number from 0 to %(highest)s.")
+            says = gettext("%(value)s is not a number from 0 to %(highest)s.")
             self.fail(says % {"value": value, "highest": self.highest}, param, ctx)
         return number
 

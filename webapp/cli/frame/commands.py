@@ -144,7 +144,7 @@ def _known(failure: Exception) -> str | None:
         OperationalError: gettext("The database cannot be used: %(name)s"),
         UnusableSetting: "%(name)s",
         UnusableMapping: "%(name)s",
-        UnicodeEncodeError: gettext('"%(name)s" is no text in UTF-8. Write it in that encoding.'),
+        UnicodeEncodeError: gettext('"%(name)s" is not a text in UTF-8. Save it in that encoding.'),
         OSError: "%(name)s",
     }
     for kind, text in texts.items():

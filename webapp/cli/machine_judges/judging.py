@@ -50,7 +50,7 @@ def judge_command(context: click.Context) -> None:
         judges.address(endpoint)
     except UnusableAddress:
         raise click.ClickException(
-            gettext("RELEVANSI_JUDGE_URL is no http or https address.")
+            gettext("RELEVANSI_JUDGE_URL is not an http or https address.")
         ) from None
     context.obj = endpoint
 

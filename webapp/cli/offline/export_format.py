@@ -41,6 +41,8 @@ def _notice(session: Session, study: Study, run_id: str | None) -> str:
 FORMAT = ExportFormat(
     "html",
     opened,
-    why_no_rule=mark("html is a file to rate in: nobody's verdicts go in."),
+    why_no_rule=mark(
+        "html is a file to rate in: it holds no verdicts, so --rater and --rule cannot be used."
+    ),
     notice=_notice,
 )

@@ -101,7 +101,7 @@ def _invite(name: str, days: int) -> tuple[str, bool]:
             ) from None
         except MachineIsNotInvited:
             raise click.ClickException(
-                gettext("%(name)s is a machine judge; nobody can come in as one.", name=name)
+                gettext("%(name)s is a machine judge; nobody can sign in as one.", name=name)
             ) from None
         except NameTaken:
             raise click.ClickException(

@@ -145,7 +145,7 @@ def _told(one: PackDifference) -> str:
     if one.kind is DifferenceKind.UNREADABLE:
         return gettext("cannot be used: %(why)s", why=place or one.stated)
     if not one.source:
-        return gettext("%(place)s: stands there %(n)s times", place=place, n=one.stated)
+        return gettext("%(place)s: it occurs there %(n)s times", place=place, n=one.stated)
     return gettext(
         "%(place)s: %(stated)s; by %(source)s it is %(computed)s",
         place=place or "-",

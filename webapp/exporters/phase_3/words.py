@@ -43,7 +43,7 @@ BANGOR = mark(
     "Adjective and grade are a rule of thumb after Bangor, Kortum & Miller (2009): the adjective "
     "whose mean score is nearest (worst imaginable 12.5, awful 20.3, poor 35.7, OK 50.9, good "
     "71.4, excellent 85.5, best imaginable 90.9); grade A from 90, B from 80, C from 70, D from "
-    "60, else F. A SUS score is no percentage."
+    "60, else F. A SUS score is not a percentage."
 )
 SUS_INTERVAL = mark(
     "The interval of the SUS mean is Student's t interval over participants, cut at 0 and 100."

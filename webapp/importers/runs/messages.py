@@ -210,7 +210,7 @@ LINE_MESSAGES = {
         "fields at the top of the file: a report without them cannot be repeated."
     ),
     "no_hash_prompt_sha256": mark(
-        "%(file)s: prompt_sha256 is %(found)s, which is no SHA-256. Write the 64 hexadecimal "
+        "%(file)s: prompt_sha256 is %(found)s, which is not a SHA-256. Write the 64 hexadecimal "
         "digits of the prompt's hash."
     ),
     "no_hash_eval_set_version": mark(

@@ -27,8 +27,8 @@ MESSAGES = {
         '%(file)s is of "%(name)s", which is a machine judge. Give another name to import it.'
     ),
     "ratings_of_removed_rater": mark(
-        "%(file)s: %(name)s was removed from the study and judges no more. Restore them on the "
-        "page of the raters, or name another rater."
+        "%(file)s: %(name)s was removed from the study and can no longer judge. Restore them on "
+        "the page of the raters, or name another rater."
     ),
     "ratings_without_run": mark(
         "%(file)s: the run that was rated is not in this study. Import its run file first, then "
@@ -39,7 +39,7 @@ MESSAGES = {
         "say which was rated. Delete the one too many, then import it again."
     ),
     "ratings_question_unknown": mark(
-        "%(file)s, question %(query)s: the run has no such question. What was said of it is not "
+        "%(file)s, question %(query)s: the run has no such question. Its verdicts are not "
         "stored; check that the file is whole."
     ),
     "ratings_card_moved": mark(
@@ -47,12 +47,12 @@ MESSAGES = {
         "%(now)s here. Its verdict is stored there."
     ),
     "ratings_card_gone": mark(
-        "%(file)s, question %(query)s: “%(title)s” at rank %(rank)s is no card of the run here. "
-        "Its verdict is not stored; judge it on the page."
+        "%(file)s, question %(query)s: “%(title)s” at rank %(rank)s is not a card of the run "
+        "here. Its verdict is not stored; judge it on the page."
     ),
     "ratings_nothing_to_ask": mark(
-        "%(file)s, question %(query)s: the list is not empty here, so what was said of its "
-        "emptiness is not stored."
+        "%(file)s, question %(query)s: the list is not empty here, so the outcome of an empty "
+        "list is not stored."
     ),
 }
 """Codes of ``importers.offline_ratings`` and ``services.offline_ratings``."""

@@ -189,7 +189,8 @@ _MEASURES = (
             mark("A rater can be left out only where several are merged."),
         ),
         reading=mark(
-            "An order that one question or one rater overturns is no finding, however small p is."
+            "An order that one question or one rater overturns is not a finding, however small "
+            "p is."
         ),
         source=(
             "Buckley, C., & Voorhees, E. M. (2000). Evaluating evaluation measure stability. "

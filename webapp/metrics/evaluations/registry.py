@@ -55,7 +55,7 @@ ANSWER_MEASURES = by_name(
         mark("How far the answers keep to their contexts: the fallback, derived from overlap."),
         mark("mean of min(1, 0.6 + 0.4 × overlap)"),
         ROWS_WITH_COSINES,
-        mark("A fallback, no reading of the answer; a judge's figure stands beside it."),
+        mark("A fallback that does not read the answer; a judge's figure is shown beside it."),
         mark("Never below 0.6."),
         NO_EMBEDDER,
         source=ANSWER_METHOD,

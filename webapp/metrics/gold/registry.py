@@ -103,7 +103,9 @@ CONSTRAINT_MEASURES = by_name(
         mark("How many questions came out as expected."),
         mark("(TP + TN) / all questions"),
         ALL_QUESTIONS_OF_GOLD,
-        mark("A question without data that brings bad results is a true negative, yet no success."),
+        mark(
+            "A question without data that brings bad results is a true negative, but not a success."
+        ),
         source=MANNING,
     ),
 )

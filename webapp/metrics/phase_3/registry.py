@@ -32,7 +32,7 @@ KENDALL = (
 ANSWERS_TIMED = mark("answers whose duration is known")
 JUDGED_BY_BOTH = mark("verdicts that both the machine and a person gave")
 GRADED_ITEMS = mark("items that have the figure and a person's grade")
-ONE_VALUE = mark("No value where one side says the same of everything.")
+ONE_VALUE = mark("No value where one side gives everything the same verdict.")
 AN_ORDER = mark("1 is the same order, −1 the opposite one, 0 none in common.")
 
 
@@ -48,8 +48,8 @@ USER_MEASURES = by_name(
         source=f"{BROOKE} {BANGOR}",
         unit="score 0-100",
         reading=mark(
-            "It is no percentage. As a rule of thumb 68 is the middle of many systems, from about "
-            "71 people call it good, from about 85 excellent."
+            "It is not a percentage. As a rule of thumb 68 is the middle of many systems, from "
+            "about 71 people call it good, from about 85 excellent."
         ),
     ),
     explained(

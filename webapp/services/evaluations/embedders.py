@@ -130,7 +130,7 @@ def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> V
         client.full_address(address)
         return _vectors(bodies.parsed(_answer(address, model, key, texts)), len(texts))
     except client.UnusableAddress:
-        why = gettext("it is no http or https address")
+        why = gettext("it is not an http or https address")
     except failed.QuestionRefused as refused:
         why = _refusal(int(refused.values["status"]))
     except failed.NoAnswerInTime as late:

@@ -54,7 +54,7 @@ class DecisionReplaced(Conflict):
     """Only the last decision on a subject of a card can be undone, and this one is not."""
 
     message = mark("This decision was followed by another")
-    remedy = mark("Nothing was undone. Reload the page to see what stands.")
+    remedy = mark("Nothing was undone. Reload the page to see the current state.")
 
 
 @dataclass(frozen=True, slots=True)

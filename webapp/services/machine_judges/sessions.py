@@ -38,7 +38,7 @@ SENTENCES: Mapping[str, str] = {
     "too_many_requests": mark("The endpoint is busy and refused (429)."),
     "pause_too_long": mark("The endpoint asks for a longer pause than is waited for."),
     "server_failed": mark("The endpoint failed."),
-    "not_the_contract": mark("What came back is no answer of an OpenAI-compatible endpoint."),
+    "not_the_contract": mark("What came back is not an answer of an OpenAI-compatible endpoint."),
     "answer_too_large": mark("The answer is too large and was not read further."),
     "question_refused": mark("The endpoint refused the call."),
     "nothing_there": mark("There is nothing at the address of the endpoint (404)."),

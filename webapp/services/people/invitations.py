@@ -31,7 +31,9 @@ class NoWayIn(Missing):
     """A link is not valid, for any reason: a stranger does not learn which."""
 
     message = mark("This link lets nobody in")
-    remedy = mark("It may be incomplete, too old or withdrawn. Ask whoever sent it for a new one.")
+    remedy = mark(
+        "It may be incomplete, too old or withdrawn. Ask the person who sent it for a new one."
+    )
 
 
 class UnknownInvitation(NoWayIn):
@@ -53,7 +55,7 @@ class OwnerIsNotInvited(Exception):
 class MachineIsNotInvited(Conflict):
     """A machine judge cannot be invited; its name is the argument."""
 
-    message = mark("Nobody can come in as a machine judge")
+    message = mark("Nobody can sign in as a machine judge")
     remedy = mark("It has no link. Its page, under Study, Machine judges, is where it is started.")
 
 

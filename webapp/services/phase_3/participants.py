@@ -36,8 +36,10 @@ _TOKEN = re.compile("[A-Za-z0-9_-]{32}")
 class PhaseClosed(Conflict):
     """Phase 3 is not open: it takes no new participants and no questions."""
 
-    message = mark("The study takes no more questions")
-    remedy = mark("Whoever sent you the link has closed it. What you gave is kept. Thank you.")
+    message = mark("The study accepts no further questions")
+    remedy = mark(
+        "The person who sent you the link has closed it. Your answers are kept. Thank you."
+    )
 
 
 class TooManyNewcomers(Busy):

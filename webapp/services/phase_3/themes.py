@@ -28,7 +28,7 @@ LONGEST = 60
 class UnfitTheme(Refused, ValueError):
     """A category or theme has at most 60 characters, a theme at least one."""
 
-    message = mark("This is no category or theme")
+    message = mark("This is not a category or a theme")
     remedy = mark("Nothing was changed. A theme has 1 to 60 letters, a category at most 60.")
 
 

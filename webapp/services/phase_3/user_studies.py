@@ -127,7 +127,7 @@ def chatbot(wanted: UserStudySettings) -> Chatbot:
     try:
         found = Chatbot(wanted.endpoint, mapping, patience)
     except UnusableAddress as wrong:
-        raise UnfitChatbot("endpoint", mark("This is no http or https address.")) from wrong
+        raise UnfitChatbot("endpoint", mark("This is not an http or https address.")) from wrong
     if public_address(found.address) != found.address:
         why = mark("An address with a password, a key or a question mark in it is not kept.")
         raise UnfitChatbot("endpoint", why)

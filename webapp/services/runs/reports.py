@@ -37,7 +37,7 @@ class UnknownRater(Missing):
 class UnknownRule(Refused, ValueError):
     """Not one of: rater NAME, machine NAME, majority, adjudicated."""
 
-    message = mark('"%(name)s" is no rule for merging raters')
+    message = mark('"%(name)s" is not a rule for merging raters')
     remedy = mark('The rules are "majority", "adjudicated", and "rater" with the name of a rater.')
     command_remedy = mark("Say majority or adjudicated.")
 

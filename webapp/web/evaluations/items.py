@@ -35,11 +35,11 @@ SUPPORTS = {
 """The look and the words for the outcome of a sentence."""
 
 FAILURES = {
-    SchemaFailure.NOT_JSON: mark("The output is no JSON at all."),
+    SchemaFailure.NOT_JSON: mark("The output is not JSON at all."),
     SchemaFailure.TRUNCATED: mark("The output was cut off before the object ended."),
     SchemaFailure.CODE_FENCE: mark("The object stands in a code fence."),
     SchemaFailure.EXTRA_TEXT: mark("There is text around the object."),
-    SchemaFailure.NOT_AN_OBJECT: mark("The output is JSON, but no object."),
+    SchemaFailure.NOT_AN_OBJECT: mark("The output is JSON, but not an object."),
     SchemaFailure.MISSING_FIELD: mark("A field is missing:"),
     SchemaFailure.WRONG_TYPE: mark("A field has the wrong type:"),
 }

@@ -67,11 +67,11 @@ NOT_FOUND = ServerMessage(404, mark("There is nothing at this address"), SEE_RUN
 FAULT = ServerMessage(
     500,
     mark("Something went wrong on our side"),
-    mark("What was called saved is saved. Reload the page; if it happens again, see the log."),
+    mark("Everything marked as saved is saved. Reload the page; if it happens again, see the log."),
 )
 NOT_SAVED = mark(
-    "What was called saved is saved; what was just sent is not saved yet. A rating page that is "
-    "still open sends its clicks again by itself; from anywhere else go back and send it once "
+    "Everything marked as saved is saved; what was just sent is not saved yet. A rating page that "
+    "is still open sends its clicks again by itself; from anywhere else go back and send it once "
     "more in a while."
 )
 BY_OUTAGE = {

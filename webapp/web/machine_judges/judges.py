@@ -322,7 +322,7 @@ def _why_not(judge: MachineJudge, work: Work) -> str:
     if endpoint is None:
         return gettext("No endpoint is configured, so it cannot go on.")
     if judge.rater.removed_at is not None:
-        return gettext("It was removed, so it judges no more.")
+        return gettext("It was removed, so it no longer judges.")
     if (endpoint.address, endpoint.model) != (judge.endpoint, judge.model):
         return gettext(
             "%(model)s at %(address)s is configured, which is not this judge. Make a new one.",

@@ -127,7 +127,7 @@ def add() -> Response:
     except NameTaken:
         return _again(form, {"name": gettext("There is a rater of this name already.")})
     except MachineIsNotInvited:
-        return _again(form, {"name": gettext("This is a machine judge: nobody comes in as one.")})
+        return _again(form, {"name": gettext("This is a machine judge: nobody signs in as one.")})
     except OwnerIsNotInvited:
         return _again(form, {"name": gettext("The owner signs in with the password.")})
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]

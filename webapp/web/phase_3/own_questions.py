@@ -53,7 +53,9 @@ from webapp.web.rating.judgments import Notice
 blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
 
 USUAL_SECONDS = 60
-WRONGLY_SET_UP = mark("The chatbot is not set up correctly. Please tell whoever sent the link.")
+WRONGLY_SET_UP = mark(
+    "The chatbot is not set up correctly. Please tell the person who sent the link."
+)
 WHY = {
     "not_reached": mark("The chatbot cannot be reached at the moment."),
     "no_answer_in_time": mark("The chatbot took too long and was not waited for any more."),
@@ -64,7 +66,7 @@ WHY = {
     NOT_SET_UP: WRONGLY_SET_UP,
 }
 """The sentence for a participant by kind of failure; any other kind gets ``NO_USE``."""
-NO_USE = mark("Something came back from the chatbot, but it was no answer that can be shown.")
+NO_USE = mark("The chatbot sent something, but not an answer that can be shown.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ LONGEST = 2000
 
 SAID = {
     Why.UNKNOWN: mark(
-        '"%(item)s" is no number, no range such as 1-10 and no category of the list below. '
+        '"%(item)s" is not a number, a range such as 1-10 or a category of the list below. '
         "Put commas between several."
     ),
     Why.OUTSIDE: mark('"%(item)s" is not among the questions there are: %(extent)s.'),
