@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from string import ascii_uppercase
 
-from sqlalchemy import delete, select
+from sqlalchemy import Select, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
@@ -67,8 +68,12 @@ class Numbered:
 
 def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
     """Return the questions named for a rater; ``None`` where none is, which means all."""
-    mine = select(Assignment.question_id).where(Assignment.rater_id == rater.id)
-    return frozenset(tables(session).scalars(mine)) or None
+    return frozenset(tables(session).scalars(_assigned(), {"rater_id": rater.id})) or None
+
+
+@cache
+def _assigned() -> Select[int]:
+    return select(Assignment.question_id).where(Assignment.rater_id == bindparam("rater_id"))
 
 
 def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:
