@@ -32,7 +32,7 @@ from jinja2 import FileSystemBytecodeCache
 from webapp.app import create_app
 from webapp.cli import run
 from webapp.config import Settings, sqlite_url
-from webapp.web.frame.rooms import kept_files, menu
+from webapp.web.frame.rooms import every, kept_files
 
 class Compiled(FileSystemBytecodeCache):
     def get_cache_key(self, name, filename=None):
@@ -57,8 +57,8 @@ paths = [
     "/study/standing", "/raters/", "/agreement", "/rate/",
     *(
         app.url_map.bind("").build(entry.endpoint)
-        for name in ("owner", "rater", "study")
-        for entry in menu(name)
+        for room in every()
+        for entry in room.entries
     ),
 ]
 for path in paths:

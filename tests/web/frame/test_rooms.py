@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from flask import Flask
+from flask import Flask, url_for
+from flask.testing import FlaskClient
 
 from webapp.web.frame import rooms
 
@@ -16,11 +17,19 @@ MARKED = [
     ("owner", "sign_in.show", None),
     ("rater", "rate.show", "rate.next_one"),
     ("rater", "item_rating.next_one", "item_rating.index"),
+    ("owner", "study.standing", "study.show"),
     ("study", "study.preview", "study.show"),
+    ("study", "question_notes.show", "study.show"),
     ("study", "study.standing", "study.standing"),
+    ("study", "history.show", "study.standing"),
     ("study", "raters.ask_to_remove", "raters.index"),
+    ("study", "assignments.show", "raters.index"),
+    ("study", "machine_beside_people.show", "raters.index"),
+    ("study", "conflicts.show", "agreement.show"),
     ("study", "findings.comments", "user_studies.show"),
-    ("study", "machine_beside_people.show", "machine_judges.index"),
+    ("people", "machine_beside_people.show", "machine_judges.index"),
+    ("phase 3", "findings.comments", "findings.comments"),
+    ("phase 3", "findings.ask_to_withdraw", "findings.show"),
     ("study", "runs.show", None),
     ("study", None, None),
 ]
@@ -33,7 +42,37 @@ def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str
     assert found == ([marked] if marked else [])
 
 
-@pytest.mark.parametrize("menu", ["owner", "rater", "study"])
+def test_the_study_has_five_parts_and_each_begins_with_its_first_page() -> None:
+    parts = rooms.menu("study")
+
+    assert [part.label for part in parts] == [
+        "Set-up",
+        "People",
+        "Progress",
+        "Agreement",
+        "Phase 3",
+    ]
+    for part in parts:
+        assert part.pages is not None
+        assert rooms.menu(part.pages)[0].endpoint == part.endpoint
+
+
+def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_part(client: FlaskClient) -> None:
+    for part in rooms.menu("study"):
+        page = client.get(url(client, part.endpoint)).text
+        for entry in rooms.menu(part.pages or ""):
+            assert f'href="{url(client, entry.endpoint)}"' in page, entry.label
+
+
+def url(client: FlaskClient, endpoint: str) -> str:
+    """The address of a page without parameters."""
+    with client.application.test_request_context():
+        return url_for(endpoint)
+
+
+@pytest.mark.parametrize(
+    "menu", ["owner", "rater", "study", "set-up", "people", "progress", "agreement", "phase 3"]
+)
 def test_no_page_is_marked_twice_in_a_menu(app: Flask, menu: str) -> None:
     assert rooms.menu(menu)
     for endpoint in app.view_functions:

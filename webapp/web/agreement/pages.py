@@ -19,11 +19,23 @@ PAGES = Pages(
         "conflicts": Door.OWNER,
     },
     entries=(
-        MenuEntry("study", 70, "agreement.show", mark("Agreement"), sections=("agreement",)),
+        MenuEntry("study", 40, "agreement.show", mark("Agreement"), pages="agreement"),
         MenuEntry(
-            "study", 80, "adjudications.show", mark("Adjudication"), sections=("adjudications",)
+            "agreement",
+            10,
+            "agreement.show",
+            mark("Between raters"),
+            sections=("agreement",),
         ),
-        MenuEntry("study", 100, "conflicts.show", mark("Conflict report"), sections=("conflicts",)),
+        MenuEntry(
+            "agreement",
+            20,
+            "adjudications.show",
+            mark("Adjudication"),
+            sections=("adjudications",),
+        ),
+        MenuEntry(
+            "agreement", 30, "conflicts.show", mark("Conflict report"), sections=("conflicts",)
+        ),
     ),
-    under={"agreement": "study.show", "adjudications": "study.show", "conflicts": "study.show"},
 )

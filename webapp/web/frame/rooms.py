@@ -14,11 +14,13 @@ from webapp.web.frame.doors import Door
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """A link in the menu ``owner``, ``rater`` or ``study``, at its place among the others.
+    """A link in a menu, at its place among the others.
 
+    The menus are ``owner`` and ``rater`` in the header, and those under an entry, which its
+    ``pages`` names: ``study`` under the owner's study, and a menu under each entry of that.
     ``label`` is a message id. The entry is marked on the pages of the blueprints in ``sections``
-    that are not entries of the menu themselves. ``needs`` names a field of `Site` without which
-    the entry is not shown.
+    that are not entries of the menu themselves, and on the pages of the menu under it. ``needs``
+    names a field of `Site` without which the entry is not shown.
     """
 
     menu: str
@@ -27,6 +29,7 @@ class MenuEntry:
     label: str
     sections: tuple[str, ...] = ()
     needs: str | None = None
+    pages: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,8 @@ def is_current(entry: MenuEntry, endpoint: str | None) -> bool:
         return endpoint is not None
     if any(endpoint == other.endpoint for other in menu(entry.menu)):
         return False
+    if entry.pages and any(is_current(page, endpoint) for page in menu(entry.pages)):
+        return True
     section = endpoint.partition(".")[0]
     is_under = entry.menu == "owner" and _owner_entries().get(section) == entry.endpoint
     return section in entry.sections or is_under

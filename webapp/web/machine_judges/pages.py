@@ -18,7 +18,7 @@ PAGES = Pages(
     },
     entries=(
         MenuEntry(
-            "study",
+            "people",
             30,
             "machine_judges.index",
             mark("Machine judges"),
@@ -26,5 +26,4 @@ PAGES = Pages(
         ),
     ),
     parts={"standing": "machine_judges/_standing.html", "rater": "machine_judges/_rater.html"},
-    under={"machine_judges": "study.show", "machine_beside_people": "study.show"},
 )

@@ -22,8 +22,8 @@ PAGES = Pages(
     },
     entries=(
         MenuEntry("rater", 30, "history.show", mark("History"), sections=("history",)),
-        MenuEntry("study", 20, "raters.index", mark("Raters"), sections=("raters",)),
-        MenuEntry("study", 90, "history.show", mark("History"), sections=("history",)),
+        MenuEntry("study", 20, "raters.index", mark("People"), pages="people"),
+        MenuEntry("people", 10, "raters.index", mark("Raters"), sections=("raters",)),
+        MenuEntry("progress", 20, "history.show", mark("History"), sections=("history",)),
     ),
-    under={"raters": "study.show", "history": "study.show"},
 )

@@ -27,12 +27,27 @@ PAGES = Pages(
     entries=(
         MenuEntry(
             "study",
-            110,
+            50,
             "user_studies.show",
             mark("Phase 3"),
-            sections=("user_studies", "findings"),
+            pages="phase 3",
         ),
+        MenuEntry(
+            "phase 3",
+            10,
+            "user_studies.show",
+            mark("Set-up and links"),
+            sections=("user_studies",),
+        ),
+        MenuEntry(
+            "phase 3",
+            20,
+            "findings.show",
+            mark("Participants and figures"),
+            sections=("findings",),
+        ),
+        MenuEntry("phase 3", 30, "findings.questions", mark("Questions")),
+        MenuEntry("phase 3", 40, "findings.comments", mark("Comments")),
     ),
-    under={"user_studies": "study.show", "findings": "study.show"},
     kept=("phase_3/taking_part.css", "phase_3/taking_part.js"),
 )

@@ -21,13 +21,13 @@ PAGES = Pages(
     entries=(
         MenuEntry("rater", 10, "rate.next_one", mark("Rating"), sections=("rate",)),
         MenuEntry(
-            "study",
-            50,
+            "set-up",
+            20,
             "question_notes.show",
             mark("Notes on questions"),
             sections=("question_notes",),
         ),
     ),
-    under={"judgments": "runs.index", "question_notes": "study.show"},
+    under={"judgments": "runs.index"},
     kept=("rating/rating.css", "rating/rating.js"),
 )

@@ -21,12 +21,13 @@ PAGES = Pages(
     },
     entries=(
         MenuEntry("owner", 10, "home.show", mark("Home"), sections=("home",)),
-        MenuEntry("owner", 60, "study.show", mark("Study"), sections=("study",)),
-        MenuEntry("study", 10, "study.show", mark("Set-up"), sections=("study",)),
+        MenuEntry("owner", 60, "study.show", mark("Study"), pages="study"),
+        MenuEntry("study", 10, "study.show", mark("Set-up"), pages="set-up"),
+        MenuEntry("set-up", 10, "study.show", mark("Guidelines and rules"), sections=("study",)),
         MenuEntry(
-            "study", 40, "assignments.show", mark("Who judges what"), sections=("assignments",)
+            "people", 20, "assignments.show", mark("Who judges what"), sections=("assignments",)
         ),
-        MenuEntry("study", 60, "study.standing", mark("How it stands")),
+        MenuEntry("study", 30, "study.standing", mark("Progress"), pages="progress"),
+        MenuEntry("progress", 10, "study.standing", mark("How it stands")),
     ),
-    under={"assignments": "study.show"},
 )
