@@ -189,11 +189,10 @@ def data(name: str) -> Response:
 def questions() -> str:
     """List the participants' questions, with the category of each."""
     wanted = request.args.get("category")
-    with access.reading() as (session, owner):
-        report = findings.report(session, owner.study, access.now())
-    lines = tuple(_question_lines(report))
+    report = _report()
+    lines = tuple(_question_lines(report)) if report else ()
     shown = tuple(one for one in lines if wanted is None or one.answer.category == wanted)
-    page = QuestionsPage(wanted, report.categories, shown, len(lines))
+    page = QuestionsPage(wanted, report.categories if report else (), shown, len(lines))
     return render_template("phase_3/findings/questions.html", **htmx.names(page))
 
 
@@ -218,11 +217,10 @@ def set_category(participant_id: int, number: int) -> Response:
 def comments() -> str:
     """List the participants' comments, with the themes of each."""
     wanted = request.args.get("theme")
-    with access.reading() as (session, owner):
-        report = findings.report(session, owner.study, access.now())
-    lines = tuple(_comment_lines(report))
+    report = _report()
+    lines = tuple(_comment_lines(report)) if report else ()
     shown = tuple(one for one in lines if wanted is None or _is_under(one.comment, wanted))
-    page = CommentsPage(wanted, _themes(report), shown, len(lines))
+    page = CommentsPage(wanted, _themes(report) if report else (), shown, len(lines))
     return render_template("phase_3/findings/comments.html", **htmx.names(page))
 
 
@@ -269,6 +267,14 @@ def withdraw(participant_id: int) -> Response:
         session.commit()
     access.database().empty_journal()
     return redirect(url_for("findings.show", _anchor="withdrawn"), 303)  # type: ignore[return-value]
+
+
+def _report() -> UserStudyReport | None:
+    """Return what the participants gave; ``None`` while phase 3 is not set up."""
+    with access.reading() as (session, owner):
+        if user_studies.find(session, owner.study) is None:
+            return None
+        return findings.report(session, owner.study, access.now())
 
 
 def _exported(name: str) -> UserStudyReport:
