@@ -18,6 +18,7 @@ const VERDICTS = { y: "1", v: "1", t: "0", x: "0", r: "unsure" };
 const OUTCOMES = { y: "correct_empty", t: "false_negative" };
 const PLACES = ".card, #outcome, .grades";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
+const LEARNT = 20; // uses after which the keys are known
 const KINDS = { empty_outcome: "outcome", quality: "quality", notes: "notes" };
 
 let moving = false; // from the key that leaves a question until the next one has focus
@@ -339,8 +340,8 @@ const KEYS = {
   u: undo,
   n: () => writeNotes(),
   d: () => unfold(),
-  h: () => one("#keys").showModal(),
-  "?": () => one("#keys").showModal(),
+  h: help,
+  "?": help,
 };
 if (words.give) KEYS.s = putOff; // only who is given questions can put one off
 const REPEATING = ["j", "k", "arrowdown", "arrowup"];
@@ -418,10 +419,28 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest(TYPING) || one("dialog[open]") || !keysAreOn()) return;
   if (["arrowleft", "arrowright"].includes(key) && event.target.type === "radio") return;
   event.preventDefault();
+  countUses(uses() + 1);
   if (event.repeat && !REPEATING.includes(key)) return;
   if (moving) typed.push([key]);
   else act(key);
 });
+
+const uses = () => Number(kept("key uses") ?? 0);
+
+/** Show the keys in their buttons while they are on and were used too seldom to be known. */
+function showKeys() {
+  document.documentElement.dataset.keys = keysAreOn() && uses() < LEARNT ? "shown" : "known";
+}
+
+function countUses(times) {
+  keep("key uses", times);
+  showKeys();
+}
+
+function help() {
+  countUses(0);
+  one("#keys").showModal();
+}
 
 function leaveNotes(notes) {
   notes.blur(); // which stores what was written
@@ -467,14 +486,16 @@ function keysAreOn() {
 one("#keys-on").checked = kept("keys") !== "off";
 one("#keys-on").addEventListener("change", ({ target }) => {
   keep("keys", target.checked ? "on" : "off");
+  showKeys();
 });
 one("#show-keys").hidden = false;
-one("#show-keys").addEventListener("click", () => one("#keys").showModal());
+one("#show-keys").addEventListener("click", help);
 
 document.addEventListener("htmx:before:history:restore", (event) => {
   event.preventDefault();
   go(event.detail.path, { push: false });
 });
 
+showKeys();
 document.documentElement.classList.add("scripted");
 arrive({ tell: false });

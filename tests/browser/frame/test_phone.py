@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
 
 PHONE = {"width": 390, "height": 844}
+SEEN = """() => {
+  const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+  const covered = Math.min(...["#figures", ".ways"].map((one) => box(one).top || innerHeight));
+  const verdict = box(".card .verdict button");
+  return {
+    question: [box("#asked").top, box("#asked").bottom], card: box(".card").bottom, covered,
+    height: verdict.height, undo: box("[data-undo-form] button").top,
+    wide: document.documentElement.scrollWidth,
+    key: getComputedStyle(document.querySelector(".card .verdict button"), "::after").content,
+  };
+}"""
 ROWS = """(selector) => new Set(
   [...document.querySelectorAll(selector)].map((link) => link.getBoundingClientRect().top)).size"""
 
@@ -28,3 +39,27 @@ def test_the_parts_of_the_study_are_one_row(
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate(ROWS, ".parts a") == 1
         assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("place", ["server", "blind_server"])
+def test_the_question_and_its_first_card_are_on_the_first_screen(
+    request: pytest.FixtureRequest, run_id: str, open_tab: Callable[..., Page], place: str
+) -> None:
+    """On both rating pages; verdicts are as large as a thumb, undo is under it, without keys."""
+    server: Server = request.getfixturevalue(place)
+    page = open_tab(viewport=PHONE, is_mobile=True, has_touch=True)
+    page.goto(server.url + (f"/runs/{run_id}/queries/2" if place == "server" else "/rate/"))
+    expect(page.locator("html")).to_have_class("scripted")
+    page.evaluate("scrollTo(0, 0)")
+    seen = page.evaluate(SEEN)
+
+    assert seen["wide"] == PHONE["width"]
+    assert 0 < seen["question"][0] < seen["question"][1] < seen["card"]
+    assert seen["card"] <= seen["covered"]
+    assert seen["height"] >= 48
+    assert seen["undo"] > PHONE["height"] * 2 / 3
+    assert seen["key"] == "none"
+    page.locator(".card .verdict button").nth(1).tap()
+    expect(page.locator(".card").first).to_have_attribute("data-verdict", "0")
+    page.locator("[data-undo-form] button").tap()
+    expect(page.locator(".card").first).to_have_attribute("data-verdict", "")

@@ -202,3 +202,31 @@ def _spelled(text: str) -> list[str]:
     if last:
         return [str(digit) for digit in range(int(first), int(last) + 1)]
     return text.split()
+
+
+def test_the_keys_are_in_their_buttons_until_they_are_known(rating: RatingPage) -> None:
+    """They go after twenty uses in this browser, and h brings them back."""
+    shown = """(selector) => getComputedStyle(document.querySelector(selector), "::after").content"""
+    buttons = {
+        '#rank-1 [value="1"]': "y",
+        '#rank-1 [value="0"]': "t",
+        '#rank-1 [value="unsure"]': "r",
+        "[data-undo-form] button": "u",
+        "#walk [data-jump]": "g",
+    }
+    rating.open(24)
+    for selector, key in buttons.items():
+        name = rating.page.locator(selector).get_attribute("aria-keyshortcuts")
+        assert name == key
+        assert "attr(aria-keyshortcuts)" in rating.page.evaluate(shown, selector) or (
+            f'"{key}"' in rating.page.evaluate(shown, selector)
+        )
+    rating.press(*"jk" * 9, "j")
+    rating.open(24)
+    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') != "none"
+    rating.press("k")
+    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') == "none"
+    rating.open(24)
+    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') == "none"
+    rating.press("h")
+    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') != "none"

@@ -53,8 +53,8 @@ def test_before_phase_3_is_set_up_the_page_says_how(client: FlaskClient) -> None
 
     assert page.status_code == 200
     assert "Phase 3 is not set up yet" in page.text
-    for page in ("questions", "comments"):  # the menu leads to them at any time
-        assert client.get(f"{PAGE}{page}").status_code == 200
+    for part in ("questions", "comments"):  # the menu leads to them at any time
+        assert client.get(f"{PAGE}{part}").status_code == 200
     assert client.get(f"{PAGE}report.json").status_code == 404
 
 
