@@ -206,7 +206,7 @@ def _spelled(text: str) -> list[str]:
 
 def test_the_keys_are_in_their_buttons_until_they_are_known(rating: RatingPage) -> None:
     """They go after twenty uses in this browser, and h brings them back."""
-    shown = """(selector) => getComputedStyle(document.querySelector(selector), "::after").content"""
+    shown = "(selector) => getComputedStyle(document.querySelector(selector), '::after').content"
     buttons = {
         '#rank-1 [value="1"]': "y",
         '#rank-1 [value="0"]': "t",

@@ -91,6 +91,27 @@ def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple
     assert "Small: with 1 to 2 pairs of questions" in page
 
 
+def test_the_comparison_begins_with_its_answer(client: FlaskClient, pair: tuple[str, str]) -> None:
+    page = client.get(f"/comparisons/{address(pair)}").text
+    answer = page[page.index('id="answer"') : page.index('id="choice"')]
+
+    # One pair cannot be significant: of two permutations each has p = 1.
+    assert "No run is ahead of another on Precision@5, MRR or Success rate." in answer
+    assert "Cannot be told apart on Precision@5, MRR and Success rate: api – Hybrid" in answer
+    assert "tests at 5% after Holm&#39;s correction, over 1 to 2 questions" in answer
+
+
+def test_without_a_verdict_the_answer_is_what_is_missing(
+    client: FlaskClient, web_database: Database
+) -> None:
+    runs = [stored(web_database, [query(1, card("a"))], method=one) for one in ("api", "hybrid")]
+    page = client.get(f"/comparisons/{address(tuple(runs))}").text
+
+    assert "Nothing can be concluded yet: no two runs share a rated question." in page
+    assert "api is not rated" in page
+    assert "Start rating" in page
+
+
 def test_every_file_has_the_figures_of_the_page(client: FlaskClient, pair: tuple[str, str]) -> None:
     for name, made in FORMATS.items():
         file = client.get(f"/comparisons/report.{name}{address(pair)}")

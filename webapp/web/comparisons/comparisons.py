@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from webapp import labels, rooms
 from webapp.exporters.comparisons import tables, words
+from webapp.exporters.comparisons.answer import answer
 from webapp.exporters.comparisons.charts.pictures import KINDS, NARROW, WIDE, PictureChoice, drawn
 from webapp.exporters.comparisons.tables import Cell, Table
 from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
@@ -119,6 +120,7 @@ class ComparisonInWords:
     report: ComparisonReport
     title: str
     blindness: str
+    answer: tuple[str, ...]
     unsaid: tuple[str, ...]
     lacks: tuple[str, ...]
     summary: Table
@@ -293,6 +295,7 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
         report=report,
         title=words.title(report),
         blindness=words.provenance(report) if report.files else words.blindness(report),
+        answer=answer(comparison, MAIN),
         unsaid=tuple(words.unsaid(report)),
         lacks=tuple(said for one in comparison.contenders for said in words.lacks(one)),
         summary=tables.summary(report),

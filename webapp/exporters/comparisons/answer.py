@@ -1,0 +1,106 @@
+"""The answer of a comparison: who is ahead on what, what cannot be told apart, how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webapp import notation
+from webapp.exporters.comparisons import words
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.comparisons.differences import Difference, RunDifferences
+
+MOST_NAMED = 6
+"""So many runs or pairs of runs are named one by one; of more, the rest is counted."""
+
+
+def answer(comparison: RunDifferences, figures: Sequence[str]) -> tuple[str, ...]:
+    """Return two sentences on the differences of `figures`: those that are significant, the rest.
+
+    Where no two runs share a question with a value, the one sentence that says so. Where a run is
+    not rated to its end, a last one says that the answer is provisional.
+    """
+    asked = [
+        one
+        for one in comparison.differences
+        if one.figure in figures and not one.false_negatives_at_zero
+    ]
+    paired = [one for one in asked if one.mean is not None]
+    if not paired:
+        return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
+    said = [_ahead(comparison, paired), _rest(comparison, paired)]
+    if any(comparison.is_partial(run) for one in asked for run in (one.first, one.second)):
+        said.append(gettext("Provisional: not everything is rated."))
+    return tuple(said)
+
+
+def _ahead(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
+    """Return which run is ahead of which on what; that none is, where none is."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in paired:
+        if words.significant(comparison, one):
+            pair = (one.first, one.second) if (one.mean or 0) > 0 else (one.second, one.first)
+            found.setdefault(pair, []).append(words.difference_name(one))
+    if not found:
+        return gettext(
+            "No run is ahead of another on %(figures)s.",
+            figures=_joined(list(dict.fromkeys(map(words.difference_name, paired))), gettext("or")),
+        )
+    behind: dict[tuple[str, str], list[str]] = {}
+    for (higher, lower), figures in found.items():
+        on = (comparison.name(higher), _joined(figures, gettext("and")))
+        behind.setdefault(on, []).append(comparison.name(lower))
+    parts = [
+        gettext(
+            "%(higher)s is ahead of %(lower)s on %(figures)s",
+            higher=higher,
+            lower=_named(lower),
+            figures=figures,
+        )
+        for (higher, figures), lower in behind.items()
+    ]
+    return f"{'; '.join(parts)}."
+
+
+def _rest(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
+    """Return which runs cannot be told apart on what, and how sure the answer is."""
+    found: dict[str, list[str]] = {}
+    for one in paired:
+        if not words.significant(comparison, one):
+            pair = f"{comparison.name(one.first)} – {comparison.name(one.second)}"
+            found.setdefault(pair, []).append(words.difference_name(one))
+    sure = gettext(
+        "tests at %(level)s after Holm's correction, over %(pairs)s",
+        level=notation.percent(1 - comparison.settings.confidence),
+        pairs=_questions(paired),
+    )
+    if not found:
+        return gettext("Every difference is significant (%(sure)s).", sure=sure)
+    alike: dict[str, list[str]] = {}
+    for pair, figures in found.items():
+        alike.setdefault(_joined(figures, gettext("and")), []).append(pair)
+    parts = [
+        gettext("on %(figures)s: %(pairs)s", figures=figures, pairs=_named(pairs))
+        for figures, pairs in alike.items()
+    ]
+    return gettext("Cannot be told apart %(on)s (%(sure)s).", on="; ".join(parts), sure=sure)
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return the names as a list; of many, the first and how many more."""
+    listed, rest = ", ".join(names[:MOST_NAMED]), len(names) - MOST_NAMED
+    if rest > 0:
+        return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
+    return listed
+
+
+def _questions(paired: Sequence[Difference]) -> str:
+    """Return over how many questions the differences are: one number, or from least to most."""
+    least, most = (notation.number(find(one.n for one in paired)) for find in (min, max))
+    if least == most:
+        return ngettext("%(n)s question", "%(n)s questions", paired[0].n)
+    return gettext("%(low)s to %(high)s questions", low=least, high=most)
+
+
+def _joined(names: Sequence[str], word: str) -> str:
+    """Return the names as a list with a word before the last."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
