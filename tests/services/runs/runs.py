@@ -7,8 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 
+from sqlalchemy.orm import Session
+
 from tests.conftest import NOW
+from webapp.db.tables.study import Study
 from webapp.records import Card, Click, QueryState, ReadQuery, ReadRun
+from webapp.services.runs import imports
+from webapp.services.runs.imports import ImportedRun, Labels
 
 
 def card(slug: str, **stated: object) -> Card:
@@ -63,3 +68,8 @@ def click(
 def slugs(cards: Sequence[Card]) -> list[str | None]:
     """Return the slugs of `cards` in order."""
     return [shown.slug for shown in cards]
+
+
+def store(session: Session, study: Study, read: ReadRun, **labels: str) -> ImportedRun:
+    """Store `read` under `labels`, as an import does."""
+    return imports.store(session, study, read, Labels(**labels), NOW)  # type: ignore[arg-type]

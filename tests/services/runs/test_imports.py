@@ -10,22 +10,17 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.records import QueryState, ReadRun, Relevance
+from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments, live_metrics
 from webapp.services.rating import pages
 from webapp.services.rating.pages import QueryFilter
 from webapp.services.runs import imports
-from webapp.services.runs.imports import ImportedRun, Labels
-
-
-def store(session: Session, study: Study, read: ReadRun, **labels: str) -> ImportedRun:
-    return imports.store(session, study, read, Labels(**labels), NOW)  # type: ignore[arg-type]
+from webapp.services.runs.imports import ImportedRun
 
 
 def count(session: Session, table: type) -> int:
@@ -139,21 +134,6 @@ def test_the_same_text_asked_twice_is_two_questions_told_apart_by_the_file_s_ids
     asked = session.get_one(Question, thing.question_id)
     assert asked.position == 3
     assert part.counts.queries == 1
-
-
-def test_another_price_is_another_judged_thing_and_the_earlier_verdict_is_shown(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    cheap = store(session, study, run(query(1, card("a", price=100))))
-    dear = store(session, study, run(query(1, card("a", price=200)), method="b"))
-    judgments.judge(session, rater, cheap.id, 1, 1, Relevance.RELEVANT, click("e1"))
-
-    (shown,) = pages.rating_page(session, rater, dear.id, 1, QueryFilter()).cards
-    assert shown.relevance is None
-    assert shown.earlier is not None
-    assert shown.earlier.relevance is Relevance.RELEVANT
-    assert shown.earlier.card.price == 100
-    assert shown.earlier.differing == ("price",)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from webapp.importers.runs import csv_ratings
 from webapp.metrics.judging.summaries import figures, totals
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.exports import exports
-from webapp.services.judging import judgments, live_metrics, verdicts
+from webapp.services.judging import judgments, live_metrics
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.runs import imports, reports
@@ -138,22 +138,6 @@ def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
     again = csv_ratings.read("wide.csv", wide)
     assert again.problems == ()
     assert len(again.report.rows) == 4
-
-
-@pytest.mark.parametrize(
-    ("votes", "verdict"),
-    [
-        (["1", "1", "0"], "1"),
-        (["1", "0"], None),
-        (["1", "unsure"], "1"),
-        (["unsure", "unsure"], "unsure"),
-        (["1", "0", "unsure", "0"], "0"),
-        ([], None),
-        (["correct_empty", "false_negative", "false_negative"], "false_negative"),
-    ],
-)
-def test_most_decided_votes_win_and_a_tie_stays_open(votes: list[str], verdict: str | None) -> None:
-    assert verdicts.merge(votes) == verdict
 
 
 def test_majority_takes_the_median_quality_and_names_the_notes(

@@ -1,0 +1,33 @@
+"""Rows of a rater as the tests of judging read them."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.judging import Event, Judgment, StoredSummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
+from webapp.records import Relevance
+
+YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
+
+
+def verdicts(session: Session, rater: Rater) -> list[str | None]:
+    wanted = select(Judgment.verdict).where(Judgment.rater_id == rater.id)
+    return list(session.scalars(wanted.order_by(Judgment.judged_thing_id)))
+
+
+def events(session: Session) -> int:
+    return session.scalar(select(func.count()).select_from(Event)) or 0
+
+
+def summary(session: Session, rater: Rater, run_id: str, query_id: int) -> StoredSummary:
+    wanted = select(StoredSummary).join(Query, Query.id == StoredSummary.query_key)
+    return session.scalars(
+        wanted.where(
+            StoredSummary.rater_id == rater.id,
+            Query.run_id == run_id,
+            Query.query_id == query_id,
+        ).execution_options(populate_existing=True)
+    ).one()
