@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import click, run
+from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
@@ -20,6 +22,7 @@ from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
+METHODS = ("hybrid", "api_only", "vector_only")
 
 
 def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> str:
@@ -78,3 +81,9 @@ class Robot:
         """Return the rater's next click."""
         self.clicks += 1
         return click(f"{self.rater.id}-{self.clicks}", minute=self.clicks)
+
+
+def judged(session: Session, rater: Rater) -> int:
+    """Return how many verdicts of the rater are stored."""
+    rows = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater.id)
+    return session.scalar(rows) or 0

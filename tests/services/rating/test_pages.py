@@ -6,32 +6,20 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.rating.open_pages import page, stored
+from tests.services.runs.runs import card, click, query
 from tests.services.statements import counted
 from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
+from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating, UnknownQuery
 from webapp.services.rating import pages
-from webapp.services.rating.conversations import EarlierTurn
-from webapp.services.rating.pages import QueryFilter, RatingPage
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.rating.pages import QueryFilter
 from webapp.services.study import studies
 
 YES = Relevance.RELEVANT
-
-
-def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:
-    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
-
-
-def page(
-    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter | None = None
-) -> RatingPage:
-    return pages.rating_page(session, rater, run_id, query_id, wanted or QueryFilter())
 
 
 def test_a_repeated_listing_names_its_other_ranks(
@@ -41,26 +29,6 @@ def test_a_repeated_listing_names_its_other_ranks(
 
     shown = page(session, rater, run_id, 1).cards
     assert [entry.repeats for entry in shown] == [(3,), (), (1,)]
-
-
-def test_a_follow_up_shows_the_conversation_back_to_the_last_standalone_question(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(
-        session,
-        study,
-        query(1, card("a")),
-        query(2, card("b")),
-        query(3, card("c"), context_dependent=True),
-        query(4, card("d"), context_dependent=True),
-    )
-
-    turns = page(session, rater, run_id, 4).earlier_turns
-    assert turns == (
-        EarlierTurn("Question 2", "Answer 2: ['b']"),
-        EarlierTurn("Question 3", "Answer 3: ['c']"),
-    )
-    assert page(session, rater, run_id, 2).earlier_turns == ()
 
 
 def test_what_is_left_counts_distinct_verdicts_and_unrated_answers(

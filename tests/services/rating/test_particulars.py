@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -13,42 +12,17 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.gold.gold_files import GOLD, gold_bytes
 from tests.services.rating.blind_raters import set_study
-from tests.services.rating.particulars import LISTED, v2_answer
+from tests.services.rating.particulars import LISTED, stored, take_gold
 from webapp import rooms
 from webapp.db.tables.judging import JudgedThing
-from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
-from webapp.importers.runs import json_runs
 from webapp.records import Card, CardParticulars, Particulars
 from webapp.services.exports import exports
 from webapp.services.gold import gold
-from webapp.services.offline import runs
 from webapp.services.rating import particulars, question_notes, tasks
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
 from webapp.services.runs.reports import Rule
-
-
-def stored(
-    session: Session,
-    study: Study,
-    method: str = "hybrid",
-    *,
-    name: str = "results.json",
-    **said: Any,
-) -> str:
-    """Store a run of one answer with one card; return its id."""
-    read = json_runs.read(name, v2_answer(method, **said))
-    return imports.store(session, study, read, Labels(), NOW).id
-
-
-def take_gold(session: Session, rater: Rater, **changed: object) -> None:
-    question = {**GOLD["questions"][0], **changed}
-    set_id = session.scalars(select(Question.question_set_id)).first()
-    assert set_id is not None
-    data = gold_bytes(questions=[question])
-    gold.import_file(session, rater, set_id, "gold.json", data, NOW)
 
 
 def known(session: Session, study: Study, run_id: str) -> CardParticulars:
@@ -212,40 +186,3 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     assert card.lines == ("Dekat tol dan tenang sekali", "Tenang")
     assert card.listed == Particulars("Rumah di hook", ("cctv", "gym"))
     assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
-
-
-def test_raters_read_a_gold_note_only_after_the_owner_shows_it(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study)
-    (question,) = session.scalars(select(Question)).all()
-    take_gold(session, rater, notes="no_data because it is full")
-    session.flush()
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-
-    def read() -> set[str]:
-        return {
-            particulars.of_answer(session, study, run_id, 1).note,
-            particulars.of_task(session, rater, task.id).note,
-            *(one.note for one in runs.offline_run(session, study, run_id).questions),
-        }
-
-    assert read() == {""}
-
-    question_notes.show_gold(session, study, NOW)
-    assert read() == {"no_data because it is full"}
-
-    question_notes.put(session, study, {question.id: " Mine "}, NOW)
-    question_notes.show_gold(session, study, NOW)
-    assert read() == {"Mine"}
-
-    question_notes.put(session, study, {question.id: ""}, NOW)
-    assert read() == {""}
-    assert question.note is None
-    said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
-    assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
-        ("", "no_data because it is full"),
-        ("no_data because it is full", "Mine"),
-        ("Mine", ""),
-    ]

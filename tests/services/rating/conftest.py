@@ -1,0 +1,24 @@
+"""The three runs that the tests of blind rating rate."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.services.rating.blind_raters import METHODS, stored
+from tests.services.runs.runs import card, query
+from webapp.db.tables.study import Study
+
+
+@pytest.fixture(name="runs")
+def _runs(session: Session, study: Study) -> list[str]:
+    """Three runs: shared and own cards, an emptiness, a follow-up, a changed price."""
+    lists = {
+        "hybrid": [query(1, card("a", price=1), card("b")), query(2, card("x")), query(3)],
+        "api_only": [query(1, card("b"), card("c")), query(2), query(3)],
+        "vector_only": [query(1, card("a", price=2)), query(2, card("x")), query(3, card("y"))],
+    }
+    return [
+        stored(session, study, method, *lists[method], query(4, card("z"), context_dependent=True))
+        for method in METHODS
+    ]

@@ -1,0 +1,116 @@
+"""The pool holds each distinct thing once; a rater's share is what the overlap leaves."""
+
+from __future__ import annotations
+
+from threading import Thread
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import YES, Robot, judged, set_study, stored
+from tests.services.runs.runs import card, click, query
+from webapp.db.engine import Database
+from webapp.db.tables.judging import Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.study import Study
+from webapp.services.judging import live_metrics
+from webapp.services.judging.judgments import AnswerRating
+from webapp.services.rating import blind_page, pool, progress, tasks
+from webapp.services.rating.progress import Progress
+from webapp.services.study import studies
+
+
+def test_the_verdicts_asked_are_the_distinct_judged_things(
+    session: Session, study: Study, rater: Rater, runs: list[str]
+) -> None:
+    set_study(session, study, repeat_percent=0)
+    Robot(session, rater).rate_all()
+
+    # Question 1: a (two prices), b, c; 2: x and its emptiness; 3: y and its emptiness;
+    # 4 depends on its conversation: z once for each of the three runs.
+    assert judged(session, rater) == 4 + 2 + 2 + 3
+    for run_id in runs:
+        standings = live_metrics.by_category(session, rater.id, run_id)
+        assert all(standing.open_queries == 0 for standing in standings.values())
+    assert live_metrics.check(session) == []
+    assert tasks.next_task(session, rater, NOW) is None
+
+
+def test_the_pool_s_depth_leaves_deeper_cards_unjudged_and_counted(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, "hybrid", query(1, card("a"), card("b"), card("c")))
+    set_study(session, study, pool_depth=2, repeat_percent=0)
+    Robot(session, rater).rate_all()
+
+    standing = live_metrics.by_category(session, rater.id, run_id)["location"]
+    assert (standing.totals.n_judged, standing.open_judgments) == (2, 1)
+
+
+def test_a_question_goes_to_no_more_raters_than_the_overlap(
+    session: Session,
+    study: Study,
+    rater: Rater,
+    runs: list[str],  # noqa: ARG001
+) -> None:
+    set_study(session, study, overlap=2, repeat_percent=0)
+    everybody = [rater, *(studies.add_rater(session, study, name, NOW) for name in "ABC")]
+    for one in everybody:
+        Robot(session, one).rate_all()
+
+    given = session.execute(
+        select(Task.question_id, Task.run_id, func.count()).group_by(Task.question_id, Task.run_id)
+    )
+    assert [count for _, _, count in given] == [2] * 6
+
+
+def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Database) -> None:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        set_study(session, study, overlap=1)
+        stored(session, study, "hybrid", *(query(number, card("a")) for number in range(1, 9)))
+        ids = [studies.add_rater(session, study, name, NOW).id for name in "ABCD"]
+        session.commit()
+
+    def ask(rater_id: int) -> None:
+        for number in range(3):
+            with database.writing() as session:
+                one = session.get_one(Rater, rater_id)
+                task = tasks.next_task(session, one, NOW)
+                if task is not None:
+                    page = blind_page.blind_page(session, one, task.id)
+                    said = click(f"{rater_id}-{number}")
+                    tasks.judge(session, one, task.id, page.cards[0].key, YES, said)
+                    (answer,) = blind_page.blind_page(session, one, task.id).answers
+                    rated = click(f"{rater_id}-{number}q")
+                    tasks.rate(session, one, task.id, answer.key, AnswerRating(quality=1), rated)
+                session.commit()
+
+    threads = [Thread(target=ask, args=(rater_id,)) for rater_id in ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with database.reading() as session:
+        counts = session.scalars(select(func.count()).select_from(Task).group_by(Task.question_id))
+        assert list(counts) == [1] * 8
+        assert session.scalar(select(func.count()).select_from(Judgment)) == 8
+
+
+def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    stored(session, study, "hybrid", query(1, card("a")), query(2))
+    elsewhere = Study(name="Elsewhere", created_at=NOW)
+    session.add(elsewhere)
+    session.flush()
+    stranger = studies.add_rater(session, elsewhere, "Ani", NOW)
+    stored(session, elsewhere, "hybrid", query(1, card("a"), card("b")))
+
+    assert len(pool.units(session, rater)) == 2
+    assert len(pool.units(session, stranger)) == 1
+    assert progress.progress(session, rater) == Progress(done=0, of=2, open_judgments=2, unrated=2)
+    assert progress.progress(session, stranger) == Progress(0, of=1, open_judgments=2, unrated=1)
