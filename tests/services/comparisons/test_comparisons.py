@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from itertools import count
 
 import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.comparisons.stored_runs import stored
+from tests.services.runs.runs import card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import VariedPart
-from webapp.records import QueryState, ReadQuery, Relevance
+from webapp.records import QueryState, Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.comparisons import comparisons
 from webapp.services.comparisons.comparisons import DifferentQuestions, NothingToCompare
 from webapp.services.judging import judgments
-from webapp.services.runs import imports, reports, runs
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.runs.runs import UnknownRun
 from webapp.services.study import studies
@@ -28,20 +27,6 @@ from webapp.services.study import studies
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 QUICK = Resampling(resamples=200)
 NUMBERS = count()
-
-
-def stored(
-    session: Session,
-    study: Study,
-    method: str,
-    *queries: ReadQuery,
-    llm: str = "one",
-    hour: int = 0,
-) -> str:
-    """Return the id of a run of `method` that was imported `hour` hours after the others."""
-    read = run(*queries, method=method, name=f"{method}-{llm}-{hour}.json")
-    labels = Labels(llm=llm)
-    return imports.store(session, study, read, labels, NOW + timedelta(hours=hour)).id
 
 
 def judge(session: Session, rater: Rater, run_id: str, *rows: str) -> None:
@@ -128,50 +113,6 @@ def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study
         1: [("api", "gpt"), ("hybrid", "gpt")],
         2: [("hybrid", "gpt"), ("hybrid", "claude")],  # as they were imported
     }
-
-
-def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
-    session: Session, study: Study
-) -> None:
-    stored(session, study, "bm25", query(1, card("a")), hour=1)
-    stored(session, study, "hybrid", query(1, card("b")), hour=2)
-    stored(session, study, "dense", query(1, card("c")), hour=3)
-    stored(session, study, "vector_only", query(1, card("d")), hour=4)
-    stored(session, study, "api_only", query(1, card("e")), hour=5)
-
-    chosen = [runs.find(session, study, run) for run in comparisons.of_phase(session, study, 1)]
-
-    methods = [run.search_method for run in chosen]
-    assert methods == ["api_only", "vector_only", "hybrid", "bm25", "dense"]
-    assert list(comparisons.names_of(chosen).values())[:3] == ["API Only", "Vector Only", "Hybrid"]
-
-
-def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    hybrid = stored(session, study, "hybrid", query(1, card("a")), hour=1)
-    vector = stored(session, study, "vector_only", query(1, card("b")), hour=2)
-    api = stored(session, study, "api_only", query(1, card("c")), hour=3)
-
-    def lists() -> list[tuple[str, ...]]:
-        return [
-            comparisons.of_phase(session, study, 1),
-            tuple(one.id for one in runs.overviews(session, rater)),
-            tuple(one.run for one in comparisons.candidates(session, study)),
-        ]
-
-    assert lists() == [(api, vector, hybrid)] * 3
-    runs.move(session, study, hybrid, "up")
-    runs.move(session, study, api, "up")  # it is the first already
-    assert lists() == [(api, hybrid, vector)] * 3
-    runs.move(session, study, api, "down")
-    runs.move(session, study, vector, "down")  # it is the last already
-    assert lists() == [(hybrid, api, vector)] * 3
-
-    late = stored(session, study, "api_only", query(1, card("d")), hour=4, llm="two")
-    assert lists()[1:] == [(hybrid, api, vector, late)] * 2  # a new run comes last
-    runs.relabel(session, study, late, "bm25", "one", NOW)
-    assert lists() == [(hybrid, api, vector, late)] * 3
 
 
 def test_runs_of_different_questions_are_refused_with_what_differs(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
-from tests.services.judging.rater_rows import NO, YES, events, verdicts
-from tests.services.runs.runs import click
+from tests.services.judging.rater_rows import events, verdicts
+from tests.services.runs.runs import NO, YES, click
 from webapp.db.tables.people import Rater
 from webapp.services.judging import judgments
 from webapp.services.judging.events import EventIdTaken

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.judging.rater_rows import YES, summary
-from tests.services.runs.runs import card, click, query, run, store
+from tests.services.judging.rater_rows import summary
+from tests.services.runs.runs import YES, card, click, query, run, store
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance

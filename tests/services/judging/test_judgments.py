@@ -7,8 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.judging.rater_rows import NO, UNSURE, YES, events, summary, verdicts
-from tests.services.runs.runs import click
+from tests.services.judging.rater_rows import events, summary, verdicts
+from tests.services.runs.runs import NO, UNSURE, YES, click
 from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study

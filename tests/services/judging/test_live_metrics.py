@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.judging.rater_rows import NO, YES, summary
-from tests.services.runs.runs import card, click, query, run
+from tests.services.judging.rater_rows import summary
+from tests.services.runs.runs import NO, YES, card, click, query, run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.summaries import Span

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import replace
 
 import pytest
@@ -12,28 +11,19 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import NO, YES, click
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, Relevance
+from webapp.records import EmptyOutcome
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.people import event_log, history
 from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
 from webapp.services.rating import blind_page, tasks
-from webapp.services.runs import imports, runs
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import runs
 from webapp.services.study import studies
-
-YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
-
-
-@pytest.fixture(name="run_id")
-def _run_id(session: Session, study: Study) -> str:
-    queries = (query(1, card("a"), card("b")), query(2))
-    return imports.store(session, study, run(*queries), Labels(), NOW).id
 
 
 @pytest.fixture(name="budi")
@@ -255,21 +245,3 @@ def test_a_deleted_runs_events_stay_without_their_place(
 
     assert (found.new, found.question, found.stands) == ("2", None, False)
     assert history.history(session, rater, WantedEvents()).latest is None
-
-
-def test_the_files_hold_every_event_and_no_cell_runs(
-    session: Session, rater: Rater, run_id: str
-) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
-    judgments.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
-    session.flush()
-    rows = list(csv.DictReader(io.StringIO(event_log.as_csv(session, rater).decode())))
-    lines = [json.loads(line) for line in event_log.as_json_lines(session, rater).splitlines()]
-
-    assert tuple(rows[0]) == event_log.COLUMNS == tuple(lines[0])
-    assert [row["new"] for row in rows] == ["1", "'=1+1"]
-    assert [line["new"] for line in lines] == ["1", "=1+1"]
-    assert (rows[0]["property"], rows[0]["content"], rows[0]["stands"]) == ("slug:a", "1", "1")
-    assert lines[0]["received_at"] == "2026-03-01T09:00:00+00:00"
-    assert lines[0]["client_time"] == "2026-03-01T08:59:00+00:00"
-    assert (lines[0]["stands"], lines[0]["undone"], lines[1]["field"]) == (True, False, "notes")

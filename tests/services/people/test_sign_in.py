@@ -9,12 +9,11 @@ from queue import SimpleQueue
 from threading import Event
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from webapp.db.engine import Database
-from webapp.db.tables.people import Attempt, LogEntry, Rater
+from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.sign_in import (
@@ -24,8 +23,6 @@ from webapp.services.people.sign_in import (
     UnfitPassword,
     WrongPassword,
 )
-from webapp.services.people.tries import TooManyTries
-from webapp.services.study import studies
 
 RIGHT = "kata sandi yang panjang"
 FORMER = (
@@ -33,7 +30,6 @@ FORMER = (
     "AxgUOdgNyp8CTLbHXfyi2/fWLfBumnwH6tmDUtXBffH+8r1Gn19CDCmbJWdU3pA9KCCurJxr1J6CfWy4ICMPDg=="
 )
 """``RIGHT`` hashed by hashlib.scrypt(n=16, r=8, p=5), in the form of versions before werkzeug's."""
-MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture(name="locked")
@@ -170,83 +166,6 @@ def test_the_set_up_key_works_until_there_is_a_password(session: Session, study:
     assert not sign_in.is_setup_key(study, "secret", "é")
     sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
     assert not sign_in.is_setup_key(study, "secret", key)
-
-
-def knock(session: Session, study: Study, times: int, source: str = "a", minute: int = 0) -> None:
-    for _try in range(times):
-        sign_in.knock(session, study, source, NOW + minute * MINUTE)
-        session.flush()
-
-
-def test_after_five_failures_a_source_waits_a_quarter_of_an_hour(
-    session: Session, study: Study
-) -> None:
-    knock(session, study, 5)
-
-    with pytest.raises(TooManyTries):
-        knock(session, study, 1, minute=14)
-    knock(session, study, 5, "b")
-    knock(session, study, 5, minute=15)
-
-
-def test_nobody_waits_for_a_clock_that_was_put_back(session: Session, study: Study) -> None:
-    knock(session, study, 5, minute=60)
-
-    knock(session, study, 5)
-    with pytest.raises(TooManyTries):
-        knock(session, study, 1)
-
-
-def test_wrong_passwords_from_everywhere_keep_no_other_address_waiting(
-    session: Session, study: Study
-) -> None:
-    for number in range(100):
-        knock(session, study, 5, f"10.0.0.{number}")
-
-    knock(session, study, 5, "10.0.1.1")
-
-
-def test_another_study_does_not_wait(session: Session, study: Study) -> None:
-    other = Study(name="Other", created_at=NOW)
-    session.add(other)
-    session.flush()
-    knock(session, study, 5)
-
-    knock(session, other, 5)
-
-
-def test_success_forgets_the_failures_of_its_source(session: Session, study: Study) -> None:
-    knock(session, study, 4)
-    sign_in.forgive(session, study, "a")
-
-    knock(session, study, 5)
-
-
-def test_old_tries_are_cleared_away(session: Session, study: Study) -> None:
-    knock(session, study, 5)
-    knock(session, study, 1, "b", minute=60)
-
-    assert session.scalar(select(func.count()).select_from(Attempt)) == 1
-
-
-def test_tries_at_once_never_exceed_the_limit(database: Database) -> None:
-    with database.writing() as session:
-        study_id = studies.open_or_make(session, NOW).id
-        session.commit()
-
-    def attempt(_number: int) -> bool:
-        with database.writing() as session:
-            try:
-                sign_in.knock(session, session.get_one(Study, study_id), "a", NOW)
-            except TooManyTries:
-                return False
-            session.commit()
-            return True
-
-    with ThreadPoolExecutor(8) as pool:
-        let_through = sum(pool.map(attempt, range(24)))
-
-    assert let_through == 5
 
 
 def test_one_password_is_compared_at_a_time_and_few_wait() -> None:

@@ -7,13 +7,16 @@ from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.db.tables.study import Study
-from webapp.records import Card, Click, QueryState, ReadQuery, ReadRun
+from webapp.records import Card, Click, QueryState, ReadQuery, ReadRun, Relevance
 from webapp.services.runs import imports
 from webapp.services.runs.imports import ImportedRun, Labels
+
+YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 
 
 def card(slug: str, **stated: object) -> Card:
@@ -73,3 +76,8 @@ def slugs(cards: Sequence[Card]) -> list[str | None]:
 def store(session: Session, study: Study, read: ReadRun, **labels: str) -> ImportedRun:
     """Store `read` under `labels`, as an import does."""
     return imports.store(session, study, read, Labels(**labels), NOW)  # type: ignore[arg-type]
+
+
+def count(session: Session, table: type) -> int:
+    """Return how many rows a table has."""
+    return session.scalar(select(func.count()).select_from(table)) or 0

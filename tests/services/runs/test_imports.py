@@ -7,34 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.services.runs.runs import card, click, query, run, store
+from tests.services.runs.runs import card, count, query, run, store
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Result, Run
-from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.records import QueryState, Relevance
-from webapp.services.judging import judgments, live_metrics
-from webapp.services.rating import pages
-from webapp.services.rating.pages import QueryFilter
+from webapp.db.tables.study import Study
+from webapp.records import QueryState
+from webapp.services.judging import live_metrics
 from webapp.services.runs import imports
-from webapp.services.runs.imports import ImportedRun
-
-
-def count(session: Session, table: type) -> int:
-    return session.scalar(select(func.count()).select_from(table)) or 0
-
-
-def questions(session: Session, imported: ImportedRun) -> list[tuple[int, str]]:
-    question_set = session.get_one(Run, imported.id).question_set_id
-    rows = session.execute(
-        select(Question.position, Question.text)
-        .where(Question.question_set_id == question_set)
-        .order_by(Question.position)
-    )
-    return [(position, text) for position, text in rows]
 
 
 def test_the_same_file_twice_is_recognised_by_its_hash(session: Session, study: Study) -> None:
@@ -79,61 +62,6 @@ def test_labels_given_at_import_win_over_the_file_and_the_file_s_are_kept(
     row = session.get_one(Run, imported.id)
     assert (row.search_method, row.llm) == ("vector_only", "gpt")
     assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
-
-
-def test_texts_that_differ_in_blanks_and_case_are_one_question_set(
-    session: Session, study: Study
-) -> None:
-    store(session, study, run(query(1, text="apakah ada gudang di KIM?")))
-    store(session, study, run(query(1, card("a"), text="Apakah ada gudang di KIM ?"), method="b"))
-
-    assert count(session, QuestionSet) == 1
-    assert count(session, Question) == 1
-
-
-def test_a_part_of_the_questions_in_order_joins_the_larger_set(
-    session: Session, study: Study
-) -> None:
-    whole = store(session, study, run(query(1), query(2), query(3)))
-    part = store(session, study, run(query(1), query(3, card("a")), method="b"))
-
-    assert questions(session, part) == questions(session, whole)
-    assert count(session, Question) == 3
-
-
-def test_a_larger_set_grows_from_the_smaller_one_and_keeps_its_judgments(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
-    judgments.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
-    whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
-
-    assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
-    page = pages.rating_page(session, rater, whole.id, 2, QueryFilter())
-    assert page.cards[0].relevance is Relevance.RELEVANT
-    assert live_metrics.check(session) == []
-
-
-def test_two_parts_are_brought_together_by_the_whole(session: Session, study: Study) -> None:
-    first = store(session, study, run(query(1, text="A"), method="a"))
-    second = store(session, study, run(query(1, text="B"), method="b"))
-    store(session, study, run(query(1, text="A"), query(2, text="B")))
-
-    assert questions(session, first) == questions(session, second) == [(1, "A"), (2, "B")]
-    assert count(session, QuestionSet) == 1
-
-
-def test_the_same_text_asked_twice_is_two_questions_told_apart_by_the_file_s_ids(
-    session: Session, study: Study
-) -> None:
-    whole = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
-    store(session, study, whole)
-    part = store(session, study, run(query(3, card("a"), text="more"), method="b"))
-
-    thing = session.scalars(select(JudgedThing).join(Result)).one()
-    asked = session.get_one(Question, thing.question_id)
-    assert asked.position == 3
-    assert part.counts.queries == 1
 
 
 @pytest.mark.parametrize(

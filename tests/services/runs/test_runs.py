@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, count, query, run
 from webapp.db.tables.judging import Event, JudgedThing, Judgment
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
@@ -33,10 +33,6 @@ def _run_id(session: Session, study: Study) -> str:
         query(3, state=QueryState.UNREADABLE),
     )
     return imports.store(session, study, read, Labels(), NOW).id
-
-
-def count(session: Session, table: type) -> int:
-    return session.scalar(select(func.count()).select_from(table)) or 0
 
 
 def test_a_run_can_be_relabelled_and_the_change_is_logged(
