@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
 EMPTY = {"c": EmptyOutcome.CORRECT_EMPTY, "f": EmptyOutcome.FALSE_NEGATIVE, "e": None}
+QUICK = Resampling(resamples=200)
 
 
 def compared(

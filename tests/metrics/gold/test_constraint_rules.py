@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import pytest
@@ -17,7 +16,6 @@ from webapp.metrics.gold.constraint_rules import (
     Range,
     check_card,
 )
-from webapp.metrics.runs.distances import haversine_km
 from webapp.records import CONSTRAINTS
 
 CEMARA = Place(keywords=("cemara",), latitude=3.6, longitude=98.7, radius_km=2)
@@ -125,16 +123,6 @@ def test_the_distance_is_known_where_a_keyword_decided_too() -> None:
 
 def test_a_radius_is_2_km_unless_it_is_said() -> None:
     assert Place(keywords=("usu",)).radius_km == 2
-
-
-def test_the_haversine_is_scikit_learn_s() -> None:
-    from sklearn.metrics.pairwise import haversine_distances  # type: ignore[import-untyped]
-
-    medan, jakarta = (3.5952, 98.6722), (-6.2088, 106.8456)
-    radians = [[math.radians(degrees) for degrees in point] for point in (medan, jakarta)]
-    theirs = haversine_distances(radians)[0][1] * 6371
-
-    assert haversine_km(*medan, *jakarta) == pytest.approx(theirs, rel=1e-12)
 
 
 @pytest.mark.parametrize(

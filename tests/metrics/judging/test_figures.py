@@ -2,32 +2,24 @@ from __future__ import annotations
 
 import pytest
 
-from tests.metrics.judging.verdicts import empty, failed, listed, unreadable
+from tests.metrics.judging.verdicts import (
+    SEED_5_2,
+    empty,
+    failed,
+    listed,
+    unreadable,
+)
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.summaries import (
-    COLUMNS,
-    COUNTS,
     HEADLINES,
     Confusion,
     Figure,
     QuerySummary,
-    Sum,
     Totals,
-    columns,
     confusion,
     figures,
 )
-from webapp.records import EmptyOutcome
-
-CORRECT, MISSED = EmptyOutcome.CORRECT_EMPTY, EmptyOutcome.FALSE_NEGATIVE
-SEED_5_2 = [
-    listed("RRRRN", 4),
-    listed("RRRRR", 5),
-    empty(CORRECT, 0),
-    empty(MISSED, 0),
-    listed("NRRRN", 3),
-]
 
 
 def figure(name: str, *summaries: QuerySummary) -> Figure:
@@ -153,40 +145,6 @@ def test_composite_n_is_the_number_of_complete_queries() -> None:
 
 def test_the_weights_of_the_composite_add_up_to_1() -> None:
     assert sum(COMPOSITE_WEIGHTS.values()) == pytest.approx(1)
-
-
-def test_totals_count_every_kind_of_query_and_verdict() -> None:
-    found = Totals.of([*SEED_5_2, failed(), unreadable(), listed("UN."), empty()])
-    expected = {
-        "n_queries": 9,
-        "n_complete": 6,
-        "n_with_results": 4,
-        "n_empty": 3,
-        "n_failed": 1,
-        "n_unreadable": 1,
-        "n_correct_empty": 1,
-        "n_false_negative": 1,
-        "n_results": 18,
-        "n_judged": 17,
-        "n_relevant": 12,
-        "n_not_relevant": 4,
-        "n_unsure": 1,
-    }
-
-    assert {name: getattr(found, name) for name in COUNTS} == expected
-    assert (found.n_counted, found.n_unjudged, found.n_unclassified) == (8, 1, 1)
-
-
-def test_totals_can_be_made_from_one_row_of_sums_and_counts() -> None:
-    made = Totals.of(SEED_5_2)
-    counts = {name: getattr(made, name) for name in COUNTS}
-    rows = [columns(summary) for summary in SEED_5_2]
-    sums = {
-        name: Sum(sum(r[name] or 0 for r in rows), sum(r[name] is not None for r in rows))
-        for name in COLUMNS
-    }
-
-    assert figures(Totals(**counts, sums=sums)) == figures(made)
 
 
 def test_confusion_counts_results_and_empty_lists() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from webapp.metrics.judging.summaries import QueryJudgments, QuerySummary, summarise
+from webapp.metrics.judging.summaries import (
+    QueryJudgments,
+    QuerySummary,
+    summarise,
+)
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
 _LETTERS = {
@@ -16,6 +20,9 @@ _LETTERS = {
 def verdicts(letters: str) -> tuple[Relevance | None, ...]:
     """The verdicts that `letters` spell, in rank order."""
     return tuple(_LETTERS[letter] for letter in letters)
+
+
+CORRECT, MISSED = EmptyOutcome.CORRECT_EMPTY, EmptyOutcome.FALSE_NEGATIVE
 
 
 def listed(letters: str, quality: float | None = None) -> QuerySummary:
@@ -36,3 +43,12 @@ def failed(quality: float | None = None) -> QuerySummary:
 def unreadable() -> QuerySummary:
     """A query whose answer could not be read."""
     return summarise(QueryJudgments(QueryState.UNREADABLE))
+
+
+SEED_5_2 = [
+    listed("RRRRN", 4),
+    listed("RRRRR", 5),
+    empty(CORRECT, 0),
+    empty(MISSED, 0),
+    listed("NRRRN", 3),
+]

@@ -19,8 +19,6 @@ from webapp.metrics.agreement.report import (
     AgreementReport,
     ItemKind,
     KindAgreement,
-    LabelledItem,
-    of_kind,
 )
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement as study_agreement
@@ -31,13 +29,14 @@ from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
-FEW = Bootstrap(resamples=50)
 SAID: dict[str, list[Relevance | None]] = {
     "Ani": [YES, YES, NO, YES],
     "Budi": [YES, NO, NO, UNSURE],
     "Citra": [YES, YES, None, None],
 }
 """Verdicts on cards a, b (category area) and c, d (category price); None is unjudged."""
+
+FEW = Bootstrap(resamples=50)
 
 
 @pytest.fixture(name="raters")
@@ -219,24 +218,6 @@ def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
     assert set(found) == {ItemKind.EMPTY_LISTS, ItemKind.QUALITY}
     assert found[ItemKind.EMPTY_LISTS].agreement.raw.value == 1
     assert found[ItemKind.QUALITY].agreement.raw.value == 0
-
-
-def test_over_time_the_first_judged_come_first_in_parts_of_ten_or_more() -> None:
-    from datetime import timedelta
-
-    items = [
-        LabelledItem(
-            "area", {"Ani": "1", "Budi": "1" if number < 12 else "0"}, NOW - timedelta(number)
-        )
-        for number in range(25)
-    ]
-    parts = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, FEW).over_time
-
-    # 25 items make two parts, 13 and 12. Number 24 was judged first; 24 to 12 disagree.
-    assert [part.n_items for part in parts] == [13, 12]
-    assert [part.agreement.raw.value for part in parts] == [0, 1]
-    assert parts[0].first == NOW - timedelta(24)
-    assert parts[0].last == NOW - timedelta(12)
 
 
 def test_the_first_judgment_is_the_earlier_of_both_clocks(

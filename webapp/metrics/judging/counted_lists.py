@@ -62,6 +62,8 @@ def summarise_counts(
     Raises ``ValueError`` without any such way.
     """
     ways = tuple(possible)
+    if not ways:
+        raise ValueError("no list has these counts")
     decided = counts.results - len(counts.unsure_ranks)
     decided_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in counts.unsure_ranks)
     firsts = {way.first for way in ways}
