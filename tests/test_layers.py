@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from webapp.rooms import CORE
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -70,3 +72,91 @@ def test_a_class_name_is_unique_in_the_product() -> None:
                     where.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
 
     assert {name: places for name, places in where.items() if len(places) > 1} == {}
+
+
+LAYERS = ("services", "metrics", "importers", "exporters", "web", "cli")
+LISTS = {"pages.py", "commands.py", "listing.py"}
+"""Modules that only list things; one test of their layer checks all of them."""
+UNTESTED = {
+    "cli/exports/exporting.py",
+    "cli/exports/figures.py",
+    "cli/exports/formats.py",
+    "cli/frame/database.py",
+    "cli/frame/output.py",
+    "cli/frame/progress.py",
+    "cli/frame/serving.py",
+    "cli/frame/tables.py",
+    "cli/runs/importing.py",
+    "exporters/agreement/agreement_json.py",
+    "exporters/comparisons/charts/canvas.py",
+    "exporters/comparisons/charts/categories.py",
+    "exporters/comparisons/charts/intervals.py",
+    "exporters/comparisons/charts/lettering.py",
+    "exporters/comparisons/charts/pictures.py",
+    "exporters/comparisons/charts/progress.py",
+    "exporters/comparisons/charts/questions.py",
+    "exporters/comparisons/document.py",
+    "exporters/comparisons/html.py",
+    "exporters/comparisons/json_file.py",
+    "exporters/comparisons/latex.py",
+    "exporters/comparisons/markdown.py",
+    "exporters/comparisons/tables.py",
+    "exporters/comparisons/xlsx.py",
+    "exporters/exports/collected_runs.py",
+    "exporters/exports/rated_rows.py",
+    "exporters/exports/run_folders.py",
+    "exporters/frame/decimals.py",
+    "exporters/frame/latex_text.py",
+    "importers/runs/card_details.py",
+    "importers/runs/card_markdown.py",
+    "importers/runs/csv_table.py",
+    "importers/runs/json_documents.py",
+    "importers/runs/json_values.py",
+    "importers/runs/links.py",
+    "importers/runs/messages.py",
+    "importers/runs/prices.py",
+    "importers/runs/property_filling.py",
+    "importers/runs/property_identity.py",
+    "importers/runs/rated_cells.py",
+    "importers/runs/rated_counts.py",
+    "importers/runs/ratings_messages.py",
+    "importers/runs/run_checks.py",
+    "importers/runs/written_numbers.py",
+    "services/runs/samples.py",
+    "web/frame/badges.py",
+    "web/frame/body_limits.py",
+    "web/frame/compression.py",
+    "web/frame/forms.py",
+    "web/frame/health.py",
+    "web/frame/htmx.py",
+    "web/frame/parts.py",
+    "web/frame/setup.py",
+    "web/frame/site.py",
+    "web/frame/workers.py",
+    "web/rating/figures.py",
+    "web/rating/parts.py",
+    "web/rating/question_notes.py",
+    "web/rating/walks.py",
+    "web/runs/measures.py",
+    "web/study/home.py",
+    "web/study/rules.py",
+}
+"""Modules of the core without a test file of their own. The set may only shrink."""
+
+
+def test_every_module_of_the_core_has_the_test_file_of_its_name() -> None:
+    missing = {
+        module.relative_to(ROOT / "webapp").as_posix()
+        for layer in LAYERS
+        for room in (*CORE, "frame")
+        for module in (ROOT / "webapp" / layer / room).rglob("*.py")
+        if module.name not in {"__init__.py", *LISTS} and not tested(module).is_file()
+    }
+
+    assert missing == UNTESTED
+
+
+def tested(module: Path) -> Path:
+    """Return the place of a module's test file."""
+    mirrored = ROOT / "tests" / module.relative_to(ROOT / "webapp")
+    return mirrored.with_name(f"test_{module.name}")

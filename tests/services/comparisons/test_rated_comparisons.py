@@ -35,8 +35,9 @@ def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
         if not one.false_negatives_at_zero
     )
     (rank,) = report.comparison.differences_of("mrr")
-    assert (precision.n, precision.mean) == (2, pytest.approx(0.2))  # (.8 - .4 + .6 - .6) / 2
-    assert (rank.n, rank.mean) == (2, pytest.approx(-0.25))  # (1 - 1 + 1/2 - 1) / 2
+    assert precision.n == rank.n == 2
+    assert precision.mean == pytest.approx(0.2)  # (.8 - .4 + .6 - .6) / 2
+    assert rank.mean == pytest.approx(-0.25)  # (1 - 1 + 1/2 - 1) / 2
     assert found.problems == ()
     assert report.files == ("hybrid/rated.csv", "api_only/rated.csv")
     assert (report.raters, report.blind) == ((), False)
