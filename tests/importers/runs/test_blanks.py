@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.importers.runs.blank_signs import NOTHING
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET
 from webapp.importers.agreement import manual_input
 from webapp.importers.evaluations import cited_answers, expected_json, retrieved_chunks
@@ -20,11 +21,8 @@ from webapp.importers.runs import csv_ratings, json_runs, questions
 from webapp.importers.runs.blanks import said
 from webapp.importers.runs.card_details import read_details
 from webapp.importers.runs.problems import UnusableQuestions
-from webapp.importers.runs.property_filling import fill, read_properties
 from webapp.metrics.gold.constraint_rules import Range
-from webapp.records import Card, Problem
-
-NOTHING = ["-", "–", "—", "n/a", "N/A", "null", "none", "nil", "Tidak ada", "kosong", "?"]
+from webapp.records import Problem
 
 
 @pytest.mark.parametrize("text", NOTHING)
@@ -60,13 +58,6 @@ def test_a_category_and_a_comment_may_say_nothing(text: str) -> None:
 def test_words_that_say_something_stay() -> None:
     for text in ("tidak ada datanya", "none of these fit", "kosong semua", "0"):
         assert said(f" {text} ") == text
-
-
-def test_areas_that_are_dashes_leave_the_other_facts() -> None:
-    assert read_details("🏠 4 Kamar Tidur, LT -, LB 150m²") == {
-        "bedrooms": 4,
-        "building_area": 150.0,
-    }
 
 
 @pytest.mark.parametrize("text", NOTHING)
@@ -110,17 +101,6 @@ def test_a_question_that_is_only_a_dash_is_refused_as_empty(reader: Any) -> None
 
     (problem,) = refused.value.problems
     assert problem.details["found"] == "empty_text"
-
-
-@pytest.mark.parametrize("text", NOTHING)
-def test_a_property_that_lists_dashes_fills_nothing_on_its_card(text: str) -> None:
-    listed = dict.fromkeys(("slug", "url", "api_id", "price", "floors", "certificate"), text)
-    properties, problems = read_properties("r.json", "results[0]", [{"name": "Rumah A", **listed}])
-
-    (card,) = fill([Card(title="Rumah A")], properties)
-
-    assert problems == []
-    assert card == Card(title="Rumah A")
 
 
 @pytest.mark.parametrize("text", NOTHING)

@@ -13,76 +13,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.importers.runs.run_files import (
+    entry,
+    message_in_english,
+    query,
+    read,
+    told,
+    v1,
+    v2,
+    v2_entry,
+)
 from webapp.i18n import LANGUAGES, speaking
-from webapp.importers.runs import json_documents, json_runs
+from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import (
     ImportRefused,
     NoReadableQuery,
-    UnknownRunFormat,
-    UnreadableFile,
     message,
 )
-from webapp.records import QueryState, ReadQuery, ReadRun, Severity
-
-SITE = "https://rumah.example/properti"
-TWO_CARDS = f"""1. **[Rumah A]({SITE}/a)**
-   📍 Medan
-   💰 Rp 800 jt
-2. **[Rumah B]({SITE}/b)**
-   🏠 3 KT"""
-
-
-def entry(query_id: int = 1, **changes: Any) -> dict[str, Any]:
-    """A V1 entry with two cards, `changes` applied; a key given as ``...`` is left out."""
-    whole: dict[str, Any] = {
-        "query_id": query_id,
-        "question": f"Carikan rumah {query_id}",
-        "category": "location_simple",
-        "success": True,
-        "response": TWO_CARDS,
-        "response_length": len(TWO_CARDS),
-        "results_count": 2,
-    } | changes
-    return {key: value for key, value in whole.items() if value is not ...}
-
-
-def v1(*entries: object, **top: object) -> dict[str, Any]:
-    head = {"timestamp": "20260126_141433", "thread_id": "t", "user_id": "u"}
-    return {**head, "search_method": "hybrid", "results": list(entries), **top}
-
-
-def v2(*entries: object, **top: object) -> dict[str, Any]:
-    head = {"timestamp": "20260126_141433", "method": "hybrid", "llm": "openai"}
-    return {**head, "threshold_t": 0.6, "results": list(entries), **top}
-
-
-def v2_entry(*properties: object, **changes: Any) -> dict[str, Any]:
-    whole: dict[str, Any] = {
-        "properties": list(properties),
-        "properties_count": len(properties),
-    } | changes
-    return entry(success=..., response_length=..., results_count=..., **whole)
-
-
-def read(document: object, name: str = "test_results.json") -> ReadRun:
-    return json_runs.read(name, json.dumps(document).encode())
-
-
-def query(document: object) -> ReadQuery:
-    (only,) = read(document).queries
-    return only
-
-
-def codes(run: ReadRun) -> list[str]:
-    return [problem.code for problem in run.problems]
-
-
-def told(run: ReadRun) -> str:
-    """The only problem of `run` in English."""
-    (problem,) = run.problems
-    with speaking("en"):
-        return message(problem)
-
+from webapp.records import QueryState, Severity
 
 # --- What is read -----------------------------------------------------------------------
 
@@ -189,69 +137,6 @@ def test_context_dependence_is_said_or_follows_the_category(
     assert query(v1(entry(**changes))).context_dependent is depends
 
 
-# --- Properties fill gaps ---------------------------------------------------------------
-
-
-def test_the_answer_stands_and_properties_fill_what_it_does_not_say() -> None:
-    known = {
-        "name": "Another",
-        "slug": "a",
-        "location": "Binjai",
-        "price": 1,
-        "bedrooms": 4,
-        "bathrooms": 0,
-        "land_area": 84,
-        "building_area": 54.5,
-        "floors": 2,
-        "certificate": "SHM",
-        "listing_type": "sale",
-        "source": "listing",
-        "api_id": 77,
-        "image_url": "https://cdn.example/a.jpg",
-        "api_data": {"bathrooms": 9, "images": [{"image_url": "https://cdn.example/b.jpg"}]},
-    }
-    first, second = query(v2(v2_entry(known, {"slug": "b", "price": 0, "bedrooms": 9}))).cards
-
-    assert (first.title, first.location, first.price) == ("Rumah A", "Medan", 800_000_000)
-    assert (first.bedrooms, first.bathrooms, first.floors) == (4, None, 2)
-    assert (first.land_area, first.building_area) == (84.0, 54.5)
-    assert (first.certificate, first.listing_type, first.listing_id) == ("SHM", "sale", "77")
-    assert first.image_url == "https://cdn.example/a.jpg"
-    assert (second.price, second.bedrooms) == (None, 3)
-
-
-def test_repeated_slugs_are_matched_in_order_and_the_last_one_stays() -> None:
-    response = "\n".join(f"{n}. [A]({SITE}/a)" for n in (1, 2, 3))
-    properties = [{"slug": "a", "price": 5}, {"slug": "a", "price": 7}]
-
-    cards = query(v2(v2_entry(*properties, response=response))).cards
-
-    assert [card.price for card in cards] == [5, 7, 7]
-
-
-def test_without_a_slug_position_and_title_must_agree() -> None:
-    response = "1. **Rumah A**\n2. **Rumah B**\n3. **Rumah C**"
-    properties = [{"name": "rumah  a", "price": 5}, {"name": "X", "price": 7}]
-
-    cards = query(v2(v2_entry(*properties, response=response, properties_count=3))).cards
-
-    assert [card.price for card in cards] == [5, None, None]
-
-
-@pytest.mark.parametrize("value", ["a", "-5", "1e400", -5, 0, 10**40, 1.5, ""])
-def test_a_price_that_cannot_be_is_not_known(value: object) -> None:
-    card = query(v2(v2_entry({}, {"slug": "b", "price": value}))).cards[1]
-
-    assert card.price is None
-
-
-def test_a_broken_property_value_is_reported_and_the_others_used() -> None:
-    run = read(v2(v2_entry({"slug": "a", "bedrooms": [3], "floors": 2}, {})))
-
-    assert run.queries[0].cards[0].floors == 2
-    assert "results[0].properties[0].bedrooms" in told(run)
-
-
 # --- What is reported -------------------------------------------------------------------
 
 
@@ -294,32 +179,6 @@ def test_a_broken_answer_is_kept_as_unreadable(changes: dict[str, Any]) -> None:
     assert "kept as an unreadable answer" in message_in_english(run, 0)
 
 
-def message_in_english(run: ReadRun, position: int) -> str:
-    with speaking("en"):
-        return message(run.problems[position])
-
-
-@pytest.mark.parametrize(
-    ("changes", "place"),
-    [
-        ({"results_count": -1}, "results_count"),
-        ({"results_count": "two"}, "results_count"),
-        ({"results_count": 2.5}, "results_count"),
-        ({"results_count": 2**54}, "results_count"),
-        ({"category": 5}, "category"),
-        ({"context_dependent": "no"}, "context_dependent"),
-        ({"properties": {}}, "properties"),
-    ],
-)
-def test_a_wrong_side_value_is_ignored_and_the_cards_are_kept(
-    changes: dict[str, Any], place: str
-) -> None:
-    run = read(v1(entry(**changes)))
-
-    assert len(run.queries[0].cards) == 2
-    assert message_in_english(run, 0).startswith(f"test_results.json: results[0].{place} is wrong")
-
-
 def test_a_repeated_number_keeps_the_first() -> None:
     run = read(v1(entry(1), entry(1, question="Lain")))
 
@@ -327,133 +186,7 @@ def test_a_repeated_number_keeps_the_first() -> None:
     assert told(run).startswith("test_results.json: results[1].query_id repeats question number 1")
 
 
-@pytest.mark.parametrize(
-    ("document", "code"),
-    [
-        (v1(entry(results_count=3)), "count_differs"),
-        (v1(entry(response="Ada lima!", results_count=5)), "answer_unreadable"),
-        (v1(entry(success=False, error="timeout")), "call_failed"),
-        (v1(entry(success=False)), "call_failed_unexplained"),
-        (v1(entry(category="")), "category_missing"),
-        (v1(entry(response=f"1. [A]({SITE}/a)\n2. [B]({SITE}/a)")), "card_repeated"),
-        (v1(entry(response="1. **A**\n2. **B**")), "card_without_slug"),
-        (v1(entry(1), entry(3)), "questions_missing"),
-        (v1(entry(1), successful=0), "successful_differs"),
-        (v1(entry(1), total_questions=2**31 - 1), "total_differs"),
-    ],
-)
-def test_a_claim_that_does_not_hold_is_a_warning(document: object, code: str) -> None:
-    run = read(document)
-
-    assert codes(run) == [code]
-    assert run.problems[0].severity is Severity.WARNING
-
-
-def test_a_count_of_0_beside_cards_is_no_warning() -> None:
-    """As of a chatbot whose metadata say that it returned 0 and whose text has the cards."""
-    run = read(v1(entry(results_count=0)))
-
-    assert len(run.queries[0].cards) == 2
-    assert codes(run) == []
-
-
-def test_missing_questions_are_named() -> None:
-    run = read(v1(entry(2), entry(4), total_questions=5))
-
-    assert codes(run) == ["total_differs", "questions_missing"]
-    assert run.problems[1].details["ids"] == "1, 3, 5"
-
-
-@pytest.mark.parametrize(
-    ("name", "labels", "expected"),
-    [
-        ("hybrid/test_results.json", {}, []),
-        ("api_only/test_results.json", {}, ["method_differs"]),
-        ("test_results_api_only_20260126.json", {}, ["method_differs"]),
-        (r"C:\data\vector_only\test_results.json", {}, ["method_differs"]),
-        ("hybrid/test_results.json", {"search_method": "Hybrid (60/40)"}, []),
-        ("api-only/test_results.json", {"search_method": "api_only"}, []),
-        ("api_only/test_results.json", {"search_method": ...}, []),
-        ("/home/hybrid/a/b/c/run.json", {"search_method": "api_only"}, []),
-        ("claude/test_results.json", {"llm": "openai"}, ["llm_differs"]),
-        ("gpt-4o-mini/test_results.json", {"llm": "openai"}, []),
-        ("google/test_results.json", {"llm": "gemini-1.5-flash"}, []),
-        ("google/test_results.json", {"llm": "llama"}, ["llm_differs"]),
-        ("anthropic/test_results.json", {}, []),
-    ],
-)
-def test_a_label_that_contradicts_name_or_folder_is_reported(
-    name: str, labels: dict[str, Any], expected: list[str]
-) -> None:
-    document = {key: value for key, value in v1(entry(), **labels).items() if value is not ...}
-
-    assert codes(read(document, name)) == expected
-
-
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
-def test_an_impossible_number_is_reported_with_its_place(number: str) -> None:
-    data = json.dumps(v1(entry(latency_ms="HERE"))).replace('"HERE"', number).encode()
-    run = json_runs.read("test_results.json", data)
-
-    assert "results[0].latency_ms is no usable number" in told(run)
-    assert run.queries[0].extra == {"latency_ms": None}
-
-
-def test_what_databases_refuse_is_taken_out_of_texts() -> None:
-    dirty = entry(question="Ca\x00ri\ud800", response="a\x00b\udfff\u202ec", results_count=0)
-    read_one = query(v1({**dirty, "x\x00": ["y\ud800"]}))
-
-    assert (read_one.question, read_one.response) == ("Cari", "ab\u202ec")
-    assert read_one.extra == {"x": ["y"]}
-
-
 # --- What is refused --------------------------------------------------------------------
-
-GOOD = json.dumps(v1(entry())).encode()
-
-
-@pytest.mark.parametrize(
-    ("data", "kind", "says"),
-    [
-        (b"", UnreadableFile, "is empty"),
-        (b"\xef\xbb\xbf \n", UnreadableFile, "is empty"),
-        (GOOD[:-20], UnreadableFile, "line 1, column"),
-        (GOOD + b"x", UnreadableFile, "line 1, column"),
-        (GOOD.decode().encode("utf-16"), UnreadableFile, "text in UTF-16"),
-        (b'{"results": ["\xff"]}', UnreadableFile, "text in another encoding"),
-        (b"\x01\x00\x81\x02", UnreadableFile, "binary data"),
-        (b"PK\x03\x04....", UnreadableFile, "a zip archive or an Excel file"),
-        (b"%PDF-1.7", UnreadableFile, "a PDF"),
-        (b"\x89PNG\r\n", UnreadableFile, "a picture"),
-        (b"<!doctype html><html>", UnreadableFile, "a web page"),
-        (b"query_id,question\n1,a\n", UnreadableFile, "a table (CSV)"),
-        (b"Halo dunia", UnreadableFile, "plain text"),
-        (b'{"id": 1}\n{"id": 2}\n', UnreadableFile, "JSON Lines"),
-        (b"[" * 100_000, UnreadableFile, "64 levels"),
-        (b"[" * 70 + b"]" * 70, UnreadableFile, "64 levels"),
-        (b"[]", UnknownRunFormat, "looks like a list"),
-        (b"null", UnknownRunFormat, "another kind of value"),
-        (b"3", UnknownRunFormat, "another kind of value"),
-        (b"{}", UnknownRunFormat, "an object that holds no answers"),
-        (b'{"results": {}}', UnknownRunFormat, "an object that holds no answers"),
-        (b'{"results": [1, {"a": 2}]}', UnknownRunFormat, "an object that holds no answers"),
-        (b'[{"id": 1, "question": "a"}]', UnknownRunFormat, "a list of questions without answers"),
-        (b'{"questions": []}', UnknownRunFormat, "a gold file"),
-        (json.dumps(v1()).encode(), NoReadableQuery, "its list is empty"),
-        (json.dumps(v1(entry(question=""))).encode(), NoReadableQuery, "Not one of the questions"),
-    ],
-)
-def test_a_wrong_file_is_refused_with_what_it_looks_like(
-    data: bytes, kind: type[ImportRefused], says: str
-) -> None:
-    with pytest.raises(kind) as refusal:
-        json_runs.read("run.json", data)
-
-    with speaking("en"):
-        assert says in str(refusal.value)
-    for language in LANGUAGES:
-        with speaking(language):
-            assert "run.json" in str(refusal.value)
 
 
 def test_a_refusal_still_tells_what_is_wrong_with_each_entry() -> None:
@@ -465,17 +198,6 @@ def test_a_refusal_still_tells_what_is_wrong_with_each_entry() -> None:
         "value_wrong",
         "value_wrong",
     ]
-
-
-def test_a_byte_order_mark_does_not_matter() -> None:
-    assert len(json_runs.read("run.json", b"\xef\xbb\xbf" + GOOD).queries) == 1
-
-
-def test_a_file_above_the_limit_is_not_read() -> None:
-    with pytest.raises(UnreadableFile) as refusal:
-        json_documents.load("run.json", b" " * 2**21, expected="run_file", max_bytes=2**20)
-
-    assert refusal.value.problem.details == {"megabytes": 2, "limit": 1}
 
 
 _JSON = st.recursive(

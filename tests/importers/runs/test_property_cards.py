@@ -8,21 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.importers.runs.cards import only
 from webapp.importers.runs.property_cards import parse
 from webapp.records import Card
 
 SITE = "https://rumah.example/properti"
-
-
-def only(response: str) -> Card:
-    """The one card in `response`."""
-    (card,) = parse(response)
-    return card
-
-
-def detail(line: str) -> Card:
-    """The one card whose only detail line is `line`."""
-    return only(f"1. **Rumah**\n{line}")
 
 
 def titles(response: str) -> list[str]:
@@ -95,161 +85,6 @@ def test_an_item_gives_its_title_and_slug(head: str, title: str, slug: str | Non
     assert (card.title, card.slug) == (title, slug)
 
 
-@pytest.mark.parametrize(
-    ("written", "low", "high"),
-    [
-        ("Rp 1.670.000.000", 1_670_000_000, None),
-        ("Rp 1,500,000", 1_500_000, None),
-        ("Rp1.670.000.000,-", 1_670_000_000, None),
-        ("Rp. 850.000.000,00", 850_000_000, None),
-        ("Rp 850000000", 850_000_000, None),
-        ("Rp 1.5 M", 1_500_000_000, None),
-        ("Rp 1,5 Milyar", 1_500_000_000, None),
-        ("Rp 1,5 miliar", 1_500_000_000, None),
-        ("Rp 1,250 M", 1_250_000_000, None),
-        ("Rp 1,2M-an", 1_200_000_000, None),
-        ("Rp 800 jt", 800_000_000, None),
-        ("Rp 800 juta", 800_000_000, None),
-        ("Rp800jt", 800_000_000, None),
-        ("Rp 1.500 jt", 1_500_000_000, None),
-        ("Rp 750 ribu", 750_000, None),
-        ("Mulai dari Rp 500 jt", 500_000_000, None),
-        ("**Harga:** Rp 800 jt", 800_000_000, None),
-        ("Rp 500 jt - Rp 700 jt", 500_000_000, 700_000_000),
-        ("Rp 500 - 700 jt", 500_000_000, 700_000_000),
-        ("Rp 1,2 - 1,5 M", 1_200_000_000, 1_500_000_000),
-        ("Rp 900 jt \u2013 1,1 M", 900_000_000, 1_100_000_000),
-        ("Rp 500.000.000 s/d Rp 700.000.000", 500_000_000, 700_000_000),
-        ("Rp 500 jt sampai 700 jt", 500_000_000, 700_000_000),
-        ("Rp 500 jt - Rp 500 jt", 500_000_000, None),
-        # The first number without a unit: the largest one that keeps it below the second.
-        ("Rp 1 - 312,5 M", 1_000_000_000, 312_500_000_000),
-        ("Rp 1 - Rp 312,5 M", 1_000_000_000, 312_500_000_000),
-        ("Rp 800 - 1,2 M", 800_000_000, 1_200_000_000),
-        ("Rp 1,25 - 2 T", 1_250_000_000_000, 2_000_000_000_000),
-        ("Rp 900 - 2 T", 900_000_000_000, 2_000_000_000_000),
-        ("Rp 900 - 1,5 jt", 900_000, 1_500_000),
-        ("Rp 1.250 - 1,5 M", 1_250_000_000, 1_500_000_000),  # 1,250 M
-        ("Rp 1.750 - 1,5 M", 1_750_000, 1_500_000_000),  # neither 1,750 M nor 1.750 jt is below
-        ("Rp 1,5 - 1,5 M", 1_500_000, 1_500_000_000),  # the same amount is not below
-        ("Rp 9.999 - 10 M", 9_999_000_000, 10_000_000_000),
-        ("Rp 10.000 - 10,5 M", 10_000, 10_500_000_000),  # five digits are meant as written
-        ("Rp 9.999 - 2 ribu", 9_999, None),  # no unit at all keeps it below
-        ("Rp 10000 - 2 M", 10_000, 2_000_000_000),
-        ("Rp 312.500 - 400 M", 312_500, 400_000_000_000),
-        ("Rp 1 - 1.500.000.000", 1, 1_500_000_000),  # the second has no unit to share
-        ("Rp 0 - 2 M", 2_000_000_000, None),
-        ("Rp 0", None, None),
-        ("Rp 0 (sale)", None, None),
-        ("Hubungi agen", None, None),
-        ("Rp 5 jt/m²", None, None),
-        ("Rp 1.5", None, None),
-        ("Rp 1.67.000", None, None),
-        ("Rp " + "9" * 5000, None, None),
-        ("Rp 2.000.000 T", None, None),
-    ],
-)
-def test_a_price_is_read_as_whole_rupiah(written: str, low: int | None, high: int | None) -> None:
-    card = detail(f"   💰 {written}")
-
-    assert (card.price, card.price_max) == (low, high)
-
-
-@pytest.mark.parametrize(
-    ("written", "note", "period"),
-    [
-        ("Rp 50 jt", None, None),
-        ("Rp 50 jt (sale)", "sale", None),
-        ("Rp 50 jt (jual)", "sale", None),
-        ("Rp 50 jt (rent)", "rent", None),
-        ("Rp 50 jt (sewa)", "rent", None),
-        ("Disewakan Rp 50 jt", "rent", None),
-        ("Rp 50 jt per tahun", "rent", "year"),
-        ("Rp 50 jt/tahun", "rent", "year"),
-        ("Rp 5 jt / bulan", "rent", "month"),
-        ("Rp 0 (sale)", "sale", None),
-        ("Rp 50 jt (jual/sewa)", None, None),
-    ],
-)
-def test_a_price_says_sale_or_rent_and_the_listing_follows(
-    written: str, note: str | None, period: str | None
-) -> None:
-    card = detail(f"- 💰 {written}")
-
-    assert (card.price_note, card.price_period, card.listing_type) == (note, period, note)
-
-
-@pytest.mark.parametrize(
-    ("written", "facts"),
-    [
-        ("4 Kamar Tidur, 3 Kamar Mandi, LT 105.0m², LB 150m²", (4, 3, 105.0, 150.0, None)),
-        ("3 KT, 2 KM, LT 1.250 m2, LB 1,250.5 m²", (3, 2, 1250.0, 1250.5, None)),
-        ("KT: 3 | KM: 2 | LT: 90 | LB: 60", (3, 2, 90.0, 60.0, None)),
-        ("KT 3, KM 2", (3, 2, None, None, None)),
-        ("3KT 2KM LT90m² LB60m²", (3, 2, 90.0, 60.0, None)),
-        ("3+1 KT, 2+1 KM", (3, 2, None, None, None)),
-        ("2-3 Kamar Tidur", (None, None, None, None, None)),
-        ("LT 84m²", (None, None, 84.0, None, None)),
-        ("LT/LB: 100/150 m²", (None, None, 100.0, 150.0, None)),
-        ("Luas Tanah: 105,5 m², Luas Bangunan: 99 m²", (None, None, 105.5, 99.0, None)),
-        ("3 Kamar Mandi", (None, 3, None, None, None)),
-        ("4 Kamar Tidur, 3 Lantai", (4, None, None, None, 3)),
-        ("LT 10x20 m", (None, None, None, None, None)),
-        ("LT 2 ha, LB 0m²", (None, None, None, None, None)),
-        ("(Detail ukuran tidak tersedia)", (None, None, None, None, None)),
-        ("", (None, None, None, None, None)),
-    ],
-)
-@pytest.mark.parametrize("marker", ["🏠", "🏠\ufe0f"])
-def test_rooms_and_areas_are_read_with_any_part_missing(
-    written: str, facts: tuple[float | None, ...], marker: str
-) -> None:
-    card = detail(f"   - {marker} {written}")
-    read = (card.bedrooms, card.bathrooms, card.land_area, card.building_area, card.floors)
-
-    assert read == facts
-
-
-@pytest.mark.parametrize(
-    ("line", "field", "value"),
-    [
-        ("🔄 Resale", "source", "listing"),
-        ("🔄 Proyek Baru", "source", "project"),
-        ("🏗️ New", "source", "project"),
-        ("🏗 New", "source", "project"),
-        ("🏷️ Disewakan", "listing_type", "rent"),
-        ("📍 Jl. A, Kec. B", "location", "Jl. A, Kec. B"),
-        ("📍 **Lokasi:** Jl. A", "location", "Jl. A"),
-        ("📍 Lokasi tidak tersedia", "location", None),
-        ("📍 Jl. Damai (belum ada nomor rumah)", "location", "Jl. Damai (belum ada nomor rumah)"),
-        ("📜 SHM", "certificate", "SHM"),
-        ("📄 Sertifikat: HGB", "certificate", "HGB"),
-        ("Sertifikat: Hak Milik", "certificate", "Hak Milik"),
-        ("📄 Deskripsi: rumah nyaman", "certificate", None),
-        ("🏠 3 KT, SHM", "certificate", "SHM"),
-        ("🔗 [Lihat Detail](https://x.example/properti/a)", "slug", "a"),
-        ("🔗 https://x.example/proyek/b?x=1.", "slug", "b"),
-        ("[Lihat Detail](https://x.example/proyek/b)", "source", "project"),
-        ("[Lihat Detail](https://x.example/properti/b)", "source", "listing"),
-        ("Hubungi [agen](https://wa.me/62812)", "url", None),
-        ("**Catatan:** uang muka Rp 50 jt", "price", None),
-        ("Harga: Rp 50 jt", "price", 50_000_000),
-        ("3 KT, 2 KM", "bedrooms", 3),
-    ],
-)
-@pytest.mark.parametrize("before", ["", "   ", "- ", "   - ", "\t* ", "    1. "])
-def test_a_detail_line_is_read_with_or_without_bullet_and_indent(
-    line: str, field: str, value: object, before: str
-) -> None:
-    assert getattr(detail(before + line), field) == value
-
-
-def test_several_markers_on_one_line_are_read_apart() -> None:
-    card = detail("📍 Jl. A | 💰 Rp 800 jt | 🏠 3 KT")
-
-    assert (card.location, card.price, card.bedrooms) == ("Jl. A", 800_000_000, 3)
-
-
 def test_the_rank_is_the_position_in_the_whole_answer() -> None:
     answer = """### Dekat **Sun Plaza** (300m)
 1. **Rumah A**
@@ -306,17 +141,8 @@ def test_words_behind_the_list_belong_to_no_card() -> None:
     assert only(answer).price is None
 
 
-def test_what_is_said_first_stands() -> None:
-    assert detail("💰 Rp 800 jt\n💰 Rp 50 jt per bulan cicilan").price == 800_000_000
-
-
 def test_an_answer_that_says_there_is_nothing_may_still_list() -> None:
     assert titles("Saat ini tidak ada ruko di sana.\n\n1. **Ruko B**\n   📍 Medan") == ["Ruko B"]
-
-
-def test_a_listing_type_is_never_guessed_from_the_title() -> None:
-    assert detail("📍 Medan").listing_type is None
-    assert only("1. **Disewakan Rumah Dijual**\n💰 Rp 50 jt").listing_type is None
 
 
 PIECES = (

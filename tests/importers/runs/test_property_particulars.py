@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.importers.runs import json_runs, property_cards, property_particulars
-from webapp.importers.runs.property_filling import enriched
 from webapp.importers.runs.property_particulars import LONGEST_TEXT
 from webapp.records import ListedText, Particulars
 
@@ -108,16 +107,3 @@ def test_a_huge_description_is_capped_and_the_import_says_so() -> None:
         ("description_long", LONGEST_TEXT + 1)
     ]
     assert len(property_particulars.read(listed[0]).description) == LONGEST_TEXT
-
-
-def test_two_files_of_a_session_list_a_property_once_with_what_each_says() -> None:
-    address = "https://x.example/properti/a"
-    first = [{"id": 7, "title": "A", "url": address, "price": 5, "city": None}]
-    second: list[dict[str, object]] = [
-        {"name": "B", "slug": "b"},
-        {"name": "A", "slug": "a", "price": 6, "city": "Medan", "api_data": {"floors": 2}},
-    ]
-
-    assert enriched(first, second) == [{**second[1], **first[0], "city": "Medan"}]
-    assert enriched(None, second) == second
-    assert enriched(first, None) == first

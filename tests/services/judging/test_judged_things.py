@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import summary
-from tests.services.runs.runs import YES, card, click, query, run, store
+from tests.services.runs.runs import YES, card, click, count, query, run, store
+from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance
@@ -78,3 +80,24 @@ def test_another_price_is_another_judged_thing_and_the_earlier_verdict_is_shown(
     assert shown.earlier.relevance is Relevance.RELEVANT
     assert shown.earlier.card.price == 100
     assert shown.earlier.differing == ("price",)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "things"),
+    [
+        ({"price": 1}, {"price": 1}, 1),
+        ({"price": 1}, {}, 1),
+        ({"price_note": "sale"}, {"price_note": "rent"}, 2),
+        ({"bedrooms": 2}, {"bedrooms": 3}, 2),
+        ({"bathrooms": 2}, {"bathrooms": 3}, 1),
+        ({"location": "Jl. Cemara"}, {"location": "Jl. Cemara, Kec. Medan Timur"}, 1),
+        ({"location": "Jl. Cemara"}, {"location": "Jl. Krakatau"}, 2),
+    ],
+)
+def test_only_what_matters_makes_another_content(
+    session: Session, study: Study, one: dict[str, object], other: dict[str, object], things: int
+) -> None:
+    store(session, study, run(query(1, card("a", **one))))
+    store(session, study, run(query(1, card("a", **other)), method="b"))
+
+    assert count(session, JudgedThing) == things

@@ -64,27 +64,6 @@ def test_labels_given_at_import_win_over_the_file_and_the_file_s_are_kept(
     assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "things"),
-    [
-        ({"price": 1}, {"price": 1}, 1),
-        ({"price": 1}, {}, 1),
-        ({"price_note": "sale"}, {"price_note": "rent"}, 2),
-        ({"bedrooms": 2}, {"bedrooms": 3}, 2),
-        ({"bathrooms": 2}, {"bathrooms": 3}, 1),
-        ({"location": "Jl. Cemara"}, {"location": "Jl. Cemara, Kec. Medan Timur"}, 1),
-        ({"location": "Jl. Cemara"}, {"location": "Jl. Krakatau"}, 2),
-    ],
-)
-def test_only_what_matters_makes_another_content(
-    session: Session, study: Study, one: dict[str, object], other: dict[str, object], things: int
-) -> None:
-    store(session, study, run(query(1, card("a", **one))))
-    store(session, study, run(query(1, card("a", **other)), method="b"))
-
-    assert count(session, JudgedThing) == things
-
-
 def test_a_rater_finds_summary_rows_for_every_query(
     session: Session, study: Study, rater: Rater
 ) -> None:

@@ -1,0 +1,92 @@
+"""A file that is no JSON of ours is refused with what it looks like; the rest is made storable."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.importers.runs.run_files import entry, query, told, v1
+from webapp.i18n import LANGUAGES, speaking
+from webapp.importers.runs import json_documents, json_runs
+from webapp.importers.runs.problems import (
+    ImportRefused,
+    NoReadableQuery,
+    UnknownRunFormat,
+    UnreadableFile,
+)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
+def test_an_impossible_number_is_reported_with_its_place(number: str) -> None:
+    data = json.dumps(v1(entry(latency_ms="HERE"))).replace('"HERE"', number).encode()
+    run = json_runs.read("test_results.json", data)
+
+    assert "results[0].latency_ms is no usable number" in told(run)
+    assert run.queries[0].extra == {"latency_ms": None}
+
+
+def test_what_databases_refuse_is_taken_out_of_texts() -> None:
+    dirty = entry(question="Ca\x00ri\ud800", response="a\x00b\udfff\u202ec", results_count=0)
+    read_one = query(v1({**dirty, "x\x00": ["y\ud800"]}))
+
+    assert (read_one.question, read_one.response) == ("Cari", "ab\u202ec")
+    assert read_one.extra == {"x": ["y"]}
+
+
+GOOD = json.dumps(v1(entry())).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "says"),
+    [
+        (b"", UnreadableFile, "is empty"),
+        (b"\xef\xbb\xbf \n", UnreadableFile, "is empty"),
+        (GOOD[:-20], UnreadableFile, "line 1, column"),
+        (GOOD + b"x", UnreadableFile, "line 1, column"),
+        (GOOD.decode().encode("utf-16"), UnreadableFile, "text in UTF-16"),
+        (b'{"results": ["\xff"]}', UnreadableFile, "text in another encoding"),
+        (b"\x01\x00\x81\x02", UnreadableFile, "binary data"),
+        (b"PK\x03\x04....", UnreadableFile, "a zip archive or an Excel file"),
+        (b"%PDF-1.7", UnreadableFile, "a PDF"),
+        (b"\x89PNG\r\n", UnreadableFile, "a picture"),
+        (b"<!doctype html><html>", UnreadableFile, "a web page"),
+        (b"query_id,question\n1,a\n", UnreadableFile, "a table (CSV)"),
+        (b"Halo dunia", UnreadableFile, "plain text"),
+        (b'{"id": 1}\n{"id": 2}\n', UnreadableFile, "JSON Lines"),
+        (b"[" * 100_000, UnreadableFile, "64 levels"),
+        (b"[" * 70 + b"]" * 70, UnreadableFile, "64 levels"),
+        (b"[]", UnknownRunFormat, "looks like a list"),
+        (b"null", UnknownRunFormat, "another kind of value"),
+        (b"3", UnknownRunFormat, "another kind of value"),
+        (b"{}", UnknownRunFormat, "an object that holds no answers"),
+        (b'{"results": {}}', UnknownRunFormat, "an object that holds no answers"),
+        (b'{"results": [1, {"a": 2}]}', UnknownRunFormat, "an object that holds no answers"),
+        (b'[{"id": 1, "question": "a"}]', UnknownRunFormat, "a list of questions without answers"),
+        (b'{"questions": []}', UnknownRunFormat, "a gold file"),
+        (json.dumps(v1()).encode(), NoReadableQuery, "its list is empty"),
+        (json.dumps(v1(entry(question=""))).encode(), NoReadableQuery, "Not one of the questions"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_what_it_looks_like(
+    data: bytes, kind: type[ImportRefused], says: str
+) -> None:
+    with pytest.raises(kind) as refusal:
+        json_runs.read("run.json", data)
+
+    with speaking("en"):
+        assert says in str(refusal.value)
+    for language in LANGUAGES:
+        with speaking(language):
+            assert "run.json" in str(refusal.value)
+
+
+def test_a_byte_order_mark_does_not_matter() -> None:
+    assert len(json_runs.read("run.json", b"\xef\xbb\xbf" + GOOD).queries) == 1
+
+
+def test_a_file_above_the_limit_is_not_read() -> None:
+    with pytest.raises(UnreadableFile) as refusal:
+        json_documents.load("run.json", b" " * 2**21, expected="run_file", max_bytes=2**20)
+
+    assert refusal.value.problem.details == {"megabytes": 2, "limit": 1}

@@ -1,0 +1,78 @@
+"""Addresses are found in links and bare, without the punctuation around them."""
+
+from __future__ import annotations
+
+import pytest
+
+from webapp.importers.runs.links import (
+    MarkdownLink,
+    find_bare_url,
+    find_link,
+    find_url,
+    slug_of,
+    source_of,
+)
+
+SITE = "https://rumah.example/properti"
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "url"),
+    [
+        (f"[Rumah A]({SITE}/a)", "Rumah A", f"{SITE}/a"),
+        (f"lihat [Rumah [baru]]({SITE}/a) ya", "Rumah [baru]", f"{SITE}/a"),
+        (f"[A]({SITE}/a_(1)) dan", "A", f"{SITE}/a_(1)"),
+        (f'[A]({SITE}/a "judul") dan', "A", f"{SITE}/a"),
+        (f"[A](<{SITE}/a>)", "A", f"{SITE}/a"),
+        (f"[A]({SITE}/a", "A", f"{SITE}/a"),  # never closed
+        (f"**Rumah A]({SITE}/a)**", None, None),  # never opened
+        (f"![Foto]({SITE}/a.jpg)", None, None),
+        ("[A](#bagian)", None, None),
+        ("[A] (b)", None, None),
+    ],
+)
+def test_a_link_has_its_label_and_its_address(
+    text: str, label: str | None, url: str | None
+) -> None:
+    found = find_link(text)
+
+    assert (found and found.label, found and found.url) == (label, url)
+
+
+def test_the_text_around_a_link_is_kept() -> None:
+    assert find_link(f"1. [A]({SITE}/a) (sale)") == MarkdownLink("1. ", "A", f"{SITE}/a", " (sale)")
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        (f"Lihat {SITE}/a.", f"{SITE}/a"),
+        (f"({SITE}/a)", f"{SITE}/a"),
+        (f"{SITE}/a_(1), lalu", f"{SITE}/a_(1)"),
+        ("tidak ada", None),
+    ],
+)
+def test_a_bare_address_ends_before_the_punctuation_behind_it(text: str, url: str | None) -> None:
+    assert find_bare_url(text) == url
+
+
+def test_a_link_goes_before_an_address_that_stands_bare() -> None:
+    assert find_url(f"{SITE}/bare [A]({SITE}/linked)") == f"{SITE}/linked"
+    assert find_url(f"{SITE}/bare") == f"{SITE}/bare"
+
+
+@pytest.mark.parametrize(
+    ("url", "slug", "source"),
+    [
+        (f"{SITE}/rumah-6f31/?utm=1#foto", "rumah-6f31", "listing"),
+        ("https://rumah.example/proyek/cemara", "cemara", "project"),
+        ("/properti/rumah-6f31", "rumah-6f31", "listing"),
+        (f"{SITE}/", None, "listing"),
+        ("www.rumah.example/jual/a", "a", None),
+        ("https://rumah.example", None, None),
+    ],
+)
+def test_slug_and_source_are_parts_of_the_path(
+    url: str, slug: str | None, source: str | None
+) -> None:
+    assert (slug_of(url), source_of(url)) == (slug, source)
