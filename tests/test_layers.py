@@ -111,7 +111,6 @@ UNTESTED = {
     "web/frame/badges.py",
     "web/frame/body_limits.py",
     "web/frame/compression.py",
-    "web/frame/forms.py",
     "web/frame/health.py",
     "web/frame/htmx.py",
     "web/frame/parts.py",

@@ -5,14 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
-from wtforms import BooleanField, Form, StringField
+from wtforms import BooleanField, Form
 
 from webapp.i18n import gettext
 from webapp.services.agreement import adjudications
 from webapp.services.agreement.adjudications import MOST_REASON, Dispute, Docket, ReasonMissing
 from webapp.services.runs.provenance import LabelCounts
 from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import REQUIRED, UNUSABLE, UnusableForm, checked
+from webapp.web.frame.fields import (
+    LONGEST_ANSWER,
+    LONGEST_LABEL,
+    REQUIRED,
+    UNUSABLE,
+    LineField,
+    TextField,
+)
+from webapp.web.frame.forms import UnusableForm, checked
 
 blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 
@@ -22,8 +30,8 @@ PORTION = 20
 class SettlementForm(Form):
     """The verdict that settles a dispute, and why."""
 
-    verdict = StringField()
-    reason = StringField()
+    verdict = LineField(LONGEST_LABEL)
+    reason = TextField(LONGEST_ANSWER)
 
 
 class NamesForm(Form):
@@ -78,7 +86,7 @@ def show() -> str:
 def settle(thing_id: int) -> Response:
     """Settle one dispute with a verdict and a reason."""
     form = checked(SettlementForm)
-    verdict, reason = form.verdict.data or "", form.reason.data or ""
+    verdict, reason = form.verdict.data, form.reason.data
     with access.writing() as (session, rater):
         try:
             adjudications.adjudicate(session, rater, thing_id, verdict, reason, access.now())

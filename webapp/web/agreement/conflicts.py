@@ -17,8 +17,8 @@ from webapp.services.agreement.conflicts import (
     ConflictsOfRuns,
     HandJudgedRun,
 )
-from webapp.web.frame import htmx
-from webapp.web.frame.forms import LONGEST_LABEL
+from webapp.web.frame import forms, htmx
+from webapp.web.frame.fields import LONGEST_LABEL, LineField
 
 blueprint = Blueprint("conflicts", __name__, url_prefix="/conflicts")
 
@@ -117,6 +117,8 @@ def _chosen_folder() -> dict[str, bytes]:
 
 
 def _chosen_pairs() -> Iterator[HandJudgedRun]:
+    slots = {f"name-{slot}": LineField(LONGEST_LABEL) for slot in SLOTS}
+    names = forms.valid(forms.named(slots))
     for slot in SLOTS:
         files = [request.files.get(f"{kind}-{slot}") for kind in ("results", "manual")]
         chosen = [file for file in files if file and file.filename]
@@ -129,12 +131,8 @@ def _chosen_pairs() -> Iterator[HandJudgedRun]:
                 )
             )
         if chosen:
-            yield HandJudgedRun(_name(slot), chosen[0].read(), chosen[1].read())
-
-
-def _name(slot: int) -> str:
-    typed = request.form.get(f"name-{slot}", "").replace("\x00", "").strip()[:LONGEST_LABEL]
-    return typed or gettext("Run %(n)s", n=slot)
+            name = names[f"name-{slot}"].data or gettext("Run %(n)s", n=slot)
+            yield HandJudgedRun(name, chosen[0].read(), chosen[1].read())
 
 
 def _report(found: ConflictsOfRuns, left_out: list[str]) -> ConflictsInWords:

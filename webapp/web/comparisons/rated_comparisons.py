@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+from wtforms import Form
 
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
@@ -19,12 +20,18 @@ from webapp.services.comparisons.rated_comparisons import RatedComparison, Rated
 from webapp.services.runs import uploads
 from webapp.web.comparisons import comparisons
 from webapp.web.comparisons.comparisons import Address, ComparisonInWords
-from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import LONGEST_LABEL
+from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.fields import LONGEST_LABEL, ListField
 
 blueprint = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
 CHART = "any(intervals, categories, questions, progress)"
 REPORT = "any(markdown, latex, html, json, xlsx)"
+
+
+class WaitingFilesForm(Form):
+    """The files that are compared."""
+
+    file = ListField()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +95,9 @@ def upload() -> Response | tuple[str, int]:
 @blueprint.post("/forget")
 def forget() -> Response:
     """Forget the files."""
+    tokens = forms.checked(WaitingFilesForm).file.data
     with access.writing() as (session, rater):
-        for token in request.form.getlist("file"):
+        for token in tokens:
             uploads.discard(session, uploads.find(session, rater.study, token))
         session.commit()
     return redirect(url_for("comparisons.show"), 303)  # type: ignore[return-value]

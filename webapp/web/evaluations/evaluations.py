@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from wtforms import Form, StringField
-from wtforms.validators import AnyOf, Length
+from wtforms import Form
 
 from webapp.db.tables.evaluations import Evaluation
 from webapp.exporters.evaluations import score_files, score_reports
@@ -38,15 +37,15 @@ from webapp.services.evaluations.evaluations import (
 from webapp.services.evaluations.files import MOST_ROWS
 from webapp.services.evaluations.item_rating import ItemRaterStanding
 from webapp.services.evaluations.rows import COLUMNS, GRADE, EvaluationKind
-from webapp.services.judging.judgments import NotToJudge
 from webapp.web.evaluations import figures as evaluation_figures
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations import uploads
 from webapp.web.evaluations.figures import ScoreCell
 from webapp.web.evaluations.items import ItemInWords
-from webapp.web.evaluations.uploads import NotUploaded, TypedUpload
-from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import UNUSABLE, checked
+from webapp.web.evaluations.uploads import NotUploaded, ScoringForm
+from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.fields import UNUSABLE, ChoiceField, LineField
+from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks
 from webapp.web.rating.figures import UndefinedReason
 
@@ -56,22 +55,14 @@ blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 class PartForm(Form):
     """A word on one part of an item: 1 or 0, for the grade 0 to 5; empty takes it back."""
 
-    part = StringField(validators=[Length(min=1, max=40, message=UNUSABLE)])
-    value = StringField()
-
-    @property
-    def said(self) -> int | None:
-        """Return the value, ``None`` to clear it; raises ``NotToJudge``."""
-        text = (self.value.data or "").strip()
-        if text not in {"", *"012345"}:
-            raise NotToJudge
-        return int(text) if text else None
+    part = LineField(40, required=True, wrong=UNUSABLE)
+    value = ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
 
 
 class OpenForm(Form):
     """Whether raters may judge an evaluation."""
 
-    open = StringField(validators=[AnyOf(["0", "1"], message=UNUSABLE)])
+    open = ChoiceField({"0": False, "1": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +71,7 @@ class EvaluationList:
 
     evaluations: tuple[Overview, ...]
     titles: dict[EvaluationKind, str]
-    asked: TypedUpload
+    asked: ScoringForm
     endpoint_model: str
     most_rows: int
     refusals: tuple[str, ...] = ()
@@ -164,13 +155,13 @@ class EvaluationDeletion:
 @blueprint.get("/")
 def index() -> Response:
     """Show the form and the study's evaluations."""
-    return _index(TypedUpload(), ())
+    return _index(ScoringForm(kind=EvaluationKind.ANSWERS), ())
 
 
 @blueprint.post("/")
 def upload() -> Response:
     """Score the chosen files and keep them, or show the reason why they cannot be scored."""
-    asked = uploads.typed()
+    asked = forms.sent(ScoringForm)
     try:
         settings = uploads.settings(asked)
         files = uploads.files(settings.kind)
@@ -207,8 +198,8 @@ def open_to_raters(evaluation_id: str) -> Response:
     form = checked(OpenForm)
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        is_open = form.open.data == "1"
-        item_rating.open_to_raters(session, rater.study, found, access.now(), is_open=is_open)
+        wanted = form.open.data
+        item_rating.open_to_raters(session, rater.study, found, access.now(), is_open=wanted)
         session.commit()
     return _to(url_for("evaluations.show", evaluation_id=evaluation_id, _anchor="raters"))
 
@@ -253,8 +244,8 @@ def judge(evaluation_id: str, position: int) -> Response:
     form = checked(PartForm)
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        part = form.part.data or ""
-        item_judgments.judge(session, rater, found, position, part, form.said, clicks.event())
+        part, value = form.part.data, form.value.data
+        item_judgments.judge(session, rater, found, position, part, value, clicks.event())
         session.commit()
     if htmx.wants_part():
         return _item(evaluation_id, position)
@@ -316,7 +307,7 @@ def delete(evaluation_id: str) -> Response:
     return _to(url_for("evaluations.index"))
 
 
-def _index(asked: TypedUpload, refusals: tuple[str, ...], status: int = 200) -> Response:
+def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> Response:
     with access.reading() as (session, rater):
         found = evaluations.overviews(session, rater.study)
     context = EvaluationList(

@@ -116,10 +116,10 @@ def show(evaluation_id: str, position: int) -> Response:
 def judge(evaluation_id: str, position: int) -> Response:
     """Store a verdict or grade on one part of the item."""
     form = checked(PartForm)
-    part = form.part.data or ""
+    part, value = form.part.data, form.value.data
     with access.writing() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
-        item_judgments.judge(session, rater, found, position, part, form.said, clicks.event())
+        item_judgments.judge(session, rater, found, position, part, value, clicks.event())
         session.commit()
     if htmx.wants_part():
         context = _item(evaluation_id, position)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from flask import request
+from wtforms import BooleanField, Field, Form
 
-from webapp.i18n import gettext
-from webapp.importers.runs.written_numbers import exact_number
+from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.metrics.evaluations.similarity import Embedder, LexicalEmbedder
 from webapp.printable import printable_line
@@ -19,65 +17,56 @@ from webapp.services.evaluations import embedders
 from webapp.services.evaluations.files import ScoringSettings
 from webapp.services.evaluations.rows import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
+from webapp.web.frame.fields import ChoiceField, DecimalField, WholeField
 
 ENDPOINT_VARIABLE = "RELEVANSI_EMBEDDINGS_URL"
 MODEL_VARIABLE = "RELEVANSI_EMBEDDINGS_MODEL"
 KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
-_LONGEST_NUMBER = 12
+LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
+MOST_ROWS = 10**9 - 1
 
 
 class NotUploaded(ValueError):
     """The form is invalid; the text is the reason in the reader's language."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypedUpload:
-    """The content of the form as typed, to be shown again."""
+class ScoringForm(Form):
+    """The settings by which files are scored."""
 
-    kind: str = "answers"
-    embedder: str = ""
-    tau_sim: str = ""
-    keep_citations: bool = False
-    min_average: str = "95"
-    min_pass_rate: str = "0.98"  # noqa: S105 - no password
-    first: str = ""
-    stop_at_gate: bool = False
-
-
-def typed() -> TypedUpload:
-    """Return the request's form as it was typed."""
-    said = request.form
-    return TypedUpload(
-        kind=said.get("kind", "")[:20],
-        embedder=said.get("embedder", "")[:20],
-        tau_sim=said.get("tau_sim", "").strip()[:_LONGEST_NUMBER],
-        keep_citations="keep_citations" in said,
-        min_average=said.get("min_average", "").strip()[:_LONGEST_NUMBER] or "95",
-        min_pass_rate=said.get("min_pass_rate", "").strip()[:_LONGEST_NUMBER] or "0.98",
-        first=said.get("first", "").strip()[:_LONGEST_NUMBER],
-        stop_at_gate="stop_at_gate" in said,
+    kind = ChoiceField(
+        {str(kind): kind for kind in EvaluationKind},
+        wrong=mark("Say first what kind of file it is."),
     )
+    embedder = ChoiceField(
+        ["", "lexical", "package", "endpoint"],
+        default="",
+        wrong=mark("No embeddings endpoint is configured."),
+    )
+    tau_sim = DecimalField(-1, 1, label=mark("Threshold (tau_sim)"))
+    keep_citations = BooleanField()
+    min_average = DecimalField(0, 100, label=mark("Least mean score"), default=LEAST_MEAN)
+    min_pass_rate = DecimalField(0, 1, label=mark("Least schema pass rate"), default=LEAST_RATE)
+    first = WholeField(1, MOST_ROWS, wrong=mark("Only the first rows: a whole number from 1."))
+    stop_at_gate = BooleanField()
 
 
-def settings(asked: TypedUpload) -> ScoringSettings:
+def settings(form: ScoringForm) -> ScoringSettings:
     """Return the settings of the scoring; raises ``NotUploaded``, ``EmbedderUnusable``."""
-    if asked.kind not in list(EvaluationKind):
-        raise NotUploaded(gettext("Say first what kind of file it is."))
-    tau_sim = _number(asked.tau_sim, -1, 1, gettext("Threshold (tau_sim)"))
-    gate = Gate(
-        _number(asked.min_average, 0, 100, gettext("Least mean score")) or Fraction(0),
-        _number(asked.min_pass_rate, 0, 1, gettext("Least schema pass rate")) or Fraction(0),
-    )
-    kind = EvaluationKind(asked.kind)
+    if not form.validate():
+        raise NotUploaded(next(_message(field) for field in form if field.errors))
+    kind: EvaluationKind = form.kind.data
+    mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
+    if form.first.data and kind is EvaluationKind.JSON:
+        raise NotUploaded(gettext("JSON answers have no first rows: give a dev set instead."))
     return ScoringSettings(
         kind=kind,
-        embedder=_embedder(asked.embedder) if kind is EvaluationKind.ANSWERS else None,
+        embedder=_embedder(form.embedder.data) if kind is EvaluationKind.ANSWERS else None,
         tau_sim=None if tau_sim is None else float(tau_sim),
-        keep_citations=asked.keep_citations,
-        gate=gate,
-        first=_first(asked, kind),
+        keep_citations=form.keep_citations.data,
+        gate=Gate(LEAST_MEAN if mean is None else mean, LEAST_RATE if rate is None else rate),
+        first=form.first.data,
         subset=_of_json("subset", kind, gettext("Only JSON answers have a dev set.")),
-        stop_at_gate=asked.stop_at_gate,
+        stop_at_gate=form.stop_at_gate.data,
         prompt=_of_json("prompt", kind, gettext("Only JSON answers state their prompt.")),
     )
 
@@ -117,27 +106,16 @@ def _embedder(chosen: str) -> Embedder | None:
     return None
 
 
-def _number(text: str, low: int, high: int, name: str) -> Fraction | None:
-    """Return the number that was typed, with a point or a comma; ``None`` for none."""
-    if not text:
-        return None
-    number = exact_number(text.replace(",", "."))
-    if number is None or not low <= number <= high:
-        raise NotUploaded(
-            gettext("%(name)s: a number from %(low)s to %(high)s.", name=name, low=low, high=high)
-        )
-    return number
-
-
-def _first(asked: TypedUpload, kind: EvaluationKind) -> int | None:
-    """Return the number of rows to score; ``None`` for all."""
-    if not asked.first:
-        return None
-    if kind is EvaluationKind.JSON:
-        raise NotUploaded(gettext("JSON answers have no first rows: give a dev set instead."))
-    if not re.fullmatch("[0-9]{1,9}", asked.first) or not int(asked.first):
-        raise NotUploaded(gettext("Only the first rows: a whole number from 1."))
-    return int(asked.first)
+def _message(field: Field) -> str:
+    """Return the error of a field; that of a number names the field and its limits."""
+    if not isinstance(field, DecimalField):
+        return gettext(str(field.errors[0]))
+    return gettext(
+        "%(name)s: a number from %(low)s to %(high)s.",
+        name=gettext(field.label.text),
+        low=field.low,
+        high=field.high,
+    )
 
 
 def _of_json(field: str, kind: EvaluationKind, otherwise: str) -> NamedBytes | None:

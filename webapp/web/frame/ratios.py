@@ -8,16 +8,24 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from flask import Blueprint, Flask, Response, redirect, request
-from werkzeug.exceptions import BadRequest
+from wtforms import Form
 
 from webapp import notation
 from webapp.web.frame import language
+from webapp.web.frame.fields import ChoiceField
+from webapp.web.frame.forms import checked
 
 blueprint = Blueprint("ratios", __name__)
 
 COOKIE = "ratios"
 WAYS = (notation.DECIMALS, notation.PERCENT)
 EXAMPLE = 0.94
+
+
+class RatiosForm(Form):
+    """The way in which the reader wants ratios."""
+
+    to = ChoiceField(WAYS)
 
 
 def write(app: Flask) -> None:
@@ -28,9 +36,7 @@ def write(app: Flask) -> None:
 @blueprint.post("/ratios")
 def switch() -> Response:
     """Keep how ratios are written and go back to where the reader was."""
-    wanted = request.form.get("to", "")
-    if wanted not in WAYS:
-        raise BadRequest
+    wanted = checked(RatiosForm).to.data
     response = redirect(language.back(), 303)
     response.set_cookie(COOKIE, wanted, max_age=language.YEAR, httponly=True, samesite="Lax")
     return response  # type: ignore[return-value]

@@ -61,7 +61,7 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
 def decide_blind(task_id: str) -> Response:
     """Decide on one card of a blind rater's question, where the study shows badges."""
     form = checked(BlindDecisionForm)
-    card = form.card.data or ""
+    card = form.card.data
     with access.writing() as (session, rater):
         mistake = refused(
             form,

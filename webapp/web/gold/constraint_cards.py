@@ -19,7 +19,8 @@ from webapp.services.gold.card_decisions import (
     UnfitDecision,
 )
 from webapp.services.gold.listed_cards import CheckedCard, ShownCard
-from webapp.web.frame.forms import REQUIRED, UNUSABLE, UnusableForm
+from webapp.web.frame.fields import REQUIRED, UNUSABLE
+from webapp.web.frame.forms import UnusableForm
 from webapp.web.gold import constraint_words
 from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
 from webapp.web.gold.decision_forms import DecisionForm
@@ -93,7 +94,7 @@ def refused(
     """Return why a form's decision cannot be stored; ``None`` once it was committed."""
     subject = form.subject.data or CARD
     try:
-        decide(Decision(card, subject, form.outcome.data or None, form.reason.data or ""))
+        decide(Decision(card, subject, form.outcome.data or None, form.reason.data))
     except DecisionReasonMissing:
         session.rollback()
         return DecisionMistake(card, subject, gettext(REQUIRED))

@@ -17,7 +17,6 @@ from flask import (
     url_for,
 )
 from sqlalchemy.orm import Session
-from wtforms import Form, StringField
 
 from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
@@ -27,14 +26,14 @@ from webapp.metrics.gold.constraints import ConfusionMatrix, Expected, GoldQuest
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS
 from webapp.services.gold import constraints, editing, gold
 from webapp.services.gold.editing import GoldNumberTaken, Match, UnknownGoldQuestion
-from webapp.services.gold.gold import Gold, GoldSet, UnknownGoldVersion
+from webapp.services.gold.gold import Gold, GoldSet
 from webapp.web.frame import access, htmx
 from webapp.web.frame.formatting import number
-from webapp.web.frame.forms import UnusableForm, checked, chosen_file, line
+from webapp.web.frame.forms import checked, chosen_file, sent
 from webapp.web.gold import constraint_words, forms
 from webapp.web.gold import map as gold_map
 from webapp.web.gold.constraint_words import KINDS, ConstraintInWords
-from webapp.web.gold.forms import GoldForm, ReadForm
+from webapp.web.gold.forms import GoldForm, ReadForm, ThresholdForm, VersionForm
 from webapp.web.gold.map import SIZE, Frame
 
 blueprint = Blueprint("gold", __name__, url_prefix="/gold")
@@ -47,18 +46,6 @@ NEWEST = 3
 
 LISTED = 60
 """Listings that a preview names; the others are counted."""
-
-
-class ThresholdForm(Form):
-    """The threshold T, as typed."""
-
-    threshold = StringField(filters=[line])
-
-
-class VersionForm(Form):
-    """The number of a version."""
-
-    version = StringField(filters=[line])
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +176,8 @@ def show(set_id: int) -> Response:
 
     With a threshold in the address: the result it would have for the newest runs; nothing is saved.
     """
-    typed = request.args.get("threshold", "")[:20]
-    return htmx.respond("gold/page.html", "gold/_met.html", _gold_page(set_id, typed))
+    form = ThresholdForm(request.args)
+    return htmx.respond("gold/page.html", "gold/_met.html", _gold_page(set_id, form))
 
 
 @blueprint.get("/<int:set_id>/questions.json")
@@ -231,9 +218,7 @@ def take_places(set_id: int) -> Response:
 @blueprint.post("/<int:set_id>/threshold")
 def set_threshold(set_id: int) -> Response:
     """Set the threshold T."""
-    share = forms.read_share(checked(ThresholdForm).threshold.data or "")
-    if share is None:
-        raise UnusableForm({"threshold": gettext("T is a number from 0 to 1, for example 0.6.")})
+    share = checked(ThresholdForm).threshold.data
     with access.writing() as (session, rater):
         editing.set_threshold(session, rater, set_id, share, access.now())
         session.commit()
@@ -243,11 +228,9 @@ def set_threshold(set_id: int) -> Response:
 @blueprint.post("/<int:set_id>/restore")
 def restore(set_id: int) -> Response:
     """Put an older version in force again."""
-    typed = checked(VersionForm).version.data or ""
-    if not typed.isdecimal() or len(typed) > 9:
-        raise UnknownGoldVersion(typed)
+    version = checked(VersionForm).version.data
     with access.writing() as (session, rater):
-        gold.restore(session, rater, set_id, int(typed), access.now())
+        gold.restore(session, rater, set_id, version, access.now())
         session.commit()
     return _back(set_id)
 
@@ -267,7 +250,7 @@ def question(set_id: int, question_id: int) -> str:
 @blueprint.post("/<int:set_id>/questions/<int:question_id>")
 def edit(set_id: int, question_id: int) -> Response:
     """Save the form as a new version; a map click, a place or a look only fills it."""
-    form = GoldForm(request.form)
+    form = sent(GoldForm)
     looks = _fill(set_id, form) or form.action.data != "save"
     with access.writing() as (session, rater):
         found = _in_force(session, rater, set_id)
@@ -294,10 +277,9 @@ def remove(set_id: int, question_id: int) -> Response:
 
 def _fill(set_id: int, form: GoldForm) -> bool:
     """Fill the form from a click on the map or a known place; return whether one was made."""
-    frame = gold_map.read_frame(form.frame.data or "")
-    x, y = (request.form.get(f"map.{axis}", type=int) for axis in "xy")
-    if frame is not None and x is not None and y is not None and max(x, y) <= SIZE:
-        forms.set_point(form, *frame.point(max(0, x), max(0, y)))
+    frame, x, y = gold_map.read_frame(form.frame.data), form.x.data, form.y.data
+    if frame is not None and x is not None and y is not None:
+        forms.set_point(form, *frame.point(x, y))
         return True
     if form.action.data == "place":
         with access.reading() as (session, rater):
@@ -341,18 +323,19 @@ def _rendered(set_id: int, *, refusal: str = "") -> str:
     return render_template("gold/page.html", **htmx.names(page))
 
 
-def _gold_page(set_id: int, typed: str = "") -> GoldPage:
+def _gold_page(set_id: int, form: ThresholdForm | None = None) -> GoldPage:
+    typed = form.threshold if form and form.threshold.typed else None
     with access.reading() as (session, rater):
         known = gold.find_set(session, rater.study, set_id)
         found = gold.in_force(session, set_id)
         stated = found.threshold if found else Fraction(0)
-        wanted = forms.read_share(typed) if typed else stated
+        wanted = stated if typed is None else typed.data
         met = () if found is None or wanted is None else _met(session, rater, known, wanted)
     questions = found.questions if found else ()
     return GoldPage(
         set=known,
         found=found,
-        threshold=typed or forms.decimal(stated),
+        threshold=forms.decimal(stated) if typed is None else typed.typed,
         in_force=forms.decimal(stated),
         met=met,
         wrong=wanted is None,

@@ -36,6 +36,7 @@ from webapp.services.machine_judges.prompts import UnfitPrompt
 from webapp.services.machine_judges.sessions import AlreadyRunning, NothingToJudge
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.web.frame import access, formatting, forms, htmx
+from webapp.web.frame.fields import typed
 from webapp.web.frame.workers import workers
 from webapp.web.machine_judges.forms import NewJudgeForm, TermsForm, terms_of
 
@@ -151,7 +152,7 @@ def make() -> Response:
     endpoint = _endpoint()
     if endpoint is None:
         raise NotConfigured
-    form = NewJudgeForm(request.form)
+    form = forms.sent(NewJudgeForm)
     if not form.validate():
         return _new_again(form, forms.messages(form))
     try:
@@ -159,10 +160,10 @@ def make() -> Response:
             made = machine_judges.make(
                 session,
                 owner.study,
-                form.name.data or "",
+                form.name.data,
                 endpoint,
-                form.language.data or "id",
-                form.prompt.data or "",
+                form.language.data,
+                form.prompt.data,
                 access.now(),
             )
             session.commit()
@@ -188,7 +189,7 @@ def show(judge_id: int) -> Response:
 @blueprint.post("/<int:judge_id>/start")
 def start(judge_id: int) -> Response:
     """Start a judge on the terms that the page has shown with their cost."""
-    form = TermsForm(request.form)
+    form = forms.sent(TermsForm)
     if not form.validate():
         page = _page(judge_id, form, forms.messages(form), asked=False)
         return make_response(page, 422)
@@ -266,10 +267,8 @@ def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
 
 
 def _new_again(form: NewJudgeForm, errors: dict[str, str]) -> Response:
-    chosen = form.language.data if form.language.data in LANGUAGES else "id"
-    return make_response(
-        _new(form.name.data or "", chosen or "id", form.prompt.data or "", errors), 422
-    )
+    said = (form.name.data, form.language.data or "id", form.prompt.data)
+    return make_response(_new(*said, errors), 422)
 
 
 def _work(judge_id: int) -> str:
@@ -288,7 +287,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         work = progress.work(session, judge, access.now())
         why_not = _why_not(judge, work)
         if not request.values and work.earlier:
-            form = TermsForm(data=terms_of(work.earlier[0]))
+            form = terms_of(work.earlier[0])
         estimate = None
         if not (why_not or errors or work.current):
             most = form.terms().most_calls if asked else None
@@ -305,7 +304,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
             expected=_expected(estimate, form) if estimate else None,
             form=form,
             errors=errors,
-            agreed={field.name: field.data or "" for field in form} if asked and estimate else {},
+            agreed=typed(form) if asked and estimate else {},
             why_not=why_not,
             has_current_guidelines=guidelines in judge.prompt,
         )

@@ -7,22 +7,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from wtforms import Form, IntegerField
-from wtforms.validators import InputRequired
+from wtforms import Form
 
 from webapp.services.people import event_log, history
 from webapp.services.people.history import ChangeKind, History, WantedEvents
 from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import UNUSABLE, checked
+from webapp.web.frame.fields import UNUSABLE, WholeField
+from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks
 
 blueprint = Blueprint("history", __name__, url_prefix="/history")
+
+NEWEST = 2**31 - 1
+"""The highest number that an event can have."""
 
 
 class UndoForm(Form):
     """Which change is to be taken back: the latest one when the page was shown."""
 
-    latest = IntegerField(validators=[InputRequired(message=UNUSABLE)])
+    latest = WholeField(0, NEWEST, required=True, wrong=UNUSABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def undo() -> Response:
     """Take back one's own latest change."""
     form = checked(UndoForm)
     with access.writing() as (session, rater):
-        history.undo(session, rater, form.latest.data or 0, clicks.event())
+        history.undo(session, rater, form.latest.data, clicks.event())
         session.commit()
     return redirect(url_for("history.show"), 303)  # type: ignore[return-value]
 

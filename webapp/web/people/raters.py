@@ -8,8 +8,7 @@ from datetime import datetime
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
-from wtforms import Form, IntegerField, StringField
-from wtforms.validators import Length, NumberRange
+from wtforms import Form
 
 from webapp.failures import Conflict
 from webapp.i18n import gettext, mark
@@ -24,7 +23,7 @@ from webapp.services.people.invitations import (
 )
 from webapp.services.people.raters import LONGEST_NAME, NameTaken, RaterLine, RemovalCost
 from webapp.web.frame import access, badges, forms, htmx
-from webapp.web.frame.forms import REQUIRED, TOO_LONG, UNUSABLE
+from webapp.web.frame.fields import UNUSABLE, ChoiceField, NameField, WholeField
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 
@@ -82,25 +81,23 @@ class Removal:
     cost: RemovalCost
 
 
-def _typed(value: str | None) -> str:
-    return " ".join((value or "").replace("\x00", "").split())
-
-
 class NameForm(Form):
     """The name of a rater."""
 
-    name = StringField(
-        filters=[_typed],
-        validators=[Length(min=1, message=REQUIRED), Length(max=LONGEST_NAME, message=TOO_LONG)],
-    )
+    name = NameField(LONGEST_NAME)
 
 
 class InviteForm(NameForm):
-    """The name of an invited rater, and for how many days the invitation is valid."""
+    """The name of a new rater, and for how many days their link is valid if they get one."""
 
-    days = IntegerField(
-        default=DAYS, validators=[NumberRange(min=1, max=MOST_DAYS, message=UNUSABLE)]
-    )
+    days = WholeField(1, MOST_DAYS, default=DAYS, wrong=UNUSABLE)
+    by = ChoiceField(["", LINK], default="")
+
+
+class RemovalForm(Form):
+    """The fate of the judgments of a rater who is removed."""
+
+    judgments = ChoiceField(["keep", "delete"], default="keep")
 
 
 @blueprint.get("/")
@@ -112,13 +109,13 @@ def index() -> str:
 @blueprint.post("/")
 def add() -> Response:
     """Add a rater, who signs in by a link or works at this machine."""
-    form = InviteForm(request.form)
+    form = forms.sent(InviteForm)
     if not form.validate():
         return _again(form, forms.messages(form))
-    name, days = form.name.data or "", form.days.data or DAYS
+    name, days = form.name.data, form.days.data or DAYS
     try:
         with access.writing() as (session, rater):
-            if request.form.get("by") == LINK:
+            if form.by.data == LINK:
                 _need_password(rater.study.password)
                 _show_once(invitations.invite(session, rater.study, name, access.now(), days=days))
             else:
@@ -163,7 +160,7 @@ def rename(rater_id: int) -> Response:
     form = forms.checked(NameForm)
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
-        raters.rename(session, rater, form.name.data or "", access.now())
+        raters.rename(session, rater, form.name.data, access.now())
         session.commit()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
@@ -182,9 +179,10 @@ def ask_to_remove(rater_id: int) -> str:
 @blueprint.post("/<int:rater_id>/remove")
 def remove(rater_id: int) -> Response:
     """Remove a rater; their judgments are kept unless the form asks to delete them."""
+    form = forms.checked(RemovalForm)
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
-        if request.form.get("judgments") == "delete":
+        if form.judgments.data == "delete":
             raters.delete_rater(session, rater, access.now())
         else:
             raters.remove(session, rater, access.now())
@@ -223,7 +221,7 @@ def _page(
             link=link,
             has_password=owner.study.password is not None,
             choices=CHOICES,
-            name=form.name.data or "" if form else "",
+            name=form.name.data if form else "",
             days=form.days.data or DAYS if form else DAYS,
             errors=errors,
         )

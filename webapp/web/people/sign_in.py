@@ -21,14 +21,17 @@ from webapp.i18n import gettext, mark
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.raters import RaterLine
 from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
-from webapp.web.frame import access, badges, htmx
+from webapp.web.frame import access, badges, forms, htmx
 from webapp.web.frame.access import NotFromHere, NotYours
+from webapp.web.frame.fields import LineField, WholeField
 
 blueprint = Blueprint("sign_in", __name__)
 
 UNFIT = mark("A password has 10 to 200 characters.")
 DIFFERENT = mark("The two are not the same.")
 WRONG = mark("This is not the password.")
+LONGEST_ADDRESS = 2000
+HIGHEST_ID = 2**31 - 1
 _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
 """Known browsers have their own queue, so they do not wait for people who guess passwords."""
 
@@ -68,11 +71,26 @@ class PasswordPage:
     errors: dict[str, str]
 
 
-class NewPasswordForm(Form):
-    """A new password, typed twice."""
+class PasswordForm(Form):
+    """The owner's password, and the page that was asked for."""
 
+    password = PasswordField()
+    next = LineField(LONGEST_ADDRESS)
+
+
+class NewPasswordForm(Form):
+    """A new password, typed twice; ``old`` is the one before, where there is one."""
+
+    old = PasswordField()
     password = PasswordField(validators=[Length(SHORTEST, LONGEST, UNFIT)])
     again = PasswordField(validators=[EqualTo("password", DIFFERENT)])
+    next = LineField(LONGEST_ADDRESS)
+
+
+class ChosenRaterForm(Form):
+    """The rater of this machine who goes to work."""
+
+    rater = WholeField(0, HIGHEST_ID, default=0, required=True)
 
 
 @blueprint.before_request
@@ -91,22 +109,23 @@ def show() -> str:
 @blueprint.post("/sign-in")
 def enter() -> Response:
     """Sign the owner in with the password."""
+    form = forms.checked(PasswordForm)
     try:
-        badge = _checked(request.form.get("password", ""))
+        badge = _checked(form.password.data or "")
     except WrongPassword:
         return make_response(_page({"password": gettext(WRONG)}), 422)
     _let_in(badge)
-    return _onward()
+    return _to(form.next.data)
 
 
 @blueprint.post("/sign-in/first")
 def set_first() -> Response:
     """Set the owner's first password and sign the owner in."""
-    form = NewPasswordForm(request.form)
+    form = forms.sent(NewPasswordForm)
     if not _may_set():
         raise NotYours
     if not form.validate():
-        return make_response(_page(_messages(form)), 422)
+        return make_response(_page(forms.messages(form)), 422)
     stored = sign_in.hashed(form.password.data or "")
     with access.database().writing() as session:
         study = access.study(session)
@@ -116,7 +135,7 @@ def set_first() -> Response:
         badge = sign_in.owner_badge(session, study)
         session.commit()
     _let_in(badge)
-    return _onward()
+    return _to(form.next.data)
 
 
 @blueprint.post("/sign-in/as")
@@ -124,8 +143,9 @@ def choose() -> Response:
     """Put another rater of this machine to work, where nobody signs in."""
     if not access.visitor().is_local:
         raise NotYours
+    form = forms.checked(ChosenRaterForm)
     with access.reading() as (session, rater):
-        chosen = raters.find(session, rater.study, request.form.get("rater", 0, int))
+        chosen = raters.find(session, rater.study, form.rater.data)
         badges.give(Badge(chosen.id))
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
@@ -170,13 +190,13 @@ def ask_to_change() -> str:
 @blueprint.post("/password")
 def change() -> Response:
     """Set another password; every other browser of the owner is signed out."""
-    form = NewPasswordForm(request.form)
-    errors = {} if form.validate() else _messages(form)
+    form = forms.sent(NewPasswordForm)
+    errors = {} if form.validate() else forms.messages(form)
     with access.reading() as (_, rater):
         has_password = rater.study.password is not None
     try:
         if has_password:
-            _checked(request.form.get("old", ""))
+            _checked(form.old.data or "")
     except WrongPassword:
         errors["old"] = gettext(WRONG)
     if errors:
@@ -273,17 +293,12 @@ def _let_in(owner: Badge) -> None:
     badges.make_known()
 
 
-def _messages(form: Form) -> dict[str, str]:
-    return {field.name: gettext(str(field.errors[0])) for field in form if field.errors}
-
-
 def _password_page(errors: dict[str, str]) -> str:
     with access.reading() as (_, rater):
         context = PasswordPage(rater.study.password is not None, errors)
     return render_template("people/sign_in/password.html", **htmx.names(context))
 
 
-def _onward() -> Response:
+def _to(wanted: str) -> Response:
     """Redirect to the page that was requested before, if it is ours, else to the first page."""
-    wanted = request.form.get("next", "")
     return redirect(wanted if is_ours(wanted) else url_for("home.show"), 303)  # type: ignore[return-value]

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
+from wtforms import Form
 
 from webapp import notation
 from webapp.db.tables.study import Study
@@ -28,9 +29,24 @@ from webapp.services.phase_3 import findings, participants, themes, user_studies
 from webapp.services.phase_3.themes import LONGEST
 from webapp.services.phase_3.withdrawals import Copy, WithdrawalCost
 from webapp.web.frame import access, htmx
+from webapp.web.frame.fields import LONGEST_LABEL, LineField
+from webapp.web.frame.forms import checked
 
 blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
 REPORT = "any(markdown, latex, html, json, xlsx)"
+
+
+class CategoryForm(Form):
+    """The category of a question."""
+
+    category = LineField(LONGEST_LABEL)
+
+
+class ThemeForm(Form):
+    """A theme that a comment gets, or one that it loses."""
+
+    theme = LineField(LONGEST_LABEL)
+    remove = LineField(LONGEST_LABEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +215,10 @@ def questions() -> str:
 @blueprint.post("/<int:participant_id>/questions/<int:number>/category")
 def set_category(participant_id: int, number: int) -> Response:
     """Store the category of a question."""
+    form = checked(CategoryForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
-        wanted = request.form.get("category", "")
-        themes.set_category(session, participant, number, wanted, access.now())
+        themes.set_category(session, participant, number, form.category.data, access.now())
         session.commit()
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
@@ -227,14 +243,13 @@ def comments() -> str:
 @blueprint.post("/<int:participant_id>/comments/<comment>/themes")
 def tag(participant_id: int, comment: str) -> Response:
     """Give a comment a theme, or take one from it."""
+    form = checked(ThemeForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
-        unwanted = request.form.get("remove")
-        if unwanted is not None:
-            themes.remove(session, participant, comment, unwanted, access.now())
+        if form.remove.raw_data:
+            themes.remove(session, participant, comment, form.remove.data, access.now())
         else:
-            wanted = request.form.get("theme", "")
-            themes.add(session, participant, comment, wanted, access.now())
+            themes.add(session, participant, comment, form.theme.data, access.now())
         session.commit()
         person = findings.person(session, participant, access.now())
     lines = [_comment(person, one) for one in person.comments if one.name == comment]

@@ -20,7 +20,7 @@ from flask import (
     url_for,
 )
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, Form, StringField
+from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
@@ -43,11 +43,13 @@ from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, QueryFilter, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import RatingForm, checked
+from webapp.web.frame.fields import LineField
+from webapp.web.frame.forms import checked, sent
 from webapp.web.frame.workers import workers
 from webapp.web.phase_3 import participants
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
+from webapp.web.rating.forms import RatingForm
 from webapp.web.rating.judgments import Notice
 
 blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
@@ -120,7 +122,7 @@ class OwnAnswerContext:
 class OwnQuestionForm(Form):
     """The form of a participant's question."""
 
-    question = StringField(filters=[lambda value: (value or "").replace("\x00", "").strip()])
+    question = LineField(LONGEST)
     new_conversation = BooleanField()
 
 
@@ -133,14 +135,14 @@ def index() -> Response:
 @blueprint.post("/")
 def ask() -> Response:
     """Store a question, which is then asked; a refused one stays in the form as typed."""
-    form = OwnQuestionForm(request.form)
-    text = form.question.data or ""
+    form = sent(OwnQuestionForm)
+    text = form.question.data
     try:
         with access.writing_participant() as (session, participant):
             position = own_questions.ask(
                 session,
                 participant,
-                text.replace("\r\n", "\n"),
+                text,
                 access.now(),
                 new_conversation=form.new_conversation.data,
                 origin=access.origin(),

@@ -16,8 +16,7 @@ from flask import (
 from flask import session as cookie
 from markupsafe import Markup
 from sqlalchemy.orm import Session
-from wtforms import Form, StringField
-from wtforms.validators import Length
+from wtforms import Form
 
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.db.tables.study import Study
@@ -26,11 +25,12 @@ from webapp.services.phase_3 import links, participants, pseudonyms, user_studie
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.pseudonyms import LONGEST_PSEUDONYM, PseudonymTaken
 from webapp.web.frame import access, badges, forms, htmx
-from webapp.web.frame.forms import REQUIRED, TOO_LONG
+from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, NameField, WholeField
 from webapp.web.people.raters import qr_code
 
 blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
 
+HIGHEST_ID = 2**31 - 1
 DECLINED = "declined"
 """The cookie's key that records that somebody declined in this browser."""
 
@@ -89,13 +89,19 @@ class TextChanged(Exception):
 class PseudonymForm(Form):
     """The pseudonym that a participant wants."""
 
-    pseudonym = StringField(
-        filters=[lambda value: " ".join((value or "").replace("\x00", "").split())],
-        validators=[
-            Length(min=1, message=REQUIRED),
-            Length(max=LONGEST_PSEUDONYM, message=TOO_LONG),
-        ],
-    )
+    pseudonym = NameField(LONGEST_PSEUDONYM)
+
+
+class DecisionOnConsentForm(PseudonymForm):
+    """The decision of a person on the consent text that they read, and the link they are given.
+
+    ``offered`` is the pseudonym that the page offered, ``personal`` the token of the link.
+    """
+
+    decision = ChoiceField({"yes": True, "no": False}, default=True)
+    consent = WholeField(0, HIGHEST_ID)
+    personal = LineField(LONGEST_LABEL)
+    offered = LineField(LONGEST_LABEL)
 
 
 @blueprint.get("/<token>")
@@ -107,18 +113,18 @@ def consent(token: str) -> str:
 @blueprint.post("/<token>")
 def decide(token: str) -> Response:
     """Make a person who agrees a participant; thank a person who declines."""
-    if request.form.get("decision") == "no":
-        return _decline(token)
-    form = PseudonymForm(request.form)
+    form = forms.sent(DecisionOnConsentForm)
+    if form.decision.data is False:
+        return _decline(token, form.personal.data)
     if not form.validate():
-        return make_response(_page(token, form.pseudonym.data, forms.messages(form)), 422)
+        return make_response(_page(token, form, forms.messages(form)), 422)
     try:
-        return _agree(token, form.pseudonym.data or "")
+        return _agree(token, form)
     except PseudonymTaken:
         taken = gettext("Somebody else has this pseudonym. Please choose another.")
-        return make_response(_page(token, form.pseudonym.data, {"pseudonym": taken}), 422)
+        return make_response(_page(token, form, {"pseudonym": taken}), 422)
     except TextChanged:
-        return make_response(_page(token, form.pseudonym.data), 409)
+        return make_response(_page(token, form), 409)
 
 
 @blueprint.get("/declined")
@@ -135,7 +141,7 @@ def rename() -> Response:
     form = forms.checked(PseudonymForm)
     try:
         with access.writing_participant() as (session, participant):
-            participants.rename(session, participant, form.pseudonym.data or "")
+            participants.rename(session, participant, form.pseudonym.data)
             session.commit()
     except PseudonymTaken:
         return redirect(url_for("own_questions.index", taken=1), 303)  # type: ignore[return-value]
@@ -173,7 +179,10 @@ def just_made() -> PersonalLink | None:
     return None if token is None else shown(token)
 
 
-def _page(token: str, pseudonym: str | None = None, errors: dict[str, str] | None = None) -> str:
+def _page(
+    token: str, form: DecisionOnConsentForm | None = None, errors: dict[str, str] | None = None
+) -> str:
+    form = form or DecisionOnConsentForm()
     with access.database().reading() as session:
         study = access.study(session)
         link = links.accept(session, study, token, access.now())
@@ -187,13 +196,13 @@ def _page(token: str, pseudonym: str | None = None, errors: dict[str, str] | Non
             text=text.text,
             consent_id=text.id,
             version=text.number,
-            personal=request.form.get("personal") or links.new_token(),
-            pseudonym=offered if pseudonym is None else pseudonym,
+            personal=form.personal.data or links.new_token(),
+            pseudonym=form.pseudonym.data if form.pseudonym.raw_data else offered,
             offered=offered,
             is_open=phase is not None and phase.is_open,
             known=participant.pseudonym if participant and participant.agreed_at else "",
             present=_present(session),
-            renewed=request.form.get("consent", text.id, int) != text.id,
+            renewed=form.consent.data not in {None, text.id},
             errors=errors or {},
         )
     return render_template("phase_3/participants/consent.html", **htmx.names(context))
@@ -207,17 +216,16 @@ def _present(session: Session) -> str:
         return ""
 
 
-def _agree(token: str, pseudonym: str) -> Response:
-    personal = request.form.get("personal", "")
+def _agree(token: str, form: DecisionOnConsentForm) -> Response:
+    personal, pseudonym = form.personal.data, form.pseudonym.data
     with access.database().writing() as session:
         study, now = access.study(session), access.now()
         link = links.accept(session, study, token, now)
         is_known = link.participant is not None and link.participant.agreed_at is not None
         is_own = link.participant_id is not None
         text = _text(session, study)
-        if not is_known and request.form.get("consent", 0, int) != text.id:
+        if not is_known and form.consent.data != text.id:
             raise TextChanged
-        was_offered = request.form.get("offered") == pseudonym
         badge = participants.agree(
             session,
             link,
@@ -225,7 +233,7 @@ def _agree(token: str, pseudonym: str) -> Response:
             pseudonym,
             personal,
             now,
-            was_offered=was_offered,
+            was_offered=form.offered.data == pseudonym,
             source=access.origin(),
         )
         if cookie.get(DECLINED):
@@ -237,19 +245,18 @@ def _agree(token: str, pseudonym: str) -> Response:
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
 
 
-def _decline(token: str) -> Response:
+def _decline(token: str, page: str) -> Response:
     """Count a person who declines, once however often they say so in this browser."""
     if not cookie.get(DECLINED) and access.visitor().participant_id is None:
-        _count_decline(token)
+        _count_decline(token, page)
         cookie[DECLINED], cookie.permanent = True, True
     return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
 
 
-def _count_decline(token: str) -> None:
+def _count_decline(token: str, page: str) -> None:
     with access.database().writing() as session:
         now = access.now()
         link = links.accept(session, access.study(session), token, now)
-        page = request.form.get("personal", "")
         participants.decline(session, link, now, page=page, source=access.origin())
         session.commit()
 

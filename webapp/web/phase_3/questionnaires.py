@@ -5,10 +5,9 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, redirect, render_template, url_for
 from sqlalchemy.orm import Session
-from wtforms import Form, StringField
-from wtforms.validators import AnyOf, Length
+from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
@@ -20,7 +19,8 @@ from webapp.services.phase_3.questionnaires import Questionnaire
 from webapp.services.phase_3.turns import State
 from webapp.web.frame import access, htmx
 from webapp.web.frame.access import NotTakingPart
-from webapp.web.frame.forms import TOO_LONG, UNUSABLE, checked
+from webapp.web.frame.fields import ChoiceField, LineField
+from webapp.web.frame.forms import checked, named, valid
 from webapp.web.rating import clicks
 
 blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
@@ -64,11 +64,14 @@ class Thanks:
 class AnswerForm(Form):
     """The answer to one item."""
 
-    item = StringField(validators=[AnyOf([*NAMES.values()], message=UNUSABLE)])
-    said = StringField(
-        filters=[lambda value: (value or "").replace("\x00", "").replace("\r\n", "\n")],
-        validators=[Length(max=MOST_NOTES, message=TOO_LONG)],
-    )
+    item = ChoiceField({short: name for name, short in NAMES.items()})
+    said = LineField(MOST_NOTES)
+
+
+class EndForm(Form):
+    """Whether the questionnaire ends with items left out."""
+
+    anyway = BooleanField()
 
 
 @blueprint.get("/")
@@ -81,14 +84,13 @@ def show() -> str:
 def answer() -> Response:
     """Store the answer to one item."""
     form = checked(AnswerForm)
-    name = next(name for name, short in NAMES.items() if short == form.item.data)
     with access.writing_participant() as (session, participant):
-        said = (form.said.data or "").strip() or None
+        name, said = form.item.data, form.said.data or None
         questionnaires.answer(session, _rater(participant), name, said, clicks.event())
         session.commit()
     if htmx.wants_part():
         part = "phase_3/questionnaires/_saved.html"
-        return htmx.respond(part, part, Saved(form.item.data or ""))
+        return htmx.respond(part, part, Saved(form.item.typed))
     return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
 
 
@@ -98,7 +100,7 @@ def finish() -> Response:
     with access.writing_participant() as (session, participant):
         rater = _rater(participant)
         said = _store(session, rater)
-        ends = not said.unanswered or "anyway" in request.form
+        ends = not said.unanswered or checked(EndForm).anyway.data
         if ends:
             participants.finish(participant, access.now())
         session.commit()
@@ -145,14 +147,12 @@ def _store(session: Session, rater: Rater) -> Questionnaire:
     before = questionnaires.of_rater(session, rater)
     texts = {"helped": before.helped, "missing": before.missing}
     stands = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
-    for name, short in NAMES.items():
-        said = request.form.get(short)
-        if said is None:
-            continue
-        said = said.replace("\x00", "").replace("\r\n", "\n").strip()[:MOST_NOTES]
-        if said != str(stands[name] or ""):
+    fields = {name: LineField(MOST_NOTES, name=short) for name, short in NAMES.items()}
+    form = valid(named(fields))
+    for name in NAMES:
+        if form[name].raw_data and form[name].data != str(stands[name] or ""):
             click = Click(secrets.token_hex(16), access.now())
-            questionnaires.answer(session, rater, name, said or None, click)
+            questionnaires.answer(session, rater, name, form[name].data or None, click)
     session.flush()
     return questionnaires.of_rater(session, rater)
 

@@ -9,8 +9,7 @@ from datetime import datetime
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
-from wtforms import BooleanField, Form, IntegerField, StringField
-from wtforms.validators import AnyOf, Length, NumberRange
+from wtforms import BooleanField, Form
 
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
@@ -19,14 +18,12 @@ from webapp.services.phase_3.links import DAYS, LinkLine, NewLink
 from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.forms import (
+from webapp.web.frame.fields import (
     LONGEST_ANSWER,
     LONGEST_LABEL,
-    NOT_WHOLE,
-    OUT_OF_RANGE,
-    REQUIRED,
-    TOO_LONG,
-    UNUSABLE,
+    ChoiceField,
+    LineField,
+    WholeField,
 )
 from webapp.web.people.raters import NoPasswordYet, qr_code
 from webapp.web.phase_3.participants import PseudonymForm, address
@@ -73,34 +70,24 @@ class UserStudyPage:
     withdrawn: int
 
 
-def _number(low: int, high: int, default: int | None = None) -> IntegerField:
-    within = NumberRange(min=low, max=high, message=OUT_OF_RANGE)
-    return IntegerField(validators=[within], default=default)
-
-
-def _words(most: int) -> StringField:
-    return StringField(
-        filters=[lambda value: (value or "").replace("\x00", "").strip()],
-        validators=[Length(max=most, message=TOO_LONG)],
-    )
-
-
 class SettingsForm(Form):
     """The owner's settings of phase 3."""
 
     is_open = BooleanField()
-    endpoint = _words(LONGEST_ADDRESS)
-    search_method = _words(LONGEST_LABEL)
-    llm = _words(LONGEST_LABEL)
-    api = StringField(default=CONTRACT, validators=[AnyOf([*APIS], message=UNUSABLE)])
-    model = _words(LONGEST_LABEL)
-    mapping = _words(LONGEST_MAPPING)
-    most_questions = _number(1, MOST_QUESTIONS)
-    answer_seconds = _number(5, 600)
-    tries = _number(1, 5)
-    at_once = _number(1, MOST_AT_ONCE)
-    pause_seconds = _number(0, MOST_PAUSE)
-    most_newcomers = _number(1, MOST_NEWCOMERS, UserStudySettings().most_newcomers)
+    endpoint = LineField(LONGEST_ADDRESS)
+    search_method = LineField(LONGEST_LABEL)
+    llm = LineField(LONGEST_LABEL)
+    api = ChoiceField(APIS, default=CONTRACT)
+    model = LineField(LONGEST_LABEL)
+    mapping = LineField(LONGEST_MAPPING)
+    most_questions = WholeField(1, MOST_QUESTIONS, required=True)
+    answer_seconds = WholeField(5, 600, required=True)
+    tries = WholeField(1, 5, required=True)
+    at_once = WholeField(1, MOST_AT_ONCE, required=True)
+    pause_seconds = WholeField(0, MOST_PAUSE, required=True)
+    most_newcomers = WholeField(
+        1, MOST_NEWCOMERS, required=True, default=UserStudySettings().most_newcomers
+    )
 
     def settings(self) -> UserStudySettings:
         """Return the settings of a valid form."""
@@ -110,23 +97,12 @@ class SettingsForm(Form):
 class ConsentForm(Form):
     """The consent text in every language."""
 
-    consent_id = StringField()
-    consent_en = StringField()
+    consent_id = LineField(LONGEST_ANSWER, required=True)
+    consent_en = LineField(LONGEST_ANSWER, required=True)
 
-    def texts(self) -> dict[str, str]:
-        """Return the typed texts by language."""
-        return {
-            language: (self[f"consent_{language}"].data or "").replace("\r\n", "\n").strip()
-            for language in LANGUAGES
-        }
-
-    def problems(self) -> dict[str, str]:
-        """Return one message for each invalid text."""
-        return {
-            language: gettext(REQUIRED if not text else TOO_LONG)
-            for language, text in self.texts().items()
-            if not text or len(text) > LONGEST_ANSWER
-        }
+    def by_language(self, said: Mapping[str, str]) -> dict[str, str]:
+        """Return what is said of each field by the language of its text."""
+        return {name.removeprefix("consent_"): text for name, text in said.items()}
 
 
 @blueprint.get("/")
@@ -138,9 +114,9 @@ def show() -> str:
 @blueprint.post("/")
 def save() -> Response:
     """Store the settings of phase 3, or show the form again with its errors."""
-    form = SettingsForm(request.form)
+    form = forms.sent(SettingsForm)
     if not form.validate():
-        return _again(form, _messages(form))
+        return _again(form, forms.messages(form))
     try:
         with access.writing() as (session, owner):
             user_studies.set_settings(session, owner.study, form.settings(), access.now())
@@ -156,14 +132,15 @@ def save() -> Response:
 @blueprint.post("/consent")
 def write_consent() -> Response:
     """Store the consent text as a new version, if it differs."""
-    form = ConsentForm(request.form)
-    problems = form.problems()
-    if problems:
-        return make_response(_page(consents=form.texts(), consent_errors=problems), 422)
+    form = forms.sent(ConsentForm)
+    valid, texts = form.validate(), form.by_language(form.data)
+    if not valid:
+        wrong = form.by_language(forms.messages(form))
+        return make_response(_page(consents=texts, consent_errors=wrong), 422)
     with access.writing() as (session, owner):
         now = access.now()
         user_studies.open_or_make(session, owner.study, now)
-        user_studies.write_consent(session, owner.study, form.texts(), now)
+        user_studies.write_consent(session, owner.study, texts, now)
         session.commit()
     return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
 
@@ -171,9 +148,10 @@ def write_consent() -> Response:
 @blueprint.post("/links")
 def make_link() -> Response:
     """Make a link for everybody, or for the one participant of that pseudonym."""
-    form = PseudonymForm(request.form)
-    if "pseudonym" in request.form and not form.validate():
-        return make_response(_page(errors=forms.messages(form)), 422)
+    form = forms.sent(PseudonymForm)
+    is_for_one, wanted = bool(form.pseudonym.raw_data), form.pseudonym.data
+    if is_for_one and not form.validate():
+        return make_response(_page(errors=forms.messages(form), pseudonym=wanted), 422)
     try:
         with access.writing() as (session, owner):
             if owner.study.password is None:
@@ -181,14 +159,14 @@ def make_link() -> Response:
             now = access.now()
             user_studies.open_or_make(session, owner.study, now)
             _show_once(
-                participants.invite(session, owner.study, form.pseudonym.data or "", now)
-                if "pseudonym" in request.form
+                participants.invite(session, owner.study, wanted, now)
+                if is_for_one
                 else links.make(session, owner.study, now, days=DAYS)
             )
             session.commit()
     except PseudonymTaken:
         taken = gettext("Somebody else has this pseudonym. Please choose another.")
-        return make_response(_page(errors={"pseudonym": taken}), 422)
+        return make_response(_page(errors={"pseudonym": taken}, pseudonym=wanted), 422)
     return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
 
 
@@ -215,6 +193,7 @@ def _page(
     consents: Mapping[str, str] | None = None,
     consent_errors: dict[str, str] | None = None,
     link: NewParticipantLink | None = None,
+    pseudonym: str = "",
 ) -> str:
     with access.reading() as (session, owner):
         study = owner.study
@@ -231,7 +210,7 @@ def _page(
             has_password=study.password is not None,
             link=link,
             links=tuple(links.listed(session, study, access.now())),
-            pseudonym=request.form.get("pseudonym") or pseudonyms.offered(session, study),
+            pseudonym=pseudonym or pseudonyms.offered(session, study),
             taking_part=sum(one.agreed_at is not None for one in people),
             declined=phase.declined if phase else 0,
             withdrawn=phase.withdrawn if phase else 0,
@@ -247,15 +226,6 @@ def _texts(stored: Mapping[str, ConsentText]) -> Mapping[str, str]:
 
 def _again(form: SettingsForm, errors: dict[str, str]) -> Response:
     return make_response(_page(form=form, errors=errors), 422)
-
-
-def _messages(form: SettingsForm) -> dict[str, str]:
-    """Return the message of each invalid field; one that is not a number gets our own message."""
-    wrong = forms.messages(form)
-    for name in wrong:
-        if isinstance(form[name], IntegerField) and form[name].data is None:
-            wrong[name] = gettext(NOT_WHOLE)
-    return wrong
 
 
 def _show_once(made: NewLink) -> None:

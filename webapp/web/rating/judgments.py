@@ -22,9 +22,10 @@ from webapp.services.rating.particulars import Background
 from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import CardsForm, RatingForm, checked
+from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import ClickedCounts, FigureRow, UndefinedReason
+from webapp.web.rating.forms import CardsForm, RatingForm
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 
-from webapp.i18n import gettext
 from webapp.services.rating import question_notes
 from webapp.services.rating.question_notes import LONGEST, QuestionNote
-from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import TOO_LONG
+from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.fields import ChoiceField, LineField
 
 blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
 
@@ -20,13 +19,13 @@ blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
 class NotesPage:
     """The questions of every set with their notes, as stored or as typed.
 
-    ``errors`` say what is wrong with a note, by question. ``offered`` counts the questions
+    ``typed`` and ``errors`` are by the name of the note's field. ``offered`` counts the questions
     whose only note is that of the gold question, which raters do not see.
     """
 
     sets: tuple[tuple[QuestionNote, ...], ...]
-    typed: Mapping[int, str]
-    errors: Mapping[int, str]
+    typed: Mapping[str, str]
+    errors: Mapping[str, str]
     longest: int
     saved: bool
     offered: int
@@ -44,28 +43,28 @@ def save() -> Response:
 
     With a note that is too long nothing is stored.
     """
-    typed = {
-        int(name.removeprefix("note-")): value.replace("\x00", "").replace("\r\n", "\n")
-        for name, value in request.form.items()
-        if name.startswith("note-") and name.removeprefix("note-").isdecimal()
-    }
-    long = [question for question, text in typed.items() if len(text.strip()) > LONGEST]
-    if long:
-        return _page(typed, dict.fromkeys(long, gettext(TOO_LONG)), status=422)
-    wanted = request.form.get("show", type=int)
+    with access.reading() as (session, rater):
+        sets = question_notes.notes(session, rater.study)
+    notes = {f"note-{line.id}": line.id for _, lines in sets for line in lines}
+    shown = ChoiceField({"all": None, **{str(one): one for one in notes.values()}})
+    form = forms.named({"show": shown, **{name: LineField(LONGEST) for name in notes}})
+    said = {field.name: field.data for field in form if field.raw_data}
+    if not form.validate():
+        return _page(said, forms.messages(form), status=422)
+    typed = {notes[name]: text for name, text in said.items() if name in notes}
     with access.writing() as (session, rater):
         question_notes.put(session, rater.study, typed, access.now())
-        if wanted is not None or request.form.get("show") == "all":
-            question_notes.show_gold(session, rater.study, access.now(), wanted)
+        if "show" in said:
+            question_notes.show_gold(session, rater.study, access.now(), said["show"])
         session.commit()
-    place = None if wanted is None else f"note-{wanted}"
+    place = f"note-{said['show']}" if said.get("show") else None
     there = url_for("question_notes.show", saved=1, _anchor=place)
     return redirect(there, 303)  # type: ignore[return-value]
 
 
 def _page(
-    typed: Mapping[int, str],
-    errors: Mapping[int, str],
+    typed: Mapping[str, str],
+    errors: Mapping[str, str],
     status: int = 200,
     *,
     saved: bool = False,

@@ -25,8 +25,8 @@ from webapp.services.exports.ratings import RatingsReport
 from webapp.services.runs import imports, uploads
 from webapp.services.runs.imports import ImportReport, Labels
 from webapp.services.study import studies
-from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import LONGEST_LABEL
+from webapp.web.frame import access, forms, htmx
+from webapp.web.runs.forms import WaitingFileForm, WaitingForm
 
 blueprint = Blueprint("imports", __name__)
 
@@ -113,8 +113,9 @@ def show() -> Response:
 @blueprint.post("/runs/import")
 def upload() -> Response:
     """Keep the chosen files and report on them, or store, show or forget kept files."""
-    if "token" in request.form:
-        return _decide()
+    form = forms.checked(WaitingForm)
+    if form.token.data:
+        return _decide(form)
     chosen = [file for file in request.files.getlist("files") if file.filename]
     if not chosen:
         return _answer(ImportPage((), gettext("Please choose a file first.")), 422)
@@ -129,12 +130,12 @@ def upload() -> Response:
     return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
 
 
-def _decide() -> Response:
+def _decide(form: WaitingForm) -> Response:
     """Store the waiting files, runs before their ratings, show them anew, or forget them."""
-    tokens = request.form.getlist("token")
-    if request.form.get("action") == "look":
+    tokens = form.token.data
+    if form.action.data == "look":
         return _look_again(tokens)
-    wanted = request.form.get("action") == "store"
+    wanted = form.action.data == "store"
     stored = _Stored()
     refused: list[str] = []
     with access.writing() as (session, rater):
@@ -152,7 +153,7 @@ def _decide() -> Response:
 
 def _look_again(tokens: list[str], **said: str) -> Response:
     """Show the reports of waiting files again, each for the rater who was named."""
-    named = {f"rater-{token}": _label(f"rater-{token}") for token in tokens}
+    named = {f"rater-{token}": WaitingFileForm.sent(token).rater.data for token in tokens}
     names = {place: name for place, name in named.items() if name}
     return redirect(url_for("imports.show", token=tokens, **names, **said), 303)  # type: ignore[return-value,arg-type]
 
@@ -185,12 +186,13 @@ def _store(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
 
 def _store_ratings(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
     """Store ratings for the rater whose report was shown; for one who exists, where ticked."""
-    rater = _rater_shown(file)
+    form = WaitingFileForm.sent(file.id)
+    rater = form.rater_shown
     if rater is None:
         return False
     brought = offline_ratings.store(
         *(session, study, file.name, file.data, access.now(), rater),
-        confirmed=_ticked(file) or rater in done.newcomers,
+        confirmed=form.confirm.data or rater in done.newcomers,
     )
     if brought is None or not brought.stored:
         return False
@@ -201,25 +203,15 @@ def _store_ratings(session: Session, study: Study, file: Upload, done: _Stored) 
 
 def _store_rated(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
     """Store a rated CSV for the rater whose report was shown; other values where ticked."""
-    rater = _rater_shown(file)
+    form = WaitingFileForm.sent(file.id)
+    rater = form.rater_shown
     if rater is None:
         return False
     taken = rated_imports.store(
-        session, study, file.name, file.data, rater, access.now(), overwrite=_ticked(file)
+        session, study, file.name, file.data, rater, access.now(), overwrite=form.confirm.data
     )
     done.runs.extend([taken.run_id] if taken.run_id and taken.storable else [])
     return taken.storable
-
-
-def _rater_shown(file: Upload) -> str | None:
-    """Return the rater whom the form names, if the report of the file was that rater's."""
-    rater = _label(f"rater-{file.id}")
-    return rater if rater == _label(f"shown-{file.id}") else None
-
-
-def _ticked(file: Upload) -> bool:
-    """Whether the form agrees to change the stored judgments of the file's rater."""
-    return bool(request.form.get(f"confirm-{file.id}"))
 
 
 def _after(stored: list[str]) -> str:
@@ -230,18 +222,14 @@ def _after(stored: list[str]) -> str:
 
 
 def _labels(token: str, report: ImportReport) -> Labels:
-    ticked = request.form.getlist(f"depends-{token}")
+    form = WaitingFileForm.sent(token)
     return Labels(
-        search_method=_label(f"method-{token}"),
-        llm=_label(f"llm-{token}"),
+        search_method=form.method.data or None,
+        llm=form.llm.data or None,
         context_dependent={
-            query.query_id: str(query.query_id) in ticked for query in report.undecided
+            query.query_id: str(query.query_id) in form.depends.data for query in report.undecided
         },
     )
-
-
-def _label(name: str) -> str | None:
-    return request.form.get(name, "").replace("\x00", "").strip()[:LONGEST_LABEL] or None
 
 
 def _waiting(

@@ -26,10 +26,11 @@ from webapp.services.study import blinding, studies
 from webapp.services.study.blinding import Exposure
 from webapp.web.frame import access, htmx
 from webapp.web.frame.formatting import seconds
-from webapp.web.frame.forms import LabelsForm, MoveForm, checked
+from webapp.web.frame.forms import checked
 from webapp.web.rating import figures
 from webapp.web.rating.figures import FigureCell, FigureRow, UndefinedReason
 from webapp.web.runs import questions as run_questions
+from webapp.web.runs.forms import LabelsForm, MoveForm
 from webapp.web.runs.questions import RunQuestions
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
+from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import NotQuestions, Numbered, Why
-from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import TOO_LONG
+from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.fields import LineField
 
 blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
 
@@ -86,14 +87,18 @@ def save() -> Response:
     with access.writing() as (session, rater):
         study = rater.study
         sets = assignments.numbered(session, study)
-        typed, errors = _typed(session, study), {}
-        for found in studies.raters(session, study):
-            if found.id in typed:
-                try:
-                    wanted = _read(typed[found.id], sets)
-                    assignments.assign(session, found, wanted, access.now())
-                except _Unusable as error:
-                    errors[found.id] = str(error)
+        people = {_name(one): one for one in _present(session, study)}
+        form = forms.named({name: LineField(LONGEST) for name in people})
+        form.validate()
+        errors = forms.messages(form)
+        typed = {field.name: field.data for field in form if field.raw_data}
+        for name in typed.keys() - errors.keys():
+            try:
+                wanted = assignments.read(typed[name], sets)
+                assignments.assign(session, people[name], wanted, access.now())
+            except NotQuestions as error:
+                extent = _extent(sets)
+                errors[name] = gettext(SAID[error.why], item=error.item, extent=extent)
         if not errors:
             session.commit()
             return redirect(url_for("assignments.show", saved=1), 303)  # type: ignore[return-value]
@@ -102,27 +107,13 @@ def save() -> Response:
     return make_response(render_template("study/assignments/page.html", **htmx.names(page)), 422)
 
 
-class _Unusable(ValueError):
-    """The typed text names no questions; its text is the reason in the reader's language."""
+def _name(rater: Rater) -> str:
+    """Return the name of a rater's field."""
+    return f"questions-{rater.id}"
 
 
-def _typed(session: Session, study: Study) -> dict[int, str]:
-    """Return the typed text for each rater who has a field."""
-    return {
-        rater.id: request.form[f"questions-{rater.id}"].replace("\x00", "").strip()
-        for rater in studies.raters(session, study)
-        if f"questions-{rater.id}" in request.form and rater.removed_at is None
-    }
-
-
-def _read(text: str, sets: Sequence[Numbered]) -> frozenset[int]:
-    if len(text) > LONGEST:
-        raise _Unusable(gettext(TOO_LONG))
-    try:
-        return assignments.read(text, sets)
-    except NotQuestions as error:
-        extent = _extent(sets)
-        raise _Unusable(gettext(SAID[error.why], item=error.item, extent=extent)) from error
+def _present(session: Session, study: Study) -> list[Rater]:
+    return [one for one in studies.raters(session, study) if one.removed_at is None]
 
 
 def _extent(sets: Sequence[Numbered]) -> str:
@@ -133,8 +124,8 @@ def _extent(sets: Sequence[Numbered]) -> str:
 def _page(
     session: Session,
     study: Study,
-    typed: Mapping[int, str],
-    errors: Mapping[int, str],
+    typed: Mapping[str, str],
+    errors: Mapping[str, str],
     *,
     saved: bool = False,
 ) -> AssignmentsPage:
@@ -145,12 +136,11 @@ def _page(
             AssignmentLine(
                 rater.id,
                 rater.name,
-                typed.get(rater.id, assignments.written(named.get(rater.id, ()), sets)),
+                typed.get(_name(rater), assignments.written(named.get(rater.id, ()), sets)),
                 len(named[rater.id]) if rater.id in named else None,
-                errors.get(rater.id, ""),
+                errors.get(_name(rater), ""),
             )
-            for rater in studies.raters(session, study)
-            if rater.removed_at is None
+            for rater in _present(session, study)
         ),
         sets=tuple(_set(one, sets) for one in sets),
         overlap=study.overlap,

@@ -24,7 +24,7 @@ from webapp.services.study.standing import (
     study_standing,
 )
 from webapp.web.frame import access, formatting, forms, htmx
-from webapp.web.frame.forms import StudyForm
+from webapp.web.study.forms import StudyForm
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
 
@@ -128,7 +128,7 @@ def show() -> str:
 @blueprint.post("/")
 def save() -> Response:
     """Store the settings of the form, or show the form again with its errors."""
-    form = StudyForm(request.form)
+    form = forms.sent(StudyForm)
     valid = form.validate()
     with access.writing() as (session, rater):
         study = rater.study
@@ -144,7 +144,7 @@ def save() -> Response:
 @blueprint.post("/guidelines")
 def preview() -> Response:
     """Show the guidelines as typed, with a starter text below them if asked; nothing is stored."""
-    form = StudyForm(request.form)
+    form = forms.sent(StudyForm)
     starter = request.args.get("starter")
     if starter is not None:
         form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, _starter(starter)]))

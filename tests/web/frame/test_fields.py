@@ -1,0 +1,182 @@
+"""Fields know their kind: the value of a typed text, the text shown again, the message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from werkzeug.datastructures import MultiDict
+from wtforms import Field
+from wtforms.form import BaseForm
+
+from webapp.web.frame import fields
+from webapp.web.frame.fields import (
+    NOT_WHOLE,
+    OUT_OF_RANGE,
+    REQUIRED,
+    TOO_LONG,
+    UNUSABLE,
+    ChoiceField,
+    DecimalField,
+    DegreesField,
+    LineField,
+    ListField,
+    MomentField,
+    NameField,
+    TextField,
+    WholeField,
+)
+
+NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
+KINDS: dict[str, Callable[[], Any]] = {
+    "whole": lambda: WholeField(1, 50),
+    "percent": lambda: WholeField(0, 100, required=True),
+    "hidden": lambda: WholeField(0, 9, required=True, wrong=UNUSABLE),
+    "share": lambda: DecimalField(0, 1),
+    "degrees": lambda: DegreesField(-90, 90),
+    "moment": MomentField,
+    "line": lambda: LineField(5),
+    "text": lambda: TextField(5),
+    "name": lambda: NameField(5),
+    "choice": lambda: ChoiceField({"": None, "yes": True, "no": False}),
+    "word": lambda: ChoiceField(["up", "down"]),
+    "list": ListField,
+}
+
+
+def sent(kind: str, *typed: str) -> Any:
+    """The field of a form that was sent with these values; without any the field was absent."""
+    form = BaseForm({"it": KINDS[kind]()})
+    form.process(MultiDict([("it", one) for one in typed]))
+    form.validate()
+    return form["it"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "value"),
+    [
+        ("whole", " 7 ", 7),
+        ("whole", "", None),
+        ("whole", "50", 50),
+        ("percent", "0", 0),
+        ("share", "0,6", Fraction(3, 5)),
+        ("share", "0.6", Fraction(3, 5)),
+        ("share", "1", Fraction(1)),
+        ("degrees", "-7.98", Fraction(-798, 100)),
+        ("moment", "1772355600000", NINE),
+        ("moment", "2026-03-01T16:00:00+07:00", NINE),
+        ("moment", " ", None),
+        ("line", " a b \x00", "a b"),
+        ("text", " a\r\nb ", " a\nb "),
+        ("name", "  a   b ", "a b"),
+        ("choice", "yes", True),
+        ("choice", "no", False),
+        ("choice", "", None),
+        ("word", "up", "up"),
+    ],
+)
+def test_a_typed_text_has_the_value_of_its_kind(kind: str, typed: str, value: object) -> None:
+    field = sent(kind, typed)
+
+    assert (field.data, list(field.errors)) == (value, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "why"),
+    [
+        ("whole", "0", OUT_OF_RANGE),
+        ("whole", "51", OUT_OF_RANGE),
+        ("whole", "-1", NOT_WHOLE),
+        ("whole", "1.5", NOT_WHOLE),
+        ("whole", "٣", NOT_WHOLE),
+        ("whole", "9" * 5_000, NOT_WHOLE),
+        ("percent", "", REQUIRED),
+        ("hidden", "", UNUSABLE),
+        ("hidden", "10", UNUSABLE),
+        ("share", "1.01", OUT_OF_RANGE),
+        ("share", "-0.1", OUT_OF_RANGE),
+        ("share", "1e-1", UNUSABLE),
+        ("share", "12.345.678", UNUSABLE),
+        ("degrees", "0", OUT_OF_RANGE),
+        ("degrees", "91", OUT_OF_RANGE),
+        ("moment", "yesterday", UNUSABLE),
+        ("moment", "9" * 30, UNUSABLE),
+        ("moment", "2026-03-01T09:00:00", UNUSABLE),
+        ("line", "abcdef", TOO_LONG),
+        ("text", "abc\ndef", TOO_LONG),
+        ("name", " ", REQUIRED),
+        ("choice", "maybe", UNUSABLE),
+        ("word", "", UNUSABLE),
+    ],
+)
+def test_a_text_of_another_kind_is_shown_again_with_its_message(
+    kind: str, typed: str, why: str
+) -> None:
+    field = sent(kind, typed)
+
+    assert field.errors[0] == why
+    assert field.typed == typed.strip()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "why"),
+    [
+        ("whole", None, []),
+        ("percent", None, [REQUIRED]),
+        ("line", "", []),
+        ("name", "", [REQUIRED]),
+        ("choice", None, []),
+        ("word", None, [UNUSABLE]),
+        ("list", [], []),
+    ],
+)
+def test_an_absent_field_has_its_default(kind: str, value: object, why: list[str]) -> None:
+    field = sent(kind)
+
+    assert (field.data, list(field.errors)) == (value, why)
+
+
+def test_a_name_given_several_times_has_all_its_values() -> None:
+    assert sent("list", "b", " a ", "b").data == ["b", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "written"),
+    [
+        ("whole", 7, "7"),
+        ("whole", None, ""),
+        ("share", Fraction(98, 100), "0.98"),
+        ("share", 1e-05, "0.00001"),
+        ("degrees", -7.0, "-7"),
+        ("choice", False, "no"),
+        ("choice", None, ""),
+        ("line", "a", "a"),
+    ],
+)
+def test_a_value_is_written_as_it_would_be_typed(kind: str, value: object, written: str) -> None:
+    form = BaseForm({"it": KINDS[kind]()})
+    form.process(data={"it": value})
+
+    assert fields.typed(form) == {"it": written}
+
+
+def test_a_value_takes_the_place_of_a_typed_text() -> None:
+    field = sent("degrees", "north")
+    field.put(-7.98)
+    field.validate(BaseForm({}))
+
+    assert (field.typed, field.data, list(field.errors)) == ("-7.98", -7.98, [])
+
+
+def test_every_kind_of_field_is_tried_here() -> None:
+    kinds = {
+        one
+        for one in vars(fields).values()
+        if isinstance(one, type) and issubclass(one, Field) and one.__module__ == fields.__name__
+    }
+    tried = {type(sent(kind)) for kind in KINDS}
+
+    assert kinds - tried == {fields.KindField}

@@ -1,0 +1,46 @@
+"""The owner's settings of a study, as a form."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from wtforms import BooleanField, Form
+
+from webapp.services.study.studies import Switches
+from webapp.web.frame.fields import (
+    LONGEST_ANSWER,
+    LONGEST_LABEL,
+    ChoiceField,
+    LineField,
+    TextField,
+    WholeField,
+)
+
+MOST_RATERS = 1000
+DEEPEST = 10_000
+
+
+class StudyForm(Form):
+    """The owner's settings of a study; an empty number means all."""
+
+    name = LineField(LONGEST_LABEL, required=True)
+    guidelines = TextField(LONGEST_ANSWER)
+    blind = ChoiceField({"auto": None, "yes": True, "no": False})
+    shuffle_questions = ChoiceField({"given": False, "shuffled": True}, name="order", default=False)
+    figures = ChoiceField(["progress", "all"], default="progress")
+    overlap = WholeField(1, MOST_RATERS)
+    pool_depth = WholeField(1, DEEPEST)
+    repeat_percent = WholeField(0, 100, required=True)
+    allow_bulk = BooleanField()
+    show_pictures = BooleanField()
+    badges_while_blind = BooleanField()
+    show_record = BooleanField()
+
+    @classmethod
+    def showing(cls, switches: Switches) -> StudyForm:
+        """Return the form filled with a study's settings."""
+        return cls(data=asdict(switches))
+
+    def switches(self, before: Switches) -> Switches:
+        """Return the settings of a valid form; those without a field stay as in `before`."""
+        return replace(before, **self.data)
