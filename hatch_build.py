@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,16 @@ class BuildHook(BuildHookInterface[Any]):
         compile_translations(root)
         if self.target_name == "wheel" and version != "editable":
             build_data["force_include"] |= {
-                str(root / name): f"webapp/{name}" for name in ("templates", "static", "seeds")
+                str(root / name): f"webapp/{name}"
+                for name in ("templates", "static", "seeds", *guides(root))
             }
+
+
+def guides(root: Path) -> Iterator[str]:
+    """Yield what the pages show of ``docs/``: its guides, their pictures and its references."""
+    yield from ("docs/en", "docs/id", "docs/screenshots")
+    for path in sorted((root / "docs").glob("*.md")):
+        yield f"docs/{path.name}"
 
 
 def locked(root: Path) -> dict[str, str]:

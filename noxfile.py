@@ -174,6 +174,14 @@ def release(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Build the guides as a site in build/docs; a broken link fails."""
+    session.install("--require-hashes", "--no-deps", "-r", "requirements-docs.txt")
+    quiet = {"NO_MKDOCS_2_WARNING": "1"}
+    session.run("mkdocs", "build", "--clean", *session.posargs, env=quiet)
+
+
+@nox.session(default=False)
 def screenshots(session: nox.Session) -> None:
     """Take the README's pictures of the sample study anew."""
     install(session)
@@ -192,6 +200,8 @@ def lock(session: nox.Session) -> None:
     session.run(*compile_, "--group=dev", *known, "-o", "requirements-dev.txt")
     known += ["-c", "requirements-dev.txt"]
     session.run(*compile_, "--group=bench", *known, "-o", "requirements-bench.txt")
+    only_docs = [argument for argument in compile_ if argument != "pyproject.toml"]
+    session.run(*only_docs, "--group=docs", *known, "-o", "requirements-docs.txt")
 
 
 def install(session: nox.Session) -> None:

@@ -36,7 +36,7 @@ def files(folder: str) -> set[str]:
     """The files of the project's top-level `folder`, told from the project's root."""
     return {
         path.relative_to(ROOT).as_posix()
-        for path in (ROOT / folder).rglob("*")
+        for path in ((ROOT / folder), *(ROOT / folder).rglob("*"))
         if path.is_file() and not CACHE.search(path.as_posix())
     }
 
@@ -55,6 +55,7 @@ def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> Non
     (wheel,) = tmp_path.glob("relevansi-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
     beside = {f"webapp/{name}" for top in ("templates", "static", "seeds") for name in files(top)}
+    beside |= {f"webapp/{name}" for top in hatch_build.guides(ROOT) for name in files(top)}
     sources = {name for name in files("webapp") if name.endswith(".po")}
     assert beside | files("webapp") - sources <= inside
     assert {name.replace(".po", ".mo") for name in sources} <= inside
@@ -106,7 +107,10 @@ def test_only_an_npm_that_reads_the_lock_file_is_used(
     assert (hatch_build.system_npm() is not None) == usable
 
 
-LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-bench.txt")
+LOCKS = (
+    *("requirements.txt", "requirements-dev.txt", "requirements-bench.txt"),
+    "requirements-docs.txt",
+)
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, "package-lock.json"])
@@ -133,10 +137,13 @@ def test_the_locks_hold_all_that_the_project_asks_for() -> None:
         name: names([text for text in group if isinstance(text, str)])
         for name, group in groups.items()
     }
-    run, develop, bench = (names((ROOT / lock).read_text("utf-8").splitlines()) for lock in LOCKS)
+    run, develop, bench, docs = (
+        names((ROOT / lock).read_text("utf-8").splitlines()) for lock in LOCKS
+    )
 
     assert names(project["project"]["dependencies"]) <= run
     assert needed.pop("bench") | run <= bench
+    assert needed.pop("docs") <= docs
     assert set().union(*needed.values()) | run <= develop
 
 

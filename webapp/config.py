@@ -97,7 +97,7 @@ class Settings:
 
 
 def resource(name: str) -> Path:
-    """The folder `name` ("templates", "static" or "seeds") that belongs to this package.
+    """The folder `name` ("templates", "static", "seeds" or "docs") that belongs to this package.
 
     It lies at the top level in a checkout and inside the package in a wheel.
     """

@@ -26,7 +26,10 @@ from webapp.db.tables.people import Attempt
 from webapp.web.frame import rooms
 from webapp.web.frame.doors import Door
 
-FOR_ANYBODY = {"static", "health", "shell", "language", "ratios", "sign_in", "participants"}
+FOR_ANYBODY = {
+    *("static", "health", "shell", "language", "ratios", "guides"),
+    *("sign_in", "participants"),
+}
 FOR_RATERS = {
     "home.show",
     "rate",

@@ -15,7 +15,7 @@ from webapp.config import resource
 from webapp.web.agreement import conflicts
 from webapp.web.comparisons import comparisons
 from webapp.web.evaluations import evaluations, item_rating, machine_agreement
-from webapp.web.frame import errors
+from webapp.web.frame import errors, guides
 from webapp.web.gold import card_decisions, constraint_agreement, constraints, gold
 from webapp.web.machine_judges import beside_people, judges
 from webapp.web.people import raters, sign_in
@@ -28,6 +28,7 @@ FOLDER = resource("templates")
 TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
 PARTS = [name for name in TEMPLATES if Path(name).name.startswith("_")]
 CONTEXTS = {
+    "frame/guides/page.html": guides.GuidePage,
     "frame/errors/page.html": errors.ErrorPage,
     "frame/errors/_error.html": errors.ErrorPage,
     "study/home/page.html": home.Home,

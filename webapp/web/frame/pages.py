@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.web.frame import health, language, ratios, shell
+from webapp.web.frame import guides, health, language, ratios, shell
 from webapp.web.frame.doors import Door
 from webapp.web.frame.rooms import Pages
 
@@ -12,8 +12,10 @@ PAGES = Pages(
         shell.blueprint,
         language.blueprint,
         ratios.blueprint,
+        guides.blueprint,
     ),
     doors={
+        "guides": Door.ANYBODY,
         "health": Door.ANYBODY,
         "language": Door.ANYBODY,
         "ratios": Door.ANYBODY,

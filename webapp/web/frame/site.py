@@ -29,7 +29,8 @@ class Site:
     things the browser keeps (see ``access.Visitor``). ``has_items`` is true where raters have
     items of evaluations to judge. ``ratios`` is the notation of ratios, ``ways`` an example of
     each notation.
-    ``home`` is the endpoint of the page that the name of the product leads to.
+    ``home`` is the endpoint of the page that the name of the product leads to, ``guide`` the
+    name of the guide for the reader.
     """
 
     study: str
@@ -42,6 +43,7 @@ class Site:
     version: str
     participant: str
     home: str
+    guide: str
     key: str | None
     has_items: bool
     ratios: str
@@ -63,6 +65,7 @@ def site() -> Site:
         version=_version(),
         participant=participant,
         home=access.home_of_guests() if participant else "home.show",
+        guide=_guide(rater, participant),
         key=access.visitor().key,
         has_items=has_items,
         ratios=notation.ratios(),
@@ -90,6 +93,13 @@ def _names() -> tuple[str, str, bool]:
             return rater.study.name, rater.name, has_items
     except (SQLAlchemyError, NotSignedIn):
         return "", "", False
+
+
+def _guide(rater: str, participant: str) -> str:
+    """Return the name of the guide for the reader; the list of guides for owner and stranger."""
+    if access.visitor().is_owner:
+        return "index"
+    return "raters" if rater else "participants" if participant else "index"
 
 
 def _participant() -> str:

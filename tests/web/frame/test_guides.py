@@ -1,0 +1,78 @@
+"""The guides as pages: in the reader's language, with links that lead somewhere, for everybody."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.web import visitors
+from tests.web.phase_3 import participants
+from webapp.config import resource
+
+DOCS = resource("docs")
+GUIDES = sorted(path.stem for path in (DOCS / "en").glob("*.md"))
+REFERENCES = sorted(path.stem for path in DOCS.glob("*.md"))
+
+
+def text_of(client: FlaskClient, address: str, language: str = "en") -> str:
+    answer = client.get(address, headers={"Accept-Language": language})
+    assert answer.status_code == 200, address
+    return answer.get_data(as_text=True)
+
+
+def test_a_guide_is_shown_in_the_reader_s_language(client: FlaskClient) -> None:
+    in_english = text_of(client, "/help/raters")
+    in_indonesian = text_of(client, "/help/raters", "id")
+
+    assert "<h1>Rating, on one page</h1>" in in_english
+    assert (
+        '<article class="guide" lang="id">\n<h1>Menilai, dalam satu halaman</h1>' in in_indonesian
+    )
+    assert "../" not in in_indonesian
+    assert in_indonesian.count("<kbd>") == 0
+    assert "<code>y</code>" in in_indonesian
+
+
+def test_what_has_no_translation_is_shown_in_english_and_says_so(client: FlaskClient) -> None:
+    assert '<article class="guide" lang="en">' in text_of(client, "/help/chatbots", "id")
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+@pytest.mark.parametrize("name", [*GUIDES, *REFERENCES])
+def test_links_and_pictures_of_a_guide_lead_somewhere(
+    client: FlaskClient, name: str, language: str
+) -> None:
+    page = text_of(client, f"/help/{name}", language)
+    article = page[page.index("<article") : page.index("</article>")]
+
+    for target in re.findall(r'(?:href|src)="([^"]+)"', article):
+        address, _, anchor = target.partition("#")
+        if "://" in target:
+            continue
+        assert address == "" or address.startswith("/help/"), target
+        with client.get(address or f"/help/{name}", headers={"Accept-Language": language}) as led:
+            assert led.status_code == 200, target
+            assert not anchor or f'id="{anchor}"' in led.get_data(as_text=True), target
+
+
+def test_the_foot_of_a_page_leads_each_reader_to_their_guide(app: Flask, run_id: str) -> None:
+    assert run_id
+    visitors.lock(app.extensions["database"])
+    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+
+    for reader, guide in (
+        (visitors.owner(app), "index"),
+        (visitors.invited(app, "Ani"), "raters"),
+        (participants.taking_part(app, link), "participants"),
+        (visitors.browser(app), "index"),
+    ):
+        foot = text_of(reader, "/help/").partition("<footer")[2]
+        assert f'<a href="/help/{guide}">Help</a>' in foot
+
+
+@pytest.mark.parametrize("name", ["nothing", "Raters", "..%2Fen%2Fraters", "%2e%2e", "site"])
+def test_a_guide_that_is_not_there_is_not_found(client: FlaskClient, name: str) -> None:
+    assert client.get(f"/help/{name}").status_code == 404

@@ -1,0 +1,124 @@
+"""The guides of ``docs/`` as pages, in the reader's language.
+
+What has no translation, such as the explanation of every figure, is shown in English.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response, render_template, send_from_directory, url_for
+from markupsafe import Markup
+from werkzeug.exceptions import NotFound
+
+from webapp.config import resource
+from webapp.i18n import language
+from webapp.web.frame import htmx
+from webapp.web.frame.markdown import REL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markdown_it.token import Token
+
+blueprint = Blueprint("guides", __name__, url_prefix="/help")
+
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+OTHER_LANGUAGE = re.compile(r"^\[[^\]]+\]\(\.\./\w+/[\w-]+\.md\)\n", re.MULTILINE)
+TO_GUIDE = re.compile(rf"(?:\.\./)?(?:\w\w/)?({NAME.pattern})\.md(#.*)?")
+TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.png)")
+
+
+@dataclass(frozen=True, slots=True)
+class GuidePage:
+    """A guide: its name, its heading, its text as HTML and the language that it is in."""
+
+    name: str
+    title: str
+    text: Markup
+    spoken: str
+
+
+@blueprint.get("/")
+def index() -> str:
+    """List the guides."""
+    return show("index")
+
+
+@blueprint.get("/<name>")
+def show(name: str) -> str:
+    """Show a guide, in English where the reader's language has none."""
+    source = _source(name)
+    if source is None:
+        raise NotFound
+    spoken = source.parent.name if source.parent.name != "docs" else "en"
+    title, text = _rendered(source.read_text("utf-8"))
+    page = GuidePage(name, title, text, spoken)
+    return render_template("frame/guides/page.html", **htmx.names(page))
+
+
+@blueprint.get("/screenshots/<filename>")
+def picture(filename: str) -> Response:
+    """Return a picture of a guide."""
+    return send_from_directory(resource("docs") / "screenshots", filename)
+
+
+def _source(name: str) -> Path | None:
+    """Return the file of a guide, ``None`` if there is none of this name."""
+    folder = resource("docs")
+    places = (folder / language() / f"{name}.md", folder / f"{name}.md")
+    return next((path for path in places if NAME.fullmatch(name) and path.is_file()), None)
+
+
+def _rendered(source: str) -> tuple[str, Markup]:
+    """Return the heading of a guide, and what is below it as HTML."""
+    from markdown_it import MarkdownIt  # 60 modules that the first page need not pay for
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(OTHER_LANGUAGE.sub("", source, count=1))
+    title, below = tokens[1].content, tokens[3:]  # after the heading's begin, words and end
+    for before, token in pairwise(below):
+        if before.type == "heading_open":
+            before.attrSet("id", _anchor(token.content))
+        _lead_inside(token.children or ())
+    html = parser.renderer.render(below, parser.options, {})
+    return title, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
+
+
+def _anchor(heading: str) -> str:
+    """Return the name of a heading in an address, as in the links of the files.
+
+    >>> _anchor("When something `fails`, again")
+    'when-something-fails-again'
+    """
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def _lead_inside(words: Iterable[Token]) -> None:
+    """Let links and pictures between files lead to our pages; a link to no page is mere text."""
+    is_link = True
+    for token in words:
+        if token.type == "image" and (found := TO_PICTURE.fullmatch(str(token.attrs["src"]))):
+            token.attrs["src"] = url_for("guides.picture", filename=found[1])
+            token.attrs["loading"] = "lazy"
+        elif token.type == "link_open":
+            address = _address(str(token.attrs["href"]))
+            is_link = address is not None
+            token.attrs = {} if address is None else {"href": address, "rel": REL}
+            token.tag = "a" if is_link else "span"
+        elif token.type == "link_close":
+            token.tag = "a" if is_link else "span"
+
+
+def _address(target: str) -> str | None:
+    """Return where a link of a file leads on our pages, ``None`` if there is nothing."""
+    if target.startswith(("#", "http://", "https://")):
+        return target
+    found = TO_GUIDE.fullmatch(target)
+    if found is None or _source(found[1]) is None:
+        return None
+    return url_for("guides.show", name=found[1]) + (found[2] or "")
