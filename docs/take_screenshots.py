@@ -1,6 +1,8 @@
-"""Takes the README's pictures of the sample study: ``nox -s screenshots``.
+"""Takes the pictures of README and guides, of the sample study: ``nox -s screenshots``.
 
-Starts the product on a folder of its own, so nobody's ratings are touched.
+Starts the product on a folder of its own, so nobody's ratings are touched. The guides use
+rating-phone-dark.png (raters), import-report.png, rating-desktop.png and
+comparison-desktop.png (thesis).
 """
 
 from __future__ import annotations
