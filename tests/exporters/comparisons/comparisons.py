@@ -10,7 +10,7 @@ from tests.metrics.judging.verdicts import empty, failed, listed, unreadable, ve
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import EmptyOutcome

@@ -11,7 +11,7 @@ from webapp.exporters.comparisons.answer import answer
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.intervals import Interval
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 
 TESTED = "tests at 5% after Holm's correction"
 MAIN = ("mean_precision_at_5", "mrr")

@@ -23,7 +23,7 @@ from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.document import document
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import Stability
 
 

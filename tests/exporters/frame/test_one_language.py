@@ -48,12 +48,9 @@ from webapp.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from webapp.metrics.comparisons.intervals import Bootstrap
 from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport
-from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.evaluations.answer_summary import AnswerSummary
+from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
 from webapp.metrics.evaluations.answers import AnswerScale
-from webapp.metrics.evaluations.chunks import ChunkSummary
 from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.metrics.gold.constraint_comparison import PART, compare_constraints
 from webapp.metrics.gold.constraints import MissingRule
@@ -102,24 +99,24 @@ def _checked_runs() -> ComparisonReport:
     return replace(three_runs(), parts=(ComparisonPart(PART, compared),))
 
 
+def _untouched(_score: object) -> None:
+    """Leave a score to the summary alone."""
+
+
+def _untold(problem: Problem) -> None:
+    raise AssertionError(problem)
+
+
 def _answers() -> Document:
-    scale, summary = AnswerScale(None, 0.6), AnswerSummary()
-    file = BytesIO(scored_files.lines(*scored_files.ANSWERS))
-    for found in scoring.answer_scores("a.jsonl", file, scale):
-        assert not isinstance(found, Problem)
-        summary.add(found)
-    head = score_documents.answers_head(summary, scale, first=2, left_out=1)
-    return score_reports.report("answers", "a.jsonl", head, score_documents.answer_figures(summary))
+    scale, file = AnswerScale(None, 0.6), BytesIO(scored_files.lines(*scored_files.ANSWERS))
+    found = scoring.score_answers("a.jsonl", file, scale, _untouched, _untold, first=2)
+    return score_reports.report("answers", "a.jsonl", found.head | {"left_out": 1}, found.figures)
 
 
 def _chunks() -> Document:
-    summary = ChunkSummary()
     file = BytesIO(scored_files.lines(*scored_files.CHUNKS))
-    for found in scoring.chunk_scores("c.jsonl", file):
-        assert not isinstance(found, Problem)
-        summary.add(found)
-    head = score_documents.chunks_head(summary, first=None, left_out=0)
-    return score_reports.report("chunks", "c.jsonl", head, score_documents.chunk_figures(summary))
+    found = scoring.score_chunks("c.jsonl", file, _untouched, _untold)
+    return score_reports.report("chunks", "c.jsonl", found.head, found.figures)
 
 
 def _json() -> Document:

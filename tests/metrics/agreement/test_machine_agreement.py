@@ -14,7 +14,7 @@ from sklearn.metrics import (  # type: ignore[import-untyped]
 
 from webapp.metrics.agreement.coefficients import NoAgreement
 from webapp.metrics.agreement.machine_agreement import NoShare, binary_agreement
-from webapp.metrics.comparisons.intervals import Bootstrap
+from webapp.metrics.comparisons.resampling import Bootstrap
 from webapp.metrics.evaluations.rank_correlation import NoCorrelation, rank_correlation
 
 FEW = Bootstrap(resamples=200)

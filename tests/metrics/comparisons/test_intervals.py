@@ -7,13 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from webapp.metrics.comparisons.intervals import (
-    Bootstrap,
-    Interval,
-    interval,
-    quantile,
-    resample,
-)
+from webapp.metrics.comparisons.intervals import Interval, interval, quantile
+from webapp.metrics.comparisons.resampling import Bootstrap, resample
 
 FEW = Bootstrap(resamples=7)
 

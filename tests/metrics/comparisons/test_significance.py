@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.significance import (
     Randomisation,
-    Resampling,
     holm,
     mean_intervals,
     percentiles,

@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.exporters.evaluations.score_documents import answer_summary
 from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.importers.runs import problems
-from webapp.metrics.evaluations.answer_summary import AnswerSummary
 from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
 from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.json_answer_summary import Gate
@@ -146,42 +144,49 @@ def test_no_answer_is_held_while_the_next_one_is_scored() -> None:
     """One line is read for each score that is taken; the summary keeps numbers alone."""
     line = json.dumps({"id": 1, "answer": "Tidak tahu.", "latency_ms": 5}).encode() + b"\n"
     file = Endless(line, 3000)
-    summary = AnswerSummary()
-    scores = scoring.answer_scores("a.jsonl", file, SCALE)  # type: ignore[arg-type]
-    for position, found in enumerate(scores, 1):
-        assert file.n_read == position
-        assert isinstance(found, AnswerScore)
-        summary.add(found)
+    taken: list[int] = []
 
-    assert answer_summary(summary)["count"] == 3000
-    assert answer_summary(summary)["p95_latency_ms"] == 5
+    def take(_: AnswerScore) -> None:
+        taken.append(file.n_read)
+
+    found = scoring.score_answers("a.jsonl", file, SCALE, take, pytest.fail)  # type: ignore[arg-type]
+
+    assert taken == list(range(1, 3001))
+    assert found.n_scored == 3000
+    assert found.head["summary"]["p95_latency_ms"] == 5
 
 
 def test_the_first_rows_are_the_first_lines_good_or_bad() -> None:
     lines = [b'{"id": 1, "answer": ""}', b"no json", b'{"id": 3, "answer": ""}', b'{"id": 4}']
-    found = list(scoring.answer_scores("a.jsonl", io.BytesIO(b"\n".join(lines)), SCALE, first=3))
+    met: list[object] = []
+    file = io.BytesIO(b"\n".join(lines))
+    found = scoring.score_answers("a.jsonl", file, SCALE, met.append, met.append, first=3)
 
-    assert [type(one) for one in found] == [AnswerScore, Problem, AnswerScore]
+    assert [type(one) for one in met] == [AnswerScore, Problem, AnswerScore]
+    assert (found.n_scored, found.head["left_out"]) == (2, 1)
 
 
 def test_cosines_that_do_not_fit_cost_their_line() -> None:
     rows = [{"id": 1, "answer": "Ada. Ada.", "claim_similarities": [1]}, {"id": 2, "answer": ""}]
     data = "\n".join(map(json.dumps, rows)).encode()
-    wrong, good = scoring.answer_scores("a.jsonl", io.BytesIO(data), SCALE)
+    good: list[AnswerScore] = []
+    wrong: list[Problem] = []
+    scoring.score_answers("a.jsonl", io.BytesIO(data), SCALE, good.append, wrong.append)
 
-    assert isinstance(wrong, Problem)
+    (problem,) = wrong
     with speaking("en"):
-        assert "claim_similarities has 1 numbers" in problems.message(wrong)
-        assert "claim sentences: 2" in problems.message(wrong)
-    assert isinstance(good, AnswerScore)
+        assert "claim_similarities has 1 numbers" in problems.message(problem)
+        assert "claim sentences: 2" in problems.message(problem)
+    assert len(good) == 1
 
 
 def test_chunks_are_scored_row_by_row() -> None:
     data = b'{"id": 1, "expected_answer": "a", "retrieved_chunks": ["a"]}\nx\n'
-    good, wrong = scoring.chunk_scores("c.jsonl", io.BytesIO(data))
+    met: list[object] = []
+    found = scoring.score_chunks("c.jsonl", io.BytesIO(data), met.append, met.append)
 
-    assert isinstance(good, ChunkScore)
-    assert isinstance(wrong, Problem)
+    assert [type(one) for one in met] == [ChunkScore, Problem]
+    assert (found.n_scored, found.head["left_out"]) == (1, 1)
 
 
 def answered(*good: bool) -> JsonAnswerSet:

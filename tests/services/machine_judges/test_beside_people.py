@@ -28,8 +28,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.agreement.agreement_json import agreement_json
 from webapp.exporters.comparisons.json_file import comparison_json
-from webapp.metrics.comparisons.intervals import Bootstrap
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
 from webapp.records import Relevance
 from webapp.services.agreement import adjudications, agreement
 from webapp.services.comparisons import comparisons

@@ -15,7 +15,7 @@ from tests.conftest import NOW, copied
 from tests.services.proof_packs.packs import changed, members, rated_study, verified, zipped
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.differences import DifferenceKind, PackDifference
 from webapp.services.runs.reports import Rule

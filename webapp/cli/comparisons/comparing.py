@@ -13,7 +13,7 @@ from webapp import rooms
 from webapp.cli.frame import database
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 
 if TYPE_CHECKING:
     from webapp.metrics.comparisons.report import ComparisonReport

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,14 +26,13 @@ from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations.answer_summary import AnswerSummary
-from webapp.metrics.evaluations.answers import AnswerScale
-from webapp.metrics.evaluations.chunks import ChunkSummary
+from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
+from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder, LexicalEmbedder
 from webapp.metrics.gold.constraints import MissingRule
-from webapp.records import Problem
 from webapp.services.evaluations import embedders, scoring
 from webapp.services.evaluations.embedders import EmbedderUnusable
+from webapp.services.evaluations.scoring import ScoredFile
 
 KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
 
@@ -147,26 +147,18 @@ def answers_command(
     default = chosen.default_tau_sim if chosen else DEFAULT_TAU_SIM
     tau_sim = default if tau_sim is None else tau_sim
     scale = AnswerScale(chosen, tau_sim, keep_citations)
-    summary, told = AnswerSummary(), _LeftOutLines()
     with WaitingRows() as rows:
+
+        def keep(score: AnswerScore) -> None:
+            if file_format in ITEM_FORMATS:
+                rows.add(documents.answer_item(score))
+
         try:
             with reading(file) as stream:
-                for found in scoring.answer_scores(file.name, stream, scale, first=first):
-                    if isinstance(found, Problem):
-                        told.add(found)
-                        continue
-                    summary.add(found)
-                    if file_format in ITEM_FORMATS:
-                        rows.add(documents.answer_item(found))
+                found = scoring.score_answers(file.name, stream, scale, keep, tell, first=first)
         except EmbedderUnusable as unusable:
             raise click.ClickException(str(unusable)) from unusable
-        told.or_nothing(file, summary.count)
-        head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
-        if file_format not in ITEM_FORMATS:
-            figures = documents.answer_figures(summary)
-            write_report("answers", file.name, head, figures, file_format, output)
-            return
-        write_items(rows, head, documents.ANSWER_ITEM, file_format, output)
+        _write("answers", file, found, rows, documents.ANSWER_ITEM, file_format, output)
 
 
 @score_command.command("chunks")
@@ -182,44 +174,35 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
     MEANS: {count, iou, recall, precision, precision_omega, f1}. Rows that name
     no strategy stand under "" where others do.
     """  # noqa: D301
-    summary, told = ChunkSummary(), _LeftOutLines()
     with WaitingRows() as rows:
+
+        def keep(score: ChunkScore) -> None:
+            if file_format in ITEM_FORMATS:
+                rows.add(documents.chunk_item(score))
+
         with reading(file) as stream:
-            for found in scoring.chunk_scores(file.name, stream, first=first):
-                if isinstance(found, Problem):
-                    told.add(found)
-                    continue
-                summary.add(found)
-                if file_format in ITEM_FORMATS:
-                    rows.add(documents.chunk_item(found))
-        told.or_nothing(file, summary.overall.count)
-        head = documents.chunks_head(summary, first=first, left_out=told.n_lines)
-        if file_format not in ITEM_FORMATS:
-            figures = documents.chunk_figures(summary)
-            write_report("chunks", file.name, head, figures, file_format, output)
-            return
-        write_items(rows, head, documents.CHUNK_ITEM, file_format, output)
+            found = scoring.score_chunks(file.name, stream, keep, tell, first=first)
+        _write("chunks", file, found, rows, documents.CHUNK_ITEM, file_format, output)
 
 
-class _LeftOutLines:
-    """The lines of a file that were left out, reported as they are met."""
-
-    def __init__(self) -> None:
-        self.n_lines = 0
-        self._last: int | None = None
-
-    def add(self, found: Problem) -> None:
-        """Print a problem; a line with several problems counts once."""
-        tell(found)
-        self.n_lines += found.line is None or found.line != self._last
-        self._last = found.line
-
-    def or_nothing(self, file: Path, n_scored: int) -> None:
-        """Fail when not one row was scored."""
-        if not n_scored:
-            raise click.ClickException(
-                gettext("Not one row of %(file)s could be scored.", file=file.name)
-            )
+def _write(
+    kind: str,
+    file: Path,
+    found: ScoredFile,
+    rows: WaitingRows,
+    columns: Sequence[str],
+    file_format: str,
+    output: Path | None,
+) -> None:
+    """Write a scored file, its rows included where the format has them; fail without a score."""
+    if not found.n_scored:
+        raise click.ClickException(
+            gettext("Not one row of %(file)s could be scored.", file=file.name)
+        )
+    if file_format in ITEM_FORMATS:
+        write_items(rows, found.head, columns, file_format, output)
+        return
+    write_report(kind, file.name, found.head, found.figures, file_format, output)
 
 
 def _embedder(chosen: str | None, model: str | None) -> Embedder | None:

@@ -14,8 +14,8 @@ from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, Contender
 from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
 from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.signed_rank import MOST_EXACT
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
 from webapp.metrics.judging.queries import why_undefined
 from webapp.metrics.judging.ranking import Undefined

@@ -23,13 +23,8 @@ from typing import Any
 
 from webapp.metrics.agreement import coefficients
 from webapp.metrics.agreement.coefficients import EXPLANATIONS, Items, NoAgreement, Pairs
-from webapp.metrics.comparisons.intervals import (
-    NO_INTERVAL,
-    Bootstrap,
-    Interval,
-    interval,
-    resample,
-)
+from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval, interval
+from webapp.metrics.comparisons.resampling import Bootstrap, resample
 
 __all__ = [
     "EXPLANATIONS",

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from webapp.i18n import mark
 from webapp.metrics.agreement.agreement import Coefficient, cohen_kappa
-from webapp.metrics.comparisons.intervals import Bootstrap
+from webapp.metrics.comparisons.resampling import Bootstrap
 
 
 class NoShare(StrEnum):

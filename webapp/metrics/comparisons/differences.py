@@ -10,11 +10,11 @@ from typing import Protocol
 
 from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
 from webapp.metrics.comparisons.intervals import Interval
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.sign_test import sign_test
 from webapp.metrics.comparisons.signed_rank import SignedRank, signed_rank
 from webapp.metrics.comparisons.significance import (
     Randomisation,
-    Resampling,
     holm,
     mean_intervals,
     randomisation_tests,

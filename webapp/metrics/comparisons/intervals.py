@@ -5,29 +5,10 @@ Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any
-
-MIN_UNITS = 2
-"""One unit resampled is always itself, which says nothing about others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bootstrap:
-    """How an interval is made; the same settings and units give the same interval.
-
-    `resamples` is how often as many units as there are get drawn with replacement, `seed`
-    where the drawing starts, `confidence` the share of resamples between the bounds.
-    """
-
-    resamples: int = 2000
-    seed: int = 20260301
-    confidence: float = 0.95
-    method: str = "percentile bootstrap over items"
+from typing import TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +23,14 @@ class Interval:
     left_out: int
 
 
+Drawn = TypeVar("Drawn")
+
 NO_INTERVAL = Interval(None, None, 0)
 
 
-def resample(units: Counter[Any], bootstrap: Bootstrap) -> tuple[Counter[Any], ...]:
-    """As many draws of the units, with replacement, as `bootstrap` says; none of under two.
-
-    `units` counts equal units together. They are drawn in sorted order, so that the order
-    in which they came changes nothing.
-    """
-    population = sorted(units.elements())
-    if len(population) < MIN_UNITS:
-        return ()
-    draw = random.Random(bootstrap.seed)  # noqa: S311 - repeatable, not secret
-    size = len(population)
-    return tuple(Counter(draw.choices(population, k=size)) for _ in range(bootstrap.resamples))
-
-
 def interval(
-    resamples: Sequence[Counter[Any]],
-    estimate: Callable[[Counter[Any]], float | None],
+    resamples: Sequence[Drawn],
+    estimate: Callable[[Drawn], float | None],
     *,
     confidence: float = 0.95,
 ) -> Interval:

@@ -1,18 +1,14 @@
-"""Whether a paired difference is more than chance: intervals, randomisation test, Holm.
-
-Every draw comes from the raw stream of a seeded PCG64 generator, which numpy keeps the same
-from version to version: the same values, seed and number of resamples give the same result,
-to the last digit.
-"""
+"""Whether a paired difference is more than chance: intervals, randomisation test, Holm."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from webapp.metrics.comparisons.intervals import MIN_UNITS, NO_INTERVAL, Interval
+from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
+from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, signs, times_drawn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,23 +16,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-DRAWS_AT_ONCE = 1_000_000
-"""How many numbers are drawn in one go, so that memory stays small however many questions."""
-
 TIE = 1e-9
 """Two sums of differences nearer than this are equal: floats add up in different orders."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """How often and from which seed questions are drawn again, or signs turned.
-
-    ``resamples`` counts both the bootstrap's resamples and the test's permutations.
-    """
-
-    resamples: int = 10_000
-    seed: int = 20260301
-    confidence: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +48,9 @@ def randomisation_tests(
     hits = [0] * len(samples)
     for size, arrays in _by_size(samples).items():
         observed = {place: abs(values.sum()) - TIE for place, values in arrays.items()}
-        for signs in _signs(size, resampling):
+        for turned in signs(size, resampling):
             for place, values in arrays.items():
-                hits[place] += int((abs(weighed(signs, values)) >= observed[place]).sum())
+                hits[place] += int((abs(weighed(turned, values)) >= observed[place]).sum())
     return tuple(
         _p_value(count, len(sample), resampling)
         for count, sample in zip(hits, samples, strict=True)
@@ -183,46 +164,6 @@ def weighed(rows: Floats, values: Floats) -> Floats:
 
 
 def _p_value(hits: int, size: int, resampling: Resampling) -> Randomisation:
-    if _is_exact(size, resampling):
+    if resampling.tries_all(size):
         return Randomisation(hits / 2**size, exact=True)
     return Randomisation((hits + 1) / (resampling.resamples + 1), exact=False)
-
-
-def _is_exact(size: int, resampling: Resampling) -> bool:
-    ways: int = 2**size
-    return ways <= resampling.resamples
-
-
-def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
-    """Yield how often each of `size` places is drawn, a row for each resample."""
-    import numpy as np
-
-    stream = np.random.PCG64(resampling.seed)
-    for rows in _chunks(size, resampling.resamples):
-        words = stream.random_raw((rows * size + 1) // 2).astype("<u8").view("<u4")
-        places = (words[: rows * size].astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
-        flat = places.astype(np.intp).reshape(rows, size) + np.arange(rows)[:, None] * size
-        times = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
-        yield times.astype(np.float64)
-
-
-def _signs(size: int, resampling: Resampling) -> Iterator[Floats]:
-    """Yield rows of `size` signs, +1 or -1: every such row once, or as many drawn as asked."""
-    import numpy as np
-
-    if _is_exact(size, resampling):
-        codes = np.arange(2**size)[:, None]
-        yield (1 - 2 * (codes >> np.arange(size) & 1)).astype(np.float64)
-        return
-    stream = np.random.PCG64(resampling.seed)
-    for rows in _chunks(size, resampling.resamples):
-        words = stream.random_raw((rows * size + 63) // 64)
-        bits = np.unpackbits(words.astype("<u8").view(np.uint8))[: rows * size]
-        yield (1 - 2 * bits.astype(np.float64)).reshape(rows, size)
-
-
-def _chunks(size: int, rows: int) -> Iterator[int]:
-    """Yield how many rows of `size` to draw at once, until all `rows` are."""
-    most = max(2, DRAWS_AT_ONCE // max(size, 1) // 64 * 64)
-    for start in range(0, rows, most):
-        yield min(most, rows - start)

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isnan
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.intervals import Bootstrap, quantile
+from webapp.metrics.comparisons.intervals import interval
+from webapp.metrics.comparisons.resampling import Bootstrap, item_times
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,8 +98,9 @@ def rank_correlation(
     units, of = np.unique(np.array(ordered), axis=0, return_inverse=True)  # equal pairs count once
     x, y = units.T
     once = np.bincount(of.ravel(), minlength=len(units))[None, :].astype(np.float64)
-    draws = _draws(of.ravel(), len(units), bootstrap or Bootstrap())
-    rho, tau = (_correlated(formula, x, y, once, draws, bootstrap) for formula in (_rho, _tau))
+    settings = bootstrap or Bootstrap()
+    draws = _draws(of.ravel(), len(units), settings)
+    rho, tau = (_correlated(formula, x, y, once, draws, settings) for formula in (_rho, _tau))
     return RankCorrelation(len(ordered), rho, tau)
 
 
@@ -111,29 +114,24 @@ def _unfit(pairs: list[tuple[float, float]]) -> NoCorrelation | None:
 
 def _draws(unit_of: Any, n_units: int, bootstrap: Bootstrap) -> Values | None:
     """How often each unit is drawn in each resample of the items; none of very few or many."""
-    import numpy as np
-
-    n = len(unit_of)
-    if not FEWEST_FOR_INTERVAL <= n <= MOST_FOR_INTERVAL:
+    if not FEWEST_FOR_INTERVAL <= len(unit_of) <= MOST_FOR_INTERVAL:
         return None
-    drawn = np.random.default_rng(bootstrap.seed).integers(0, n, (bootstrap.resamples, n))
-    times = np.zeros((bootstrap.resamples, n_units))
-    np.add.at(times, (np.arange(bootstrap.resamples)[:, None], unit_of[drawn]), 1)
-    return times
+    return item_times(unit_of, n_units, bootstrap)
 
 
 def _correlated(
-    formula: Any, x: Values, y: Values, once: Values, draws: Values | None, b: Bootstrap | None
+    formula: Any, x: Values, y: Values, once: Values, draws: Values | None, bootstrap: Bootstrap
 ) -> Correlation:
     value = float(formula(x, y, once)[0])
     if draws is None:
         return Correlation(value)
-    found = sorted(float(one) for one in formula(x, y, draws) if one == one)  # noqa: PLR0124 - no NaN
-    if not found:
-        return Correlation(value, left_out=len(draws))
-    tail = (1 - (b or Bootstrap()).confidence) / 2
-    low, high = quantile(found, tail), quantile(found, 1 - tail)
-    return Correlation(value, low, high, len(draws) - len(found))
+    drawn: list[float] = formula(x, y, draws).tolist()
+    found = interval(drawn, _present, confidence=bootstrap.confidence)
+    return Correlation(value, found.lower, found.upper, found.left_out)
+
+
+def _present(value: float) -> float | None:
+    return None if isnan(value) else value
 
 
 def _rho(x: Values, y: Values, times: Values) -> Values:

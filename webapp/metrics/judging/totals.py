@@ -112,7 +112,7 @@ def _sums(rows: list[dict[str, float | None]]) -> dict[str, Sum]:
 
 
 def _added(parts: list[Sum]) -> Sum:
-    return Sum(sum([part.total for part in parts], 0.0), sum([part.n for part in parts]))
+    return Sum(fsum(part.total for part in parts), sum(part.n for part in parts))
 
 
 def _sum(values: Iterable[float | None]) -> Sum:

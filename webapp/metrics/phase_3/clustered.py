@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.intervals import MIN_UNITS, NO_INTERVAL, Interval
-from webapp.metrics.comparisons.significance import Resampling, percentiles, times_drawn, weighed
+from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
+from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn
+from webapp.metrics.comparisons.significance import percentiles, weighed
 from webapp.metrics.judging.totals import Sum
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def clustered_mean(clusters: Sequence[Sum], resampling: Resampling) -> Clustered
     """
     present = [cluster for cluster in clusters if cluster.n]
     n = sum(cluster.n for cluster in present)
-    value = sum(cluster.total for cluster in present) / n if n else None
+    value = fsum(cluster.total for cluster in present) / n if n else None
     return ClusteredMean(value, _interval(present, resampling), len(present), n)
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import cos, fsum, pi, sin, sqrt, tan
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.intervals import MIN_UNITS, NO_INTERVAL, Interval
+from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
+from webapp.metrics.comparisons.resampling import MIN_UNITS
 
 LOWEST, HIGHEST = 0.0, 100.0
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, figures
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.summaries import QueryRow

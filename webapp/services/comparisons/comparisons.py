@@ -20,7 +20,7 @@ from webapp.i18n import gettext, mark
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport, RaterShare
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.summaries import summarise
 from webapp.records import QueryState

@@ -16,16 +16,15 @@ from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.problems import ImportRefused, UnreadableFile, error
 from webapp.importers.runs.questions import looks_like
-from webapp.metrics.evaluations.answer_summary import AnswerSummary
-from webapp.metrics.evaluations.answers import AnswerScale
-from webapp.metrics.evaluations.chunks import ChunkSummary
+from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
+from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 from webapp.records import Problem
 from webapp.services.evaluations import rows as evaluation_rows
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.rows import EvaluationKind, ScoredRow
-from webapp.services.evaluations.scoring import NamedBytes
+from webapp.services.evaluations.scoring import NamedBytes, ScoredFile
 
 MOST_ROWS = 50_000
 """Rows of one evaluation on the pages; the command line takes any number."""
@@ -118,17 +117,13 @@ class Scored:
 
 @dataclass(slots=True)
 class _ReportedProblems:
-    """Problems as they are met: the first in words, all counted, lines counted once."""
+    """Problems as they are met: the first in words, all counted."""
 
     kept: list[Problem] = field(default_factory=list)
     n: int = 0
-    n_lines: int = 0
-    last: int | None = None
 
     def add(self, found: Problem) -> None:
         self.n += 1
-        self.n_lines += found.line is None or found.line != self.last
-        self.last = found.line
         if len(self.kept) < MOST_PROBLEMS:
             self.kept.append(found)
 
@@ -145,8 +140,9 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingR
         head, figures, answered = _json(settings, files, rows, told)
         provenance, n_rows = answered.provenance, len(answered.questions)
     else:
-        made = _answers if settings.kind is EvaluationKind.ANSWERS else _chunks
-        head, figures = made(settings, files[0], rows, told)
+        scored = _by_row(settings, files[0], rows, told)
+        _or_refuse(settings.kind, files[0], rows, told)
+        head, figures = scored.head, scored.figures
         n_rows = _rows(settings.kind, files[0])
     all_files = [*files, *(one for one in (settings.subset, settings.prompt) if one)]
     listed = tuple({"name": f.name, "sha256": _sha256(f.data)} for f in all_files)
@@ -171,36 +167,21 @@ def _rows(kind: EvaluationKind, file: NamedBytes) -> int:
     return count(file.name, io.BytesIO(file.data))
 
 
-def _answers(
+def _by_row(
     settings: ScoringSettings, file: NamedBytes, rows: WaitingRows, told: _ReportedProblems
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    scale, summary = settings.scale, AnswerSummary()
-    data, first = io.BytesIO(file.data), settings.first
-    for found in scoring.answer_scores(file.name, data, scale, first=first):
-        if isinstance(found, Problem):
-            told.add(found)
-            continue
-        summary.add(found)
-        _take(file, rows, evaluation_rows.of_answer(found))
-    _or_refuse(settings.kind, file, rows, told)
-    head = documents.answers_head(summary, scale, first=first, left_out=told.n_lines)
-    return head, documents.answer_figures(summary)
+) -> ScoredFile:
+    name, data, first = file.name, io.BytesIO(file.data), settings.first
+    if settings.kind is EvaluationKind.ANSWERS:
 
+        def keep_answer(score: AnswerScore) -> None:
+            _take(file, rows, evaluation_rows.of_answer(score))
 
-def _chunks(
-    settings: ScoringSettings, file: NamedBytes, rows: WaitingRows, told: _ReportedProblems
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    summary = ChunkSummary()
-    data, first = io.BytesIO(file.data), settings.first
-    for found in scoring.chunk_scores(file.name, data, first=first):
-        if isinstance(found, Problem):
-            told.add(found)
-            continue
-        summary.add(found)
-        _take(file, rows, evaluation_rows.of_chunks(found))
-    _or_refuse(settings.kind, file, rows, told)
-    head = documents.chunks_head(summary, first=first, left_out=told.n_lines)
-    return head, documents.chunk_figures(summary)
+        return scoring.score_answers(name, data, settings.scale, keep_answer, told.add, first=first)
+
+    def keep_chunks(score: ChunkScore) -> None:
+        _take(file, rows, evaluation_rows.of_chunks(score))
+
+    return scoring.score_chunks(name, data, keep_chunks, told.add, first=first)
 
 
 def _json(

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemJudgment
 from webapp.exporters.evaluations.machine_agreement_json import binary_json, correlation_json
 from webapp.metrics.agreement.machine_agreement import BinaryAgreement, binary_agreement
-from webapp.metrics.comparisons.intervals import Bootstrap
+from webapp.metrics.comparisons.resampling import Bootstrap
 from webapp.metrics.evaluations.rank_correlation import RankCorrelation, rank_correlation
 from webapp.services.evaluations import evaluations
 from webapp.services.evaluations.rows import FIGURES, GRADE, EvaluationKind, headline

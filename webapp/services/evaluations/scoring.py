@@ -6,21 +6,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
+from webapp.exporters.evaluations import score_documents as documents
 from webapp.importers.agreement import manual_input
 from webapp.importers.evaluations import cited_answers, expected_json, retrieved_chunks
 from webapp.importers.evaluations.expected_json import JsonAnswerSet, UnusableProvenance
 from webapp.importers.gold import gold_questions, listed_properties, manual_decisions
 from webapp.importers.runs.problems import error, warning
 from webapp.metrics.evaluations import answers, chunks, json_answers
+from webapp.metrics.evaluations.answer_summary import AnswerSummary
 from webapp.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScale,
     AnswerScore,
     SimilaritiesDoNotFit,
 )
-from webapp.metrics.evaluations.chunks import ChunkScore
+from webapp.metrics.evaluations.chunks import ChunkScore, ChunkSummary
 from webapp.metrics.evaluations.json_answer_summary import Gate, JsonSummary
 from webapp.metrics.evaluations.json_answers import JsonScore
 from webapp.metrics.gold import constraints
@@ -51,6 +53,15 @@ class ConstraintScoring:
 
     report: ConstraintReport
     problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFile:
+    """A file scored row by row: how many rows were, the head of its report, and its figures."""
+
+    n_scored: int
+    head: dict[str, Any]
+    figures: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +117,16 @@ def constraint_scoring(
     return ConstraintScoring(report, tuple(problems))
 
 
-def answer_scores(
-    name: str, file: BinaryIO, scale: AnswerScale, *, first: int | None = None
-) -> Iterator[AnswerScore | Problem]:
-    """The score of every cited answer in `file`, or the problem of its line.
+def score_answers(
+    name: str,
+    file: BinaryIO,
+    scale: AnswerScale,
+    take: Callable[[AnswerScore], None],
+    tell: Callable[[Problem], None],
+    *,
+    first: int | None = None,
+) -> ScoredFile:
+    """The summary of the cited answers in `file`; `take` gets each score, `tell` each problem.
 
     `first` is the number of rows after which to stop.
     """
@@ -121,14 +138,26 @@ def answer_scores(
             counts = {"found": wrong.n_given, "expected": wrong.n_claims}
             return error("line_similarities_count", name, counts, line=line)
 
-    return _scores(cited_answers.read(name, file), scored, first)
+    summary, rows = AnswerSummary(), cited_answers.read(name, file)
+    left_out = _all(_scores(rows, scored, first), summary.add, take, tell)
+    head = documents.answers_head(summary, scale, first=first, left_out=left_out)
+    return ScoredFile(summary.count, head, documents.answer_figures(summary))
 
 
-def chunk_scores(
-    name: str, file: BinaryIO, *, first: int | None = None
-) -> Iterator[ChunkScore | Problem]:
-    """The score of every row of chunks in `file`, or the problem of its line."""
-    return _scores(retrieved_chunks.read(name, file), lambda _line, row: chunks.score(row), first)
+def score_chunks(
+    name: str,
+    file: BinaryIO,
+    take: Callable[[ChunkScore], None],
+    tell: Callable[[Problem], None],
+    *,
+    first: int | None = None,
+) -> ScoredFile:
+    """The summary of the chunks in `file`; `take` gets the score of each row, `tell` problems."""
+    summary, rows = ChunkSummary(), retrieved_chunks.read(name, file)
+    found = _scores(rows, lambda _line, row: chunks.score(row), first)
+    left_out = _all(found, summary.add, take, tell)
+    head = documents.chunks_head(summary, first=first, left_out=left_out)
+    return ScoredFile(summary.overall.count, head, documents.chunk_figures(summary))
 
 
 def json_scoring(
@@ -173,6 +202,25 @@ def _json(answered: JsonAnswerSet, gate: Gate) -> JsonScoring:
     for score in scores:
         summary.add(score)
     return JsonScoring(summary, scores)
+
+
+def _all(
+    found: Iterator[Score | Problem],
+    add: Callable[[Score], None],
+    take: Callable[[Score], None],
+    tell: Callable[[Problem], None],
+) -> int:
+    """Take every score and tell every problem; return how many lines were left out."""
+    left_out, last = 0, None
+    for one in found:
+        if isinstance(one, Problem):
+            tell(one)
+            left_out += one.line is None or one.line != last
+            last = one.line
+        else:
+            add(one)
+            take(one)
+    return left_out
 
 
 def _scores(

@@ -26,7 +26,7 @@ from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.exporters.proof_packs import pack
 from webapp.exporters.proof_packs.pack import Contents, Drawn, InputFile, PackedRun
 from webapp.i18n import SOURCE_LANGUAGE, speaking
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.services.comparisons import comparisons
 from webapp.services.exports import exports

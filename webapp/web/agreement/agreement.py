@@ -14,7 +14,7 @@ from webapp.metrics.agreement.breakdown import CannotTell
 from webapp.metrics.agreement.coefficients import NoAgreement
 from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
 from webapp.metrics.agreement.report import Consistency, ItemKind, KindAgreement
-from webapp.metrics.comparisons.intervals import Bootstrap
+from webapp.metrics.comparisons.resampling import Bootstrap
 from webapp.metrics.judging.registry import Measure
 from webapp.services.agreement import agreement
 from webapp.web.frame import access, formatting, htmx

@@ -1,0 +1,84 @@
+"""Draws: as many units as there are, the same for a seed, however they are cut into chunks."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from webapp.metrics.comparisons import resampling
+from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_units_are_drawn_in_sorted_order_whatever_order_they_come_in() -> None:
+    settings = Bootstrap(resamples=3, seed=7)
+    draw = random.Random(7)
+    expected = tuple(Counter(draw.choices(["a", "a", "b"], k=3)) for _ in range(3))
+
+    assert resampling.resample(Counter("baa"), settings) == expected
+    assert resampling.resample(Counter("aab"), settings) == expected
+
+
+def test_one_unit_is_not_resampled() -> None:
+    assert resampling.resample(Counter("a"), Bootstrap()) == ()
+
+
+def test_each_resample_draws_as_many_places_as_there_are() -> None:
+    (rows,) = resampling.times_drawn(5, Resampling(resamples=200))
+    words = np.random.PCG64(20260301).random_raw(3)
+    halves = [half for word in words.tolist() for half in (word & 0xFFFFFFFF, word >> 32)]
+
+    assert rows.shape == (200, 5)
+    assert set(rows.sum(axis=1)) == {5}
+    places = Counter(half * 5 >> 32 for half in halves[:5])  # 32 bits give one of 5 places
+    assert rows[0].tolist() == [places[place] for place in range(5)]
+
+
+def test_signs_are_all_tried_where_they_are_few_and_drawn_where_they_are_many() -> None:
+    (every,) = resampling.signs(3, Resampling(resamples=8))
+    (drawn,) = resampling.signs(3, Resampling(resamples=7))
+    bits = int(np.random.PCG64(20260301).random_raw(1)[0])
+    first = bits.to_bytes(8, "little")[0]
+
+    assert len({tuple(row) for row in every.tolist()}) == 8
+    assert drawn.shape == (7, 3)
+    assert drawn[0].tolist() == [1 - 2 * (first >> place & 1) for place in (7, 6, 5)]
+
+
+@pytest.mark.parametrize("draw", [resampling.times_drawn, resampling.signs])
+def test_chunks_draw_what_one_piece_draws(draw: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Resampling(resamples=300)
+    whole = np.concatenate(list(draw(20, settings)))  # type: ignore[operator]
+    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", 64 * 20)
+    pieces = list(draw(20, settings))  # type: ignore[operator]
+
+    assert len(pieces) == 5  # 4 x 64 and 44 rows
+    assert np.array_equal(np.concatenate(pieces), whole)
+
+
+def test_items_of_one_unit_are_counted_together() -> None:
+    unit_of = np.array([0, 1, 1, 2])
+    times = resampling.item_times(unit_of, 3, Bootstrap(resamples=50, seed=3))
+    first = np.random.default_rng(3).integers(0, 4, (50, 4))[0]
+
+    assert times.shape == (50, 3)
+    assert set(times.sum(axis=1)) == {4}
+    assert times[0].tolist() == [(unit_of[first] == unit).sum() for unit in range(3)]
+
+
+def test_no_other_module_of_metrics_draws_for_an_interval_or_a_p_value() -> None:
+    drawing = {
+        path.name
+        for path in (ROOT / "webapp" / "metrics").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if (isinstance(node, ast.Import) and any(one.name == "random" for one in node.names))
+        or (isinstance(node, ast.Attribute) and node.attr in {"random", "PCG64", "default_rng"})
+    }
+
+    assert drawing == {"resampling.py", "eval_sets.py"}  # eval_sets draws questions to ask

@@ -1,0 +1,130 @@
+"""Every draw behind an interval or a p-value: resamples of units, and permutations of signs.
+
+The same settings and sizes draw the same numbers, to the last one. Each kind of figure has its
+own way of drawing, which stays as it is, so that published figures stay what they are:
+
+- ``resample``, for agreement: a ``Counter`` of *n* units for each resample, by ``choices`` of
+  ``random.Random(seed)`` from the units in sorted order.
+- ``times_drawn``, for means over questions or participants: rows of *n* counts, one for each
+  resample, in chunks; 32 bits for each place from the raw stream of ``PCG64(seed)``.
+- ``signs``, for randomisation tests: rows of *n* signs, one for each permutation, in chunks; a bit
+  for each sign from the raw stream of ``PCG64(seed)``, or all ``2^n`` rows where they are few.
+- ``item_times``, for rank correlations: a row for each resample with a count for each unit;
+  *n* places for each resample, all at once, by ``integers`` of ``default_rng(seed)``.
+
+numpy keeps the raw stream of PCG64 the same from version to version.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+MIN_UNITS = 2
+"""One unit resampled is always itself, which says nothing about others."""
+
+DRAWS_AT_ONCE = 1_000_000
+"""How many numbers are drawn in one go, so that memory stays small however many questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """How an interval is made; the same settings and units give the same interval.
+
+    `resamples` is how often as many units as there are get drawn with replacement, `seed`
+    where the drawing starts, `confidence` the share of resamples between the bounds.
+    """
+
+    resamples: int = 2000
+    seed: int = 20260301
+    confidence: float = 0.95
+    method: str = "percentile bootstrap over items"
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How often and from which seed questions are drawn again, or signs turned.
+
+    ``resamples`` counts both the bootstrap's resamples and the test's permutations.
+    """
+
+    resamples: int = 10_000
+    seed: int = 20260301
+    confidence: float = 0.95
+
+    def tries_all(self, size: int) -> bool:
+        """Whether all signs of `size` differences are no more than the permutations."""
+        ways: int = 2**size
+        return ways <= self.resamples
+
+
+def resample(units: Counter[Any], bootstrap: Bootstrap) -> tuple[Counter[Any], ...]:
+    """As many draws of the units, with replacement, as `bootstrap` says; none of under two.
+
+    `units` counts equal units together. They are drawn in sorted order, so that the order
+    in which they came changes nothing.
+    """
+    population = sorted(units.elements())
+    if len(population) < MIN_UNITS:
+        return ()
+    draw = random.Random(bootstrap.seed)  # noqa: S311 - repeatable, not secret
+    size = len(population)
+    return tuple(Counter(draw.choices(population, k=size)) for _ in range(bootstrap.resamples))
+
+
+def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
+    """Yield how often each of `size` places is drawn, a row for each resample."""
+    import numpy as np
+
+    stream = np.random.PCG64(resampling.seed)
+    for rows in _chunks(size, resampling.resamples):
+        words = stream.random_raw((rows * size + 1) // 2).astype("<u8").view("<u4")
+        places = (words[: rows * size].astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
+        flat = places.astype(np.intp).reshape(rows, size) + np.arange(rows)[:, None] * size
+        times = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
+        yield times.astype(np.float64)
+
+
+def item_times(unit_of: NDArray[np.intp], n_units: int, bootstrap: Bootstrap) -> Floats:
+    """Return how often each unit is drawn in each resample of the items.
+
+    `unit_of` has the unit of each item; the rows are resamples, the columns units.
+    """
+    import numpy as np
+
+    n, resamples = len(unit_of), bootstrap.resamples
+    drawn = np.random.default_rng(bootstrap.seed).integers(0, n, (resamples, n))
+    times = np.zeros((resamples, n_units))
+    np.add.at(times, (np.arange(resamples)[:, None], unit_of[drawn]), 1)
+    return times
+
+
+def signs(size: int, resampling: Resampling) -> Iterator[Floats]:
+    """Yield rows of `size` signs, +1 or -1: every such row once, or as many drawn as asked."""
+    import numpy as np
+
+    if resampling.tries_all(size):
+        codes = np.arange(2**size)[:, None]
+        yield (1 - 2 * (codes >> np.arange(size) & 1)).astype(np.float64)
+        return
+    stream = np.random.PCG64(resampling.seed)
+    for rows in _chunks(size, resampling.resamples):
+        words = stream.random_raw((rows * size + 63) // 64)
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8))[: rows * size]
+        yield (1 - 2 * bits.astype(np.float64)).reshape(rows, size)
+
+
+def _chunks(size: int, rows: int) -> Iterator[int]:
+    """Yield how many rows of `size` to draw at once, until all `rows` are."""
+    most = max(2, DRAWS_AT_ONCE // max(size, 1) // 64 * 64)
+    for start in range(0, rows, most):
+        yield min(most, rows - start)
