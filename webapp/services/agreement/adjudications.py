@@ -132,6 +132,16 @@ def docket(session: Session, study: Study) -> Docket:
     )
 
 
+def open_disputes(session: Session, study: Study) -> int:
+    """Return how many disputes wait for a settlement."""
+    cast = provenance.votes(session, study, in_study(study))
+    settled = set(session.scalars(select(Adjudication.judged_thing_id)))
+    return sum(
+        thing not in settled and provenance.is_disputed(by_rater.values())
+        for thing, by_rater in cast.items()
+    )
+
+
 def adjudicate(
     session: Session, rater: Rater, thing_id: int, verdict: str, reason: str, now: datetime
 ) -> None:

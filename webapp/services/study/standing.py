@@ -94,12 +94,16 @@ class StudyStanding:
 
 def study_standing(session: Session, study: Study) -> StudyStanding:
     """Return the progress of the study; raters in the order in which they joined."""
-    raters = [rater for rater in studies.raters(session, study) if rater.removed_at is None]
     return StudyStanding(
         saving=_saving(session, study),
-        raters=tuple(_rater(session, rater) for rater in raters),
-        questions=_questions(session, study, raters),
+        raters=rater_standings(session, study),
+        questions=_questions(session, study, _present(session, study)),
     )
+
+
+def rater_standings(session: Session, study: Study) -> tuple[RaterStanding, ...]:
+    """Return the progress of each rater, in the order in which they joined."""
+    return tuple(rater_standing(session, rater) for rater in _present(session, study))
 
 
 def pace(moments: Iterable[datetime]) -> float | None:
@@ -132,7 +136,12 @@ def _saving(session: Session, study: Study) -> Saving:
     return Saving(session.scalar(shown) or 0, pooled, everything - pooled)
 
 
-def _rater(session: Session, rater: Rater) -> RaterStanding:
+def _present(session: Session, study: Study) -> list[Rater]:
+    return [rater for rater in studies.raters(session, study) if rater.removed_at is None]
+
+
+def rater_standing(session: Session, rater: Rater) -> RaterStanding:
+    """Return how far, how fast and how long still a rater is."""
     judged = select(func.count()).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     )

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, redirect, render_template, url_for
+from sqlalchemy.orm import Session
 
 from webapp.config import resource
+from webapp.db.tables.people import Rater
 from webapp.services.rating import progress
 from webapp.services.rating.progress import Progress
 from webapp.services.runs import runs
 from webapp.services.runs.runs import RunOverview
-from webapp.web.frame import access, htmx
+from webapp.services.study.standing import rater_standing
+from webapp.web.frame import access, formatting, htmx
+from webapp.web.study import steps
+from webapp.web.study.steps import StudyStep
 
 blueprint = Blueprint("home", __name__)
 
@@ -21,19 +26,32 @@ class Home:
     """The study's runs, in their order, with the rater's progress in them.
 
     ``blind`` is how far the rater is in the pooled cards, where the study is rated blind.
+    ``steps`` are those of the study, none before it has a run.
     """
 
     runs: tuple[RunOverview, ...]
     blind: Progress | None
+    steps: tuple[StudyStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RaterHome:
+    """How far a rater is, and how long the rest takes at their own pace (empty if unknown)."""
+
+    blind: Progress
+    judged: int
+    time_left: str
 
 
 @blueprint.get("/")
-def show() -> str | Response:
-    """Show the owner's open work; lead everybody else to their own pages."""
+def show() -> str:
+    """Show the owner's open work, or how far another rater is."""
     with access.reading() as (session, rater):
         if not rater.is_owner:
-            return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
-        context = Home(tuple(runs.overviews(session, rater)), progress.if_blind(session, rater))
+            return render_template("study/home/rater.html", **htmx.names(_rater(session, rater)))
+        found = tuple(runs.overviews(session, rater))
+        made = steps.of_study(session, rater.study, len(found)) if found else ()
+        context = Home(found, progress.if_blind(session, rater), made)
     return render_template("study/home/page.html", **htmx.names(context))
 
 
@@ -46,3 +64,9 @@ def sample() -> Response:
         samples.load(session, resource("seeds"), access.now())
         session.commit()
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
+
+
+def _rater(session: Session, rater: Rater) -> RaterHome:
+    found = rater_standing(session, rater)
+    left = formatting.duration(found.seconds_left) if found.seconds_left else ""
+    return RaterHome(found.progress, found.judged, left)

@@ -21,6 +21,7 @@ PAGES = Pages(
     },
     entries=(
         MenuEntry("owner", 10, "home.show", mark("Home"), sections=("home",)),
+        MenuEntry("rater", 5, "home.show", mark("Home"), sections=("home",)),
         MenuEntry("owner", 60, "study.show", mark("Study"), pages="study"),
         MenuEntry("study", 10, "study.show", mark("Set-up"), pages="set-up"),
         MenuEntry("set-up", 10, "study.show", mark("Guidelines and rules"), sections=("study",)),
