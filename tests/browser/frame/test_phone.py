@@ -63,3 +63,25 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
     expect(page.locator(".card").first).to_have_attribute("data-verdict", "0")
     page.locator("[data-undo-form] button").tap()
     expect(page.locator(".card").first).to_have_attribute("data-verdict", "")
+
+
+def test_the_categories_of_a_run_fit_its_page(
+    server: Server, run_id: str, open_tab: Callable[..., Page]
+) -> None:
+    """At each width the table is inside its page, with each category in words and as it is."""
+    page = open_tab(viewport=PHONE)
+    page.goto(f"{server.url}/runs/{run_id}")
+    table = page.locator(".figures.many")
+    expect(table.locator("tbody th").first).to_contain_text("location_simple")
+    expect(table.locator("tbody th").first).to_contain_text("Lokasi")
+    for width in (360, 390, 768, 1024, 1281, 1440):
+        page.set_viewport_size({"width": width, "height": 844})
+        box = page.evaluate("""() => {
+          const table = document.querySelector(".figures.many");
+          const page = table.closest("section").getBoundingClientRect();
+          const cells = [...table.querySelectorAll("tbody th, tbody td")];
+          return [page.right, Math.max(...cells.map((cell) => cell.getBoundingClientRect().right)),
+            Math.max(...cells.map((cell) => cell.scrollWidth - cell.clientWidth))];
+        }""")
+        assert box[1] <= box[0] + 1, width
+        assert box[2] <= 0, width

@@ -119,7 +119,11 @@ def _page(
         overall=line(gettext("All raters"), found.overall),
         pairs=tuple(line(" – ".join(pair.raters), pair.agreement) for pair in found.pairs),
         categories=tuple(
-            line(labels.category(group.category), group.agreement, grouped)
+            line(
+                labels.with_label(labels.category(group.category), group.category),
+                group.agreement,
+                grouped,
+            )
             for group in found.categories
         ),
         over_time=tuple(
