@@ -17,6 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout need not be installed
 
+import finished
 from catalogue import make_catalogue
 from questions import QUESTIONS
 from verdicts import RATER, half, rate
@@ -40,6 +41,7 @@ def main(into: Path) -> None:
     for method, run in runs.items():
         data = document(_v2_head(run), "results", _v2(run, catalogue))
         _write(into / "runs" / method / "results.json", data)
+    finished.write(into / "demo", runs, catalogue)
 
 
 def _ratings(

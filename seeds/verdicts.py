@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.services.collecting.demo_search import MILLION, DemoListing
+from webapp.services.collecting.demo_search import MILLION, NEAR_M, DemoListing
 
 RATER = "Sari (contoh)"
 FINISHED = 12  # questions 1-12 of every run are done; of one, the next is half done
@@ -24,9 +24,16 @@ class Need:
     lowest: int = 0
     highest: int | None = None
     bedrooms: int | None = None
+    floors: int | None = None
+    all_of: frozenset[str] = frozenset()
+    any_of: frozenset[str] = frozenset()
+    near: str | None = None
+    complexes: frozenset[str] | None = None
+    in_complex: bool = False
 
 
 _RENT = frozenset({"rent"})
+_ANY_DEAL = frozenset({"sale", "rent"})
 _CEMARA, _RINGROAD = frozenset({"Cemara"}), frozenset({"Ringroad"})
 
 NEEDS = {
@@ -48,7 +55,31 @@ NEEDS = {
         deals=frozenset({"sale", "rent"}),
         areas=frozenset({"Mabar"}),
     ),
-    13: Need(areas=_RINGROAD, lowest=800, highest=1300, bedrooms=3),
+    **dict.fromkeys((13, 14, 15), Need(areas=_RINGROAD, lowest=800, highest=1300, bedrooms=3)),
+    **dict.fromkeys((16, 17), Need(areas=_RINGROAD, lowest=800, highest=1300, floors=3)),
+    18: Need(areas=_RINGROAD, highest=800, floors=3),
+    19: Need(deals=_ANY_DEAL, all_of=frozenset({"CCTV"})),
+    20: Need(deals=_ANY_DEAL, all_of=frozenset({"WiFi"})),
+    21: Need(deals=_ANY_DEAL, all_of=frozenset({"Lapangan Basket"}), in_complex=True),
+    22: Need(deals=_ANY_DEAL, any_of=frozenset({"Carport 2 Mobil", "Garasi 3 Mobil"})),
+    23: Need(deals=_ANY_DEAL, all_of=frozenset({"AC", "Lemari", "Dapur", "Tangki Air"})),
+    24: Need(deals=_ANY_DEAL, near="mall"),
+    25: Need(deals=_ANY_DEAL, near="sekolah"),
+    26: Need(deals=_ANY_DEAL, near="mall", highest=800),
+    27: Need(
+        deals=_ANY_DEAL,
+        highest=1000,
+        all_of=frozenset({"Full Furnished", "Lapangan Basket"}),
+        in_complex=True,
+    ),
+    28: Need(
+        types=frozenset({"apartment"}),
+        deals=_ANY_DEAL,
+        areas=frozenset({"Podomoro"}),
+        highest=1500,
+    ),
+    29: Need(complexes=frozenset({"Citraland Bagya City"})),
+    30: Need(complexes=frozenset({"Givency One"})),
 }
 
 
@@ -59,11 +90,24 @@ def judge(listing: DemoListing, need: Need) -> str:
         listing.listing_type in need.deals,
         need.areas is None or listing.area in need.areas,
         _price_meets(listing, need),
-        need.bedrooms is None or _rooms_meet(listing, need.bedrooms),
+        need.bedrooms is None or _meets(listing.bedrooms, need.bedrooms),
+        need.floors is None or _meets(listing.floors, need.floors),
+        _place_meets(listing, need),
+        need.all_of <= set(listing.facilities),
+        not need.any_of or bool(need.any_of & set(listing.facilities)),
     )
     if False in checks:
         return NOT_RELEVANT
     return UNSURE if None in checks else RELEVANT
+
+
+def _place_meets(listing: DemoListing, need: Need) -> bool:
+    if need.in_complex and listing.complex is None:
+        return False
+    if need.complexes is not None and listing.complex not in need.complexes:
+        return False
+    near = {place.kind for place in listing.nearby if place.distance_m <= NEAR_M}
+    return need.near is None or need.near in near
 
 
 def _price_meets(listing: DemoListing, need: Need) -> bool | None:
@@ -74,8 +118,8 @@ def _price_meets(listing: DemoListing, need: Need) -> bool | None:
     return need.lowest * MILLION <= listing.price <= need.highest * MILLION
 
 
-def _rooms_meet(listing: DemoListing, bedrooms: int) -> bool | None:
-    return None if listing.bedrooms is None else listing.bedrooms == bedrooms
+def _meets(stated: int | None, wanted: int) -> bool | None:
+    return None if stated is None else stated == wanted
 
 
 def rate(
@@ -111,9 +155,9 @@ def _rating(
         "run": run,
         "query_id": number,
         "results": verdicts,
-        "quality": _quality(list(verdicts.values())),
+        "quality": quality(list(verdicts.values())),
         "notes": NOTES.get((run, number), ""),
-        "empty_outcome": None if verdicts else _outcome(number, catalogue),
+        "empty_outcome": None if verdicts else outcome(number, catalogue),
     }
 
 
@@ -122,13 +166,13 @@ def _verdicts(number: int, shown: Sequence[DemoListing]) -> dict[str, str]:
     return {str(rank): judge(listing, need) for rank, listing in enumerate(shown, start=1)}
 
 
-def _outcome(question_id: int, catalogue: Sequence[DemoListing]) -> str:
+def outcome(question_id: int, catalogue: Sequence[DemoListing]) -> str:
     """Correct empty when the whole catalogue holds nothing that meets the need."""
     exists = any(judge(listing, NEEDS[question_id]) == RELEVANT for listing in catalogue)
     return "false_negative" if exists else "correct_empty"
 
 
-def _quality(verdicts: Sequence[str]) -> int:
+def quality(verdicts: Sequence[str]) -> int:
     """The methodology's 0-5 by the share of relevant results among the decided."""
     decided = [verdict for verdict in verdicts if verdict != UNSURE]
     if not decided:

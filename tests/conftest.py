@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 from werkzeug import test
 
+from tests import demo
 from webapp.config import sqlite_url, with_driver
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
@@ -216,3 +217,17 @@ def _empty(database: Database) -> None:
         connection.execute(
             text("SELECT setval(sequencename::regclass, 1, false) FROM pg_sequences")
         )
+
+
+@pytest.fixture(name="demo_file", scope="session")
+def _demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of the demo, to be looked at."""
+    return demo.made(tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture(name="demo_session")
+def _demo_session(demo_file: Path) -> Iterator[Session]:
+    database = Database(sqlite_url(demo_file))
+    with database.reading() as session:
+        yield session
+    database.close()

@@ -32,6 +32,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         MAX_CONTENT_LENGTH=settings.max_upload_bytes,
         MAX_UPLOAD_FILES=settings.max_upload_files,
         JUDGE=settings.judge,
+        IS_DEMO=settings.is_demo,
     )
     setup.join(app, settings.database_url)
     return app

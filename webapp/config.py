@@ -67,7 +67,7 @@ class Settings:
     ``database_url`` is in SQLAlchemy's form with its driver named, ``instance`` the
     absolute folder of everything the product writes by itself (it need not exist yet:
     see `private_folder`), ``max_upload_bytes`` the largest request that is read. Without
-    ``judge`` no machine judges.
+    ``judge`` no machine judges. ``is_demo`` marks every page as the demo's.
     """
 
     database_url: str
@@ -75,6 +75,7 @@ class Settings:
     max_upload_bytes: int = MAX_UPLOAD_MB * MEBIBYTE
     max_upload_files: int = 100
     judge: JudgeEndpoint | None = None
+    is_demo: bool = False
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import logging
+import random
+import secrets
 import socket
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli.frame import database, stopping
+from webapp.cli.frame import stopping
 from webapp.cli.frame.output import say
 from webapp.config import Settings, private_folder, resource, secret_key
 from webapp.db.engine import Database
@@ -32,6 +38,8 @@ IDLE_SECONDS = 120
 MOST_HEADER_BYTES = 16 * 2**10
 """Names, cookies and addresses of ours take a fraction of this."""
 TRIED_PORTS = 20
+DEMO_NOW = datetime(2026, 2, 9, 2, tzinfo=UTC)
+"""When the demo's study begins: the same study is made every time."""
 
 
 @click.command("demo")
@@ -42,23 +50,23 @@ TRIED_PORTS = 20
 def demo_command(
     create_app: AppFactory, port: int | None, *, no_browser: bool, fresh: bool
 ) -> None:
-    """Open the sample study, rated in part, in instance/demo.sqlite."""
+    """Open the demo, a finished study, in instance/demo.sqlite."""
     settings = prepared_demo(fresh=fresh)
     _serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
 
 
 def prepared_demo(*, fresh: bool = False) -> Settings:
-    """Return the settings of the demo, whose database holds the sample study afterwards."""
+    """Return the settings of the demo, whose database holds its study afterwards."""
     settings = Settings.from_environment()
     private_folder(settings.instance)
-    settings = replace(settings, database_url=settings.demo_database_url)
+    settings = replace(settings, database_url=settings.demo_database_url, is_demo=True)
     demo = Database(settings.database_url)
     if fresh:
         demo.close()
         _delete(Path(str(demo.url.database)))
         demo = Database(settings.database_url)
     demo.prepare()
-    _load_sample(demo)
+    _load_demo(demo)
     demo.close()
     return settings
 
@@ -95,14 +103,34 @@ def _delete(path: Path) -> None:
         name.unlink(missing_ok=True)
 
 
-def _load_sample(demo: Database) -> None:
+def _load_demo(demo: Database) -> None:
     from webapp.services.runs import samples
     from webapp.services.study import studies
 
     with demo.writing() as session:
         if studies.current(session) is None:
-            samples.load(session, resource("seeds"), database.now())
+            say(gettext("Making the demo's study. This takes some seconds, once."), err=True)
+            with _same_secrets():
+                samples.load_demo(session, resource("seeds"), DEMO_NOW)
             session.commit()
+
+
+@contextmanager
+def _same_secrets() -> Iterator[None]:
+    """Let the secrets of the demo's study, and so its addresses and orders, be always the same.
+
+    Its people and answers are invented, and nobody can sign in by them.
+    """
+    drawn = random.Random("relevansi demo")  # noqa: S311 - they guard nothing
+    known = secrets.token_hex, secrets.token_urlsafe
+    secrets.token_hex = lambda nbytes=None: drawn.randbytes(nbytes or 32).hex()
+    secrets.token_urlsafe = lambda nbytes=None: (
+        urlsafe_b64encode(drawn.randbytes(nbytes or 32)).rstrip(b"=").decode()
+    )
+    try:
+        yield
+    finally:
+        secrets.token_hex, secrets.token_urlsafe = known
 
 
 def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:

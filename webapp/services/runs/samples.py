@@ -1,4 +1,4 @@
-"""The sample study: three runs over a made-up catalogue, rated in part."""
+"""The sample study, rated in part, and the finished study of the demo around it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from webapp import rooms
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
@@ -45,6 +46,18 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
     ratings = json.loads((folder / "ratings.json").read_text("utf-8"))["ratings"]
     for number, rating in enumerate(ratings):
         _rate(session, rater, by_folder[rating["run"]], rating, f"sample-{number}", now)
+    return study
+
+
+def load_demo(session: Session, folder: Path, now: datetime) -> Study:
+    """Add the finished study of the demo: the sample, and what every room has beside it.
+
+    A room brings its part in ``services/<room>/demo.py``, made by its own services from the files
+    in ``demo`` of `folder`.
+    """
+    study = load(session, folder, now)
+    for room in rooms.contributions("services", "demo"):
+        room.add(session, study, folder / "demo", now)
     return study
 
 

@@ -30,7 +30,7 @@ class Site:
     items of evaluations to judge. ``ratios`` is the notation of ratios, ``ways`` an example of
     each notation.
     ``home`` is the endpoint of the page that the name of the product leads to, ``guide`` the
-    name of the guide for the reader.
+    name of the guide for the reader. ``is_demo`` is true where the study is the demo's.
     """
 
     study: str
@@ -48,6 +48,7 @@ class Site:
     has_items: bool
     ratios: str
     ways: dict[str, str]
+    is_demo: bool
 
 
 def site() -> Site:
@@ -70,6 +71,7 @@ def site() -> Site:
         has_items=has_items,
         ratios=notation.ratios(),
         ways=ratios.examples(),
+        is_demo=current_app.config["IS_DEMO"],
     )
 
 

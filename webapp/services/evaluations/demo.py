@@ -1,0 +1,62 @@
+"""The demo's evaluations: one of each kind, with people's verdicts on some items."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.evaluations import Evaluation
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
+from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.metrics.evaluations.similarity import LexicalEmbedder
+from webapp.records import Click
+from webapp.services.evaluations import evaluations, files, item_judgments, item_rating
+from webapp.services.evaluations.files import ScoringSettings
+from webapp.services.evaluations.rows import GRADE, EvaluationKind
+from webapp.services.evaluations.scoring import NamedBytes
+from webapp.services.study import studies
+
+FILES = {
+    EvaluationKind.ANSWERS: "answers.jsonl",
+    EvaluationKind.CHUNKS: "chunks.jsonl",
+    EvaluationKind.JSON: "json_answers.json",
+}
+JUDGED = 8
+"""The first items of each evaluation that two raters judged."""
+
+
+def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
+    """Score the files in `folder` on this machine alone, and judge the first items of each."""
+    raters = studies.raters(session, study)[1:]
+    for number, (kind, name) in enumerate(FILES.items()):
+        at = now + timedelta(hours=number)
+        embedder = LexicalEmbedder() if kind is EvaluationKind.ANSWERS else None
+        with WaitingRows() as rows:
+            file = NamedBytes(name, (folder / name).read_bytes())
+            scored = files.score(ScoringSettings(kind, embedder), [file], rows)
+            stored = evaluations.store(session, study, scored, rows, at)
+        evaluation = evaluations.find(session, study, stored)
+        item_rating.open_to_raters(session, study, evaluation, at, is_open=True)
+        for rater in raters:
+            _judge(session, rater, evaluation, at)
+
+
+def _judge(session: Session, rater: Rater, evaluation: Evaluation, at: datetime) -> None:
+    """Judge as the machine does, but for every fifth part; grade by the share of good parts."""
+    for position in range(1, min(JUDGED, evaluation.n_items) + 1):
+        item = evaluations.find_item(session, evaluation, position)
+        said = []
+        for number, part in enumerate(item.parts):
+            good = bool(part["passed"]) != ((position + number + rater.id) % 5 == 0)
+            said.append(good)
+            name = f"demo-{evaluation.kind}-{rater.id}-{position}-{number}"
+            click = Click(name, at)
+            item_judgments.judge(
+                session, rater, evaluation, position, part["key"], int(good), click
+            )
+        grade = round(5 * sum(said) / len(said)) if said else (position + rater.id) % 3 + 2
+        click = Click(f"demo-{evaluation.kind}-{rater.id}-{position}", at)
+        item_judgments.judge(session, rater, evaluation, position, GRADE, grade, click)

@@ -1,0 +1,113 @@
+"""The demo's phase 3: eight participants, what they asked, and what they thought of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from webapp.chatbot.answers import Answer
+from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.study import Study
+from webapp.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import KEEP, AnswerRating
+from webapp.services.phase_3 import (
+    links,
+    own_questions,
+    participants,
+    questionnaires,
+    themes,
+    user_studies,
+)
+from webapp.services.phase_3.asking import QuestionCall, QuestionWork, rater
+from webapp.services.phase_3.user_studies import UserStudySettings
+
+SETTINGS = UserStudySettings(
+    is_open=True,
+    endpoint="http://127.0.0.1:8810/chat",
+    search_method="hybrid",
+    llm="openai",
+)
+VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
+STEP = timedelta(minutes=1)
+
+
+class _Clock:
+    """The moments of one sitting, a minute apart, and a click at each."""
+
+    def __init__(self, name: str, begins: datetime) -> None:
+        self.name, self.at = name, begins
+
+    def next(self) -> datetime:
+        self.at += STEP
+        return self.at
+
+    def click(self) -> Click:
+        at = self.next()
+        return Click(f"demo-{self.name}-{at:%d%H%M}", at)
+
+
+def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
+    """Let eight people take part, then close phase 3.
+
+    Their links are deleted: while one of them is valid the owner would have to sign in.
+    """
+    user_studies.set_settings(session, study, SETTINGS, now)
+    people = json.loads((folder / "participants.json").read_text("utf-8"))
+    for number, person in enumerate(people, start=1):
+        _take_part(session, study, person, _Clock(f"p{number}", now + timedelta(hours=number)))
+    closed = replace(SETTINGS, is_open=False)
+    user_studies.set_settings(session, study, closed, now + timedelta(days=2))
+
+
+def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _Clock) -> None:
+    """Let one person agree, ask, rate and answer the closing questionnaire."""
+    text = user_studies.consent(session, study)["id"]
+    made = participants.invite(session, study, person["pseudonym"], clock.next())
+    link = links.accept(session, study, made.token, clock.next())
+    participants.agree(session, link, text, person["pseudonym"], made.token, clock.next())
+    participant = link.participant
+    assert participant is not None
+    for asked in person["asked"]:
+        _ask(session, participant, asked, clock)
+    for item, score in zip(USABILITY_ITEMS, person["usability"], strict=True):
+        questionnaires.answer(session, rater(participant), item, score, clock.click())
+    for item in ("helped", "missing"):
+        if person[item]:
+            questionnaires.answer(session, rater(participant), item, person[item], clock.click())
+    if person["theme"]:
+        themes.add(session, participant, "missing", person["theme"], clock.next())
+    participants.finish(participant, clock.next())
+    links.delete_all(session, participant)
+
+
+def _ask(session: Session, participant: Participant, asked: dict[str, Any], clock: _Clock) -> None:
+    """Put one question, keep the recorded answer, and rate it."""
+    position = own_questions.ask(session, participant, asked["text"], clock.next())
+    work = QuestionWork()
+    call = work.claim(session, clock.next())
+    assert isinstance(call, QuestionCall)
+    answer = Answer(
+        text=asked["response"],
+        properties=tuple(asked["properties"]),
+        metadata=asked["metadata"],
+        latency_ms=asked["latency_ms"],
+    )
+    work.keep(session, call, answer, clock.next())
+    who, run_id = rater(participant), participant.run_id
+    assert run_id is not None
+    for rank, verdict in zip(range(1, len(asked["properties"]) + 1), cycle(asked["verdicts"])):
+        judgments.judge(session, who, run_id, position, rank, VERDICTS[verdict], clock.click())
+    nothing = KEEP if asked["properties"] else EmptyOutcome.CORRECT_EMPTY
+    rating = AnswerRating(asked["quality"], asked["note"] or KEEP, nothing)
+    judgments.rate(session, who, run_id, position, rating, clock.click())
+    own_questions.done(session, participant, position, clock.next())
+    themes.set_category(session, participant, position, asked["category"], clock.next())
+    if asked["theme"]:
+        themes.add(session, participant, f"note {position}", asked["theme"], clock.next())
