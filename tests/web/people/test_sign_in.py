@@ -21,7 +21,7 @@ from webapp.db.tables.people import Invitation
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import WAITING
 from webapp.services.study import studies
-from webapp.web.frame import access, badges
+from webapp.web.frame import access, badges, origins
 from webapp.web.people import sign_in as web_sign_in
 
 NEW = {"password": PASSWORD, "again": PASSWORD}
@@ -462,7 +462,7 @@ def test_failures_are_counted_by_the_machine_that_asks(
     headers = {"X-Forwarded-For": forwarded} if forwarded else {}
 
     with app.test_request_context(headers=headers, environ_base={"REMOTE_ADDR": address}):
-        assert access.source() == source
+        assert origins.source() == source
 
 
 def test_visitors_elsewhere_are_answered_once_there_is_a_way_in(

@@ -10,13 +10,11 @@ pages, or when the user typed the address or opened a bookmark.
 from __future__ import annotations
 
 import hashlib
-import hmac
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -34,6 +32,7 @@ from webapp.services.people import sign_in
 from webapp.services.study import studies
 from webapp.web.frame import badges, hosts, htmx
 from webapp.web.frame.doors import Door
+from webapp.web.frame.origins import SAFE_METHODS, is_from_here, is_from_our_pages
 from webapp.web.frame.rooms import door
 
 if TYPE_CHECKING:
@@ -44,12 +43,6 @@ if TYPE_CHECKING:
     from webapp.db.engine import Database
     from webapp.db.tables.study import Study
 
-SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
-FORWARDING = (
-    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
-    *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
-)
-"""The headers that proxies add, by their names in the server's environ."""
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
 FACELESS = {"static", "health.healthz"}
@@ -241,60 +234,6 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def is_loopback(host: str | None) -> bool:
-    """Whether `host` (a name or an address, with or without port) is this machine.
-
-    >>> is_loopback("localhost:8000"), is_loopback("[::1]:80"), is_loopback("example.org")
-    (True, True, False)
-    """
-    try:
-        name = urlsplit(f"//{host or ''}").hostname or ""
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def is_from_here() -> bool:
-    """Whether the request came straight from this machine, by its name, through no proxy."""
-    return is_straight(request.environ, request.host)
-
-
-def is_straight(environ: Mapping[str, str], host: str) -> bool:
-    """Whether a request for `host` came straight from this machine, by the server's `environ`."""
-    address = environ.get("REMOTE_ADDR")
-    straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
-    is_forwarded = any(map(environ.__contains__, FORWARDING))
-    return straight and is_loopback(host) and not is_forwarded
-
-
-def source() -> str:
-    """Return the machine that sends the request, to count its failures: an address or a /64.
-
-    Behind a proxy on this machine it is the last address the proxy adds, the only one that
-    the sender cannot make up.
-    """
-    address = request.remote_addr or ""
-    forwarded = request.headers.get("X-Forwarded-For", "")
-    if forwarded and is_loopback(f"[{address}]" if ":" in address else address):
-        address = forwarded.rpartition(",")[2].strip()
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return "unknown"
-    if isinstance(found, IPv6Address):
-        return str(ip_network((found, 64), strict=False))
-    return str(found)
-
-
-def origin() -> str:
-    """Return the name that is stored for the sending machine beside participants' actions.
-
-    Without this server's secret nobody can find out the address.
-    """
-    secret = str(current_app.secret_key).encode()
-    return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
-
-
 def _with_deadline(answer: WSGIApplication) -> WSGIApplication:
     """Return `answer` with one deadline for all that a request waits for."""
 
@@ -324,7 +263,7 @@ def _check() -> None:
         return
     with database().reading() as session:
         asking = g.visitor = _visitor(session)
-    if request.method not in SAFE_METHODS and not _is_from_our_pages():
+    if request.method not in SAFE_METHODS and not is_from_our_pages():
         raise FromElsewhere
     if asking.key and request.headers.get(RATER, asking.key) != asking.key:
         raise AnotherRater
@@ -397,15 +336,6 @@ def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def _is_from_our_pages() -> bool:
-    """Whether one of our pages, or no browser at all, made the request."""
-    site = request.headers.get("Sec-Fetch-Site")
-    if site is not None:
-        return site in {"same-origin", "none"}
-    origin = request.headers.get("Origin")
-    return origin is None or origin == f"{badges.scheme()}://{request.host}"
-
-
 def _need_our_page() -> None:
     """Raise ``OpenedElsewhere`` for a link that stores something unless our page led to it.
 
@@ -415,7 +345,7 @@ def _need_our_page() -> None:
     if request.method not in SAFE_METHODS:  # held against the same rule already
         return
     looks_ahead = "prefetch" in request.headers.get("Sec-Purpose", "")
-    if looks_ahead or request.method != "GET" or not _is_from_our_pages():
+    if looks_ahead or request.method != "GET" or not is_from_our_pages():
         raise OpenedElsewhere
     # Over plain http browsers send no Sec-Fetch-Site, but do name the page before this one.
     page_before = request.headers.get("Referer")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flask import Flask, current_app, request
 
-from webapp.web.frame import access, badges
+from webapp.web.frame import badges, origins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ def keep(app: Flask) -> None:
 
 def _limit() -> None:
     """Set the limits of the form that comes with the request, before it is read."""
-    if request.method in access.SAFE_METHODS:
+    if request.method in origins.SAFE_METHODS:
         return
     found = limits(current_app, request.environ)
     request.max_content_length = request.max_form_memory_size = found.body
@@ -66,5 +66,5 @@ def limits(app: Flask, environ: Mapping[str, str]) -> BodyLimits:
 
 def _is_owner(app: Flask, environ: Mapping[str, str]) -> bool:
     is_open_house = app.extensions["open house"].is_open
-    at_home = is_open_house and access.is_straight(environ, environ.get("HTTP_HOST", ""))
+    at_home = is_open_house and origins.is_straight(environ, environ.get("HTTP_HOST", ""))
     return at_home or badges.is_owner(app, environ)

@@ -22,7 +22,7 @@ from webapp.services.people.invitations import (
     OwnerIsNotInvited,
 )
 from webapp.services.people.raters import LONGEST_NAME, NameTaken, RaterLine, RemovalCost
-from webapp.web.frame import access, badges, forms, htmx
+from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.fields import UNUSABLE, ChoiceField, NameField, WholeField
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
@@ -261,5 +261,5 @@ def _new_link() -> NewInvitationLink | None:
         address=address,
         expires_at=datetime.fromisoformat(made["expires_at"]),
         code=qr_code(address, gettext("QR code of the link")),
-        is_local=access.is_loopback(request.host),
+        is_local=origins.is_loopback(request.host),
     )

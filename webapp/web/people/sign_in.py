@@ -21,7 +21,7 @@ from webapp.i18n import gettext, mark
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.raters import RaterLine
 from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
-from webapp.web.frame import access, badges, forms, htmx
+from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.access import NotFromHere, NotYours
 from webapp.web.frame.fields import LineField, WholeField
 
@@ -240,7 +240,7 @@ def _may_set() -> bool:
     """Whether the visitor may set the first password: from this machine or by the set-up link."""
     with access.database().reading() as session:
         missing = access.study(session).password is None
-    return missing and (access.is_from_here() or _has_setup_key())
+    return missing and (origins.is_from_here() or _has_setup_key())
 
 
 def _has_setup_key() -> bool:
@@ -285,7 +285,7 @@ def _source() -> str:
     if access.visitor().is_owner:
         return "signed in"
     known = badges.known_browser()
-    return f"browser {known}" if known else access.source()
+    return f"browser {known}" if known else origins.source()
 
 
 def _let_in(owner: Badge) -> None:

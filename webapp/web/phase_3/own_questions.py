@@ -42,7 +42,7 @@ from webapp.services.phase_3.turns import State
 from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, QueryFilter, RatingPage
 from webapp.services.rating.particulars import Background
-from webapp.web.frame import access, htmx
+from webapp.web.frame import access, htmx, origins
 from webapp.web.frame.fields import LineField
 from webapp.web.frame.forms import checked, sent
 from webapp.web.frame.workers import workers
@@ -145,7 +145,7 @@ def ask() -> Response:
                 text,
                 access.now(),
                 new_conversation=form.new_conversation.data,
-                origin=access.origin(),
+                origin=origins.origin(),
             )
             session.commit()
     except UnfitQuestion:
@@ -184,7 +184,7 @@ def ask_again(position: int) -> Response:
     """Put a question that got no answer to the chatbot again."""
     try:
         with access.writing_participant() as (session, participant):
-            now, origin = access.now(), access.origin()
+            now, origin = access.now(), origins.origin()
             own_questions.ask_again(session, participant, position, now, origin=origin)
             session.commit()
     except (TooSoon, NoQuestionLeft) as wait:

@@ -24,7 +24,7 @@ from webapp.i18n import gettext, language
 from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.pseudonyms import LONGEST_PSEUDONYM, PseudonymTaken
-from webapp.web.frame import access, badges, forms, htmx
+from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, NameField, WholeField
 from webapp.web.people.raters import qr_code
 
@@ -170,7 +170,7 @@ def shown(token: str) -> PersonalLink:
     """Return a participant's own link as the page shows it."""
     here = address(token)
     code = qr_code(here, gettext("QR code of the link"))
-    return PersonalLink(here, code, access.is_loopback(request.host))
+    return PersonalLink(here, code, origins.is_loopback(request.host))
 
 
 def just_made() -> PersonalLink | None:
@@ -234,7 +234,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
             personal,
             now,
             was_offered=form.offered.data == pseudonym,
-            source=access.origin(),
+            source=origins.origin(),
         )
         if cookie.get(DECLINED):
             participants.take_back_decline(session, study)
@@ -257,7 +257,7 @@ def _count_decline(token: str, page: str) -> None:
     with access.database().writing() as session:
         now = access.now()
         link = links.accept(session, access.study(session), token, now)
-        participants.decline(session, link, now, page=page, source=access.origin())
+        participants.decline(session, link, now, page=page, source=origins.origin())
         session.commit()
 
 

@@ -17,7 +17,7 @@ from webapp.services.phase_3 import links, participants, pseudonyms, user_studie
 from webapp.services.phase_3.links import DAYS, LinkLine, NewLink
 from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
-from webapp.web.frame import access, forms, htmx
+from webapp.web.frame import access, forms, htmx, origins
 from webapp.web.frame.fields import (
     LONGEST_ANSWER,
     LONGEST_LABEL,
@@ -247,5 +247,5 @@ def _new_link() -> NewParticipantLink | None:
         code=qr_code(here, gettext("QR code of the link")),
         pseudonym=made["pseudonym"],
         expires_at=datetime.fromisoformat(made["expires_at"]),
-        is_local=access.is_loopback(request.host),
+        is_local=origins.is_loopback(request.host),
     )

@@ -1,0 +1,84 @@
+"""Where a request comes from: this machine or another, one of our pages or another site's."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from ipaddress import IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from flask import current_app, request
+
+from webapp.web.frame import badges
+
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+
+FORWARDING = (
+    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
+    *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
+)
+"""The headers that proxies add, by their names in the server's environ."""
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether `host` (a name or an address, with or without port) is this machine.
+
+    >>> is_loopback("localhost:8000"), is_loopback("[::1]:80"), is_loopback("example.org")
+    (True, True, False)
+    """
+    try:
+        name = urlsplit(f"//{host or ''}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def is_from_here() -> bool:
+    """Whether the request came straight from this machine, by its name, through no proxy."""
+    return is_straight(request.environ, request.host)
+
+
+def is_straight(environ: Mapping[str, str], host: str) -> bool:
+    """Whether a request for `host` came straight from this machine, by the server's `environ`."""
+    address = environ.get("REMOTE_ADDR")
+    straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
+    is_forwarded = any(map(environ.__contains__, FORWARDING))
+    return straight and is_loopback(host) and not is_forwarded
+
+
+def source() -> str:
+    """Return the machine that sends the request, to count its failures: an address or a /64.
+
+    Behind a proxy on this machine it is the last address the proxy adds, the only one that
+    the sender cannot make up.
+    """
+    address = request.remote_addr or ""
+    forwarded = request.headers.get("X-Forwarded-For", "")
+    if forwarded and is_loopback(f"[{address}]" if ":" in address else address):
+        address = forwarded.rpartition(",")[2].strip()
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def origin() -> str:
+    """Return the name that is stored for the sending machine beside participants' actions.
+
+    Without this server's secret nobody can find out the address.
+    """
+    secret = str(current_app.secret_key).encode()
+    return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def is_from_our_pages() -> bool:
+    """Whether one of our pages, or no browser at all, made the request."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in {"same-origin", "none"}
+    origin = request.headers.get("Origin")
+    return origin is None or origin == f"{badges.scheme()}://{request.host}"
