@@ -1,0 +1,15 @@
+"""The languages in which the files of a comparison are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from webapp.i18n import speaking
+
+
+@pytest.fixture(params=["id", "en"])
+def language(request: pytest.FixtureRequest) -> Iterator[str]:
+    with speaking(request.param):
+        yield request.param

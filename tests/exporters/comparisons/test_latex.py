@@ -1,0 +1,92 @@
+"""LaTeX prints every cell and compiles."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.exporters.comparisons.comparisons import (
+    DAY,
+    three_runs,
+)
+from tests.exporters.comparisons.read_files import (
+    all_tables,
+    hostile,
+    rendered,
+    shown,
+)
+from webapp.exporters.comparisons.files import FORMATS
+from webapp.metrics.comparisons.report import ComparisonReport
+
+
+def latex_tables(text: str) -> list[list[list[str]]]:
+    found = []
+    for _, body in re.findall(r"\\begin{(tabular|longtable)}(.*?)\\end{\1}", text, re.DOTALL):
+        rows = [line for line in body.splitlines() if " & " in line]
+        found.append([[_unlatex(cell) for cell in _cells(row)] for row in rows])
+    return found
+
+
+def _cells(row: str) -> list[str]:
+    row = row.removeprefix(r"\toprule ").removesuffix(r"\midrule\endfirsthead")
+    return re.split(r"(?<!\\) & ", row.removesuffix(r" \\"))
+
+
+def _unlatex(cell: str) -> str:
+    for written, meant in (
+        (r"\_\allowbreak{}", "_"),
+        ("{[}", "["),
+        ("{]}", "]"),
+        ("$-$", "−"),
+        ("$>$", ">"),
+        (r"\%", "%"),
+        (r"\char34{}", '"'),
+    ):
+        cell = cell.replace(written, meant)
+    return cell
+
+
+@pytest.mark.usefixtures("language")
+def test_latex_prints_every_cell() -> None:
+    text = rendered(three_runs(), "latex")
+    headers_repeated = re.sub(r"\\toprule [^\n]*\\endhead\n", "", text)
+
+    assert latex_tables(headers_repeated) == shown(all_tables(three_runs()))
+
+
+@pytest.mark.parametrize("report", [three_runs(), hostile()], ids=["plain", "hostile"])
+def test_latex_is_well_formed(report: ComparisonReport) -> None:
+    text = rendered(report, "latex")
+    body = re.sub(r"(?m)^%.*$", "", text).replace(r"\{", "").replace(r"\}", "")
+
+    assert body.count("{") == body.count("}")
+    assert r"\input{/etc" not in text
+    opened: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end){(\w+)}", text.split(r"\begin{document}")[1]):
+        if kind == "begin":
+            opened.append(name)
+        else:
+            assert opened.pop() == name
+    assert opened == []
+    for table, lines in zip(all_tables(report), latex_tables(text), strict=True):
+        assert {len(line) for line in lines} == {len(table.columns)}
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")
+@pytest.mark.parametrize("whole", [True, False])
+def test_latex_compiles_by_itself_and_within_a_thesis(tmp_path: Path, *, whole: bool) -> None:
+    (tmp_path / "report.tex").write_bytes(FORMATS["latex"].render(hostile(), DAY))
+    (tmp_path / "thesis.tex").write_text(
+        r"\documentclass{report}\usepackage{array,booktabs,longtable}"
+        r"\begin{document}\chapter{Hasil}\input{report}Selesai.\end{document}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]
+    name = "report" if whole else "thesis"
+    done = subprocess.run([*command, f"{name}.tex"], cwd=tmp_path, capture_output=True, check=False)
+
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-1500:]
+    assert (tmp_path / f"{name}.pdf").exists()

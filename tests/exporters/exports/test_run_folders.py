@@ -1,0 +1,107 @@
+"""Runs have folders and names that follow from the runs alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from webapp.exporters.exports.run_folders import (
+    RunNames,
+    StoredQuery,
+    StoredRun,
+    called,
+    folder,
+    in_order,
+    moment,
+    names,
+    responses,
+    run_file,
+)
+from webapp.i18n import speaking
+from webapp.records import QueryState
+
+
+def stored(run_id: str, timestamp: str | None = None, method: str | None = "hybrid") -> StoredRun:
+    """Return a run of one question."""
+    asked = StoredQuery(1, "Rumah?", "harga", False, QueryState.EMPTY, "Tidak ada.", 0)
+    return StoredRun(run_id, run_id, (asked,), method, "openai", timestamp, None)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        ("hybrid", "hybrid"),
+        ("Hybrid (60/40)", "Hybrid_60_40"),
+        ("../../etc", "etc"),
+        ("..", "method_not_stated"),
+        ("", "method_not_stated"),
+        ("CON", "CON_"),
+        ("nul.txt", "nul.txt_"),
+        ("m" * 200, "m" * 80),
+    ],
+)
+def test_a_folder_is_a_name_that_every_system_takes(method: str, name: str) -> None:
+    assert folder(method) == name
+
+
+@pytest.mark.parametrize("timestamp", [None, "", "kemarin", "26-01-2026"])
+def test_a_time_that_cannot_be_read_is_undated(timestamp: str | None) -> None:
+    assert moment(timestamp) == "undated"
+
+
+def test_the_only_run_of_a_day_goes_by_the_day_and_others_by_moment_and_number() -> None:
+    runs = in_order(
+        [
+            stored("late", "20260126_150000"),
+            stored("twin", "20260126_140000"),
+            stored("early", "20260126_140000"),
+            stored("alone", "20260127_090000"),
+            stored("elsewhere", "20260126_140000", "api_only"),
+        ]
+    )
+
+    assert names(runs) == {
+        "early": RunNames("hybrid", "20260126_140000", "20260126_140000"),
+        "twin": RunNames("hybrid", "20260126_140000_2", "20260126_140000_2"),
+        "late": RunNames("hybrid", "20260126_150000", "20260126_150000"),
+        "alone": RunNames("hybrid", "20260127_090000", "20260127"),
+        "elsewhere": RunNames("api_only", "20260126_140000", "20260126"),
+    }
+
+
+def test_methods_that_differ_in_case_alone_share_a_folder() -> None:
+    found = names([stored("a", method="Hybrid"), stored("b", method="hybrid")])
+
+    assert [found[name].folder for name in "ab"] == ["Hybrid", "Hybrid"]
+    assert found["a"].moment != found["b"].moment
+
+
+def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None:
+    failed = StoredQuery(
+        2, "Ruko?", "harga", False, QueryState.FAILED, "", None, "timeout", {"odd": [1]}
+    )
+    asked = (*stored("a").queries, failed)
+    whole = StoredRun("a", "a", asked, "hybrid", None, None, None, {"note": "mine"})
+    read = json.loads(run_file(whole))
+
+    assert (read["note"], read["total_questions"], read["successful"]) == ("mine", 2, 1)
+    assert "llm" not in read
+    assert (read["results"][1]["error"], read["results"][1]["odd"]) == ("timeout", [1])
+    assert "error" not in read["results"][0]
+
+
+def test_every_answer_is_there_to_read_and_where_none_came_why() -> None:
+    failed = StoredQuery(2, "Ruko?", "harga", False, QueryState.FAILED, "", None, "timeout")
+    run = StoredRun("a", "a", (*stored("a").queries, failed), "hybrid", None, None, None)
+    with speaking("en"):
+        text = responses(run).decode()
+
+    assert text.startswith("Search method: hybrid\nLLM: -\nTime: -\n")
+    assert "1. Rumah?\n[harga]" in text
+    assert text.index("Tidak ada.") < text.index("2. Ruko?") < text.index("timeout")
+
+
+def test_a_run_is_called_by_its_labels_and_what_is_missing_is_said() -> None:
+    with speaking("en"):
+        assert called("hybrid", None, "20260126") == "Hybrid · not stated · 20260126"
