@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.frame.test_commands import HYBRID
+from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import document, relevansi
 
 

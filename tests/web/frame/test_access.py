@@ -73,21 +73,3 @@ def test_a_versioned_file_is_kept_for_good_and_any_other_is_asked_about(
 ) -> None:
     with client.get(address) as answer:
         assert answer.headers["Cache-Control"] == kept
-
-
-def test_text_is_compressed_for_those_who_take_it(client: FlaskClient) -> None:
-    sizes = {}
-    for taken in ("gzip", "identity"):
-        with client.get("/static/frame/app.css", headers={"Accept-Encoding": taken}) as answer:
-            sizes[taken] = len(answer.data)
-            assert answer.headers.get("Content-Encoding", "identity") == taken
-
-    assert sizes["gzip"] < sizes["identity"] / 2
-
-
-def test_a_part_of_a_file_is_sent_as_the_file_has_it(client: FlaskClient) -> None:
-    """A browser that resumes a download joins the part to bytes that are not compressed."""
-    address, headers = "/static/frame/app.css", {"Accept-Encoding": "gzip"}
-    with client.get(address, headers={**headers, "Range": "bytes=1000-3999"}) as part:
-        assert (part.status_code, len(part.data)) == (206, 3000)
-        assert "Content-Encoding" not in part.headers

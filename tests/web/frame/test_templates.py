@@ -153,13 +153,6 @@ def test_no_template_holds_script_or_style(name: str) -> None:
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|hx-on", source)
 
 
-def test_only_one_module_knows_the_headers_of_htmx() -> None:
-    package = Path(judgments.__file__).parents[2]
-    found = [path.name for path in package.rglob("*.py") if "HX-" in path.read_text("utf-8")]
-
-    assert found == ["htmx.py"]
-
-
 def used(app: Flask, name: str, seen: set[str]) -> set[str]:
     """Return the names that a template and those it includes take from their context."""
     seen.add(name)

@@ -14,6 +14,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
+from tests.web.rating.open_answers import place
 from webapp.db.engine import Database
 from webapp.services.study import studies
 
@@ -28,10 +29,6 @@ def unblind(database: Database) -> None:
         switches = replace(studies.switches(study), blind=False)
         studies.set_switches(session, study, switches, NOW)
         session.commit()
-
-
-def place(run_id: str, query_id: int) -> str:
-    return f"/runs/{run_id}/queries/{query_id}"
 
 
 def stands(html: str) -> dict[str, str]:
@@ -279,18 +276,6 @@ def test_what_cannot_be_said_is_refused_in_words(
     assert re.search(r"This (value cannot be used here|text is too long)\.", answer.text)
 
 
-def test_the_filter_stays_with_every_address(client: FlaskClient, run_id: str) -> None:
-    page = client.get(f"{place(run_id, 1)}?open=1&category=area").text
-
-    walk = re.findall(r'data-walk[^>]*href="([^"]+)"', page)
-    assert walk
-    assert all("open=1" in address and "category=area" in address for address in walk)
-    answer = client.post(
-        f"{place(run_id, 1)}/results/1/judgment?open=1&category=area", data={"relevance": "1"}
-    )
-    assert answer.location == f"{place(run_id, 1)}?open=1&category=area#rank-1"
-
-
 def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
     """The statements that asking costs at a question of a run of 5, and of one of 60."""
     counts = []
@@ -302,16 +287,6 @@ def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
         assert answer.status_code == 200
         counts.append(len(statements))
     return counts
-
-
-def test_choosing_a_category_goes_to_its_first_open_question(
-    client: FlaskClient, run_id: str
-) -> None:
-    answer = client.get(f"{place(run_id, 1)}?category=price")
-
-    assert answer.status_code == 303
-    assert answer.location == f"{place(run_id, 3)}?category=price"
-    assert client.get(f"{place(run_id, 1)}?category=none").status_code == 200
 
 
 def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
@@ -353,41 +328,3 @@ def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(
     html = client.get(place(run_id, 2)).text
     assert html.count(said) == 1
     assert html.index('id="rank-5"') < html.index(said) < html.index('id="rank-6"')
-
-
-def test_plain_counts_of_what_was_clicked_stand_beside_the_figures(
-    client: FlaskClient, run_id: str
-) -> None:
-    """Nothing decided: no number; then one not relevant; then the third card relevant."""
-    assert clicked(client.get(place(run_id, 1)).text) == ["-", "-"]
-    said = [
-        (1, "unsure", ["-", "-"]),
-        (2, "0", ["0 of 1", "none so far"]),
-        (3, "1", ["1 of 2", "3"]),
-    ]
-    for rank, relevance, counts in said:
-        address = f"{place(run_id, 1)}/results/{rank}/judgment"
-        answer = client.post(address, data={"relevance": relevance}, headers=PART)
-        assert clicked(answer.text) == counts
-
-
-def clicked(html: str) -> list[str]:
-    """Return the plain counts beside the figures."""
-    found = re.search(r'<dl class="clicked">.*?</dl>', html, re.DOTALL)
-    assert found is not None
-    return re.findall(r"<dd>([^<]*)</dd>", found[0])
-
-
-def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:
-    for rank, relevance in ((1, "0"), (2, "1"), (3, "1")):
-        client.post(f"{place(run_id, 1)}/results/{rank}/judgment", data={"relevance": relevance})
-
-    figures = client.get(f"/runs/{run_id}/metrics.json").get_json()["figures"]
-
-    page = client.get(f"/runs/{run_id}").text
-    for name, figure in figures.items():
-        row = re.search(rf'about-{name}".*?</tr>', page, re.DOTALL)
-        assert row is not None
-        shown = re.search(r'class="value">([^<]+)<', row[0])
-        expected = None if figure["value"] is None else f"{figure['value']:.2f}"
-        assert (shown[1] if shown else None) == expected

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -13,11 +12,11 @@ from sqlalchemy import select
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
-from tests.web.conftest import PART, WAYS, made_once, stored
+from tests.web.conftest import PART, WAYS, stored
+from tests.web.rating.blind_study import begin, keys, set_study, shown, ways
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.rating import Task
-from webapp.records import Card
 from webapp.services.judging import live_metrics
 from webapp.services.rating import pool, repeats, task_cards, tasks
 from webapp.services.rating.pool import POOL, REPEAT
@@ -27,59 +26,6 @@ SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "res
 NOTHING_LEFT = "Everything is rated. Thank you."
 MOST_STEPS = 60
 MOST_IN_A_CLICK = 30
-
-
-def shown(name: str, **stated: object) -> Card:
-    return card(name, location="Medan", **stated)
-
-
-@pytest.fixture(name="run_ids")
-def _run_ids(web_database: Database) -> list[str]:
-    return three_runs(web_database)
-
-
-@made_once
-def three_runs(database: Database) -> list[str]:
-    """Three runs: shared and own cards, a changed price, an emptiness, a follow-up."""
-    follow_up = query(4, shown("z"), category="context_followup", context_dependent=True)
-    lists = {
-        "hybrid": [
-            query(1, shown("a", price=1_000_000_000), shown("b")),
-            query(2, shown("x")),
-            query(3),
-            follow_up,
-        ],
-        "api_only": [query(1, shown("b"), shown("c")), query(2), query(3), follow_up],
-        "vector_only": [
-            query(1, shown("a", price=2_000_000_000)),
-            query(2, shown("x")),
-            query(3, shown("y")),
-            follow_up,
-        ],
-    }
-    ids = [stored(database, lists[method], method=method) for method in lists]
-    set_study(database, repeat_percent=0)
-    return ids
-
-
-def set_study(database: Database, **wanted: object) -> None:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        before = studies.switches(study)
-        studies.set_switches(session, study, replace(before, **wanted), NOW)  # type: ignore[arg-type]
-        session.commit()
-
-
-def begin(client: FlaskClient) -> str:
-    """Return the address of what is next."""
-    answer = client.get("/rate/")
-    assert answer.status_code == 303
-    return str(answer.location)
-
-
-def keys(html: str, name: str = "card") -> list[str]:
-    """Return what the page calls its cards (or answers), in their order."""
-    return re.findall(rf'name="{name}" value="([^"]+)"', html)
 
 
 def places(html: str) -> dict[str, str]:
@@ -504,31 +450,6 @@ def test_guidelines_stand_beside_the_cards_and_cannot_run(
 
 
 @pytest.mark.usefixtures("run_ids")
-def test_figures_are_told_only_where_the_study_tells_them(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """2 relevant of 3 decided: 0.67; "cannot tell" decides nothing."""
-    address = begin(client)
-    for key, relevance in zip(
-        keys(client.get(address).text), ("1", "0", "1", "unsure"), strict=True
-    ):
-        client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
-    assert "Relevant so far" not in client.get(address).text
-
-    set_study(web_database, figures="all")
-
-    assert "Relevant so far: 0.67 (2 of 3 decided cards)" in unescape(client.get(address).text)
-
-
-def ways(html: str) -> dict[str, str | None]:
-    """Return where previous, next and jump lead; ``None`` where they lead nowhere."""
-    found = re.search(r'<nav [^>]*class="ways">.*?</nav>', html, re.DOTALL)
-    assert found is not None
-    links = dict(re.findall(r'aria-keyshortcuts="([plg])" href="([^"]+)"', unescape(found[0])))
-    return {key: links.get(key) for key in "plg"}
-
-
-@pytest.mark.usefixtures("run_ids")
 def test_next_leads_on_to_a_question_that_was_not_given_yet(client: FlaskClient) -> None:
     """Six units: question 4 depends on its conversation and is asked for each of three runs."""
     address = begin(client)
@@ -572,97 +493,6 @@ def test_a_question_put_off_says_so_and_comes_again_after_the_others(
     assert address not in seen
     assert begin(client) == address
     assert f'action="{address}/later"' not in client.get(address).text  # nothing else is left
-
-
-@pytest.mark.usefixtures("run_ids")
-def test_the_filter_stays_with_every_address_of_a_blind_question(client: FlaskClient) -> None:
-    """Without one the addresses are as they always were."""
-    client.get(begin(client))
-    plain = begin(client)
-    assert "?" not in re.sub(r"/rate/\?after=|[?]v=|/\?", "", mine(client.get(plain).text))
-
-    answer = client.get(f"{plain}?category=context_followup")
-    assert (answer.status_code, answer.location) == (303, "/rate/?category=context_followup")
-    address = client.get(answer.location).location
-    assert re.fullmatch(r"/rate/[\w-]+\?category=context_followup", address)
-    html = client.get(address).text
-    assert '<option value="context_followup" selected>' in html
-    for part in ("judgment", "later"):
-        assert f"/{part}?category=context_followup" in html
-    further = ways(html)["l"]
-    assert further is not None
-    assert further.endswith("&category=context_followup")
-    assert client.get(further).location.endswith("?category=context_followup")
-    key = keys(html)[0]
-    answer = client.post(address.replace("?", "/judgment?"), data={"card": key, "relevance": "1"})
-    assert answer.location.startswith(address)
-    assert client.get("/rate/?category=nowhere").location == "/rate/"
-
-
-def mine(html: str) -> str:
-    """Return the addresses of blind questions on a page."""
-    return " ".join(re.findall(r'"(/rate/[^"]*)"', html))
-
-
-def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """One lists a, b, the other b: a not relevant, then b relevant."""
-    lists = {"hybrid": [card("a"), card("b")], "api_only": [card("b")]}
-    for method, cards in lists.items():
-        stored(web_database, [query(1, *cards)], method=method)
-    address = begin(client)
-    assert 'class="of-answers"' not in client.get(address).text
-    set_study(web_database, figures="all")
-    html = client.get(address).text
-    assert answer_figures(html) == {("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00")}
-
-    titles = re.findall(r'id="title-\d+".*?</span>([AB])</h2>', html, re.DOTALL)
-    named = dict(zip(titles, keys(html), strict=True))
-    for title, relevance, told in (
-        (
-            "A",
-            "0",
-            {
-                (
-                    "0 of 1",
-                    "none so far",
-                    "0.00–0.50",
-                    "0.00–0.50",
-                    "0.00–0.50",
-                    "0.00–1.00",
-                ),
-                ("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00"),
-            },
-        ),
-        (
-            "B",
-            "1",
-            {
-                ("1 of 2", "2", "0.50", "0.50", "0.50", "1.00"),
-                ("1 of 1", "1", "1.00", "1.00", "1.00", "1.00"),
-            },
-        ),
-    ):
-        data = {"card": named[title], "relevance": relevance}
-        moved = client.post(f"{address}/judgment", data=data, headers=PART).text
-        assert answer_figures(moved) == told
-        assert answer_figures(client.get(address).text) == told
-
-
-def answer_figures(html: str) -> set[tuple[str, ...]]:
-    """Return the columns of the figures: two counts, then each figure's value or its bounds."""
-    found = re.search(r'<aside id="figures" class="of-answers".*?</aside>', html, re.DOTALL)
-    assert found is not None
-    rows = re.findall(r"<tr.*?</tr>", found[0], re.DOTALL)[1:]
-    cells = [re.findall(r"<td>(.*?)</td>", row, re.DOTALL) for row in rows]
-    return {tuple(map(printed, column)) for column in zip(*cells, strict=True)}
-
-
-def printed(cell: str) -> str:
-    figure = re.search(r'class="value">([^<]*)', cell)
-    bounds = re.search(r'class="bounds".*?aria-hidden="true">([^<]*)', cell)
-    return figure[1] if figure else bounds[1] if bounds else cell
 
 
 def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(

@@ -146,11 +146,6 @@ def test_the_rated_csv_has_the_methods_header(client: FlaskClient, run_id: str) 
     assert len(lines) == 7
 
 
-def test_an_unknown_rule_is_named_as_such(client: FlaskClient, run_id: str) -> None:
-    assert client.get(f"/runs/{run_id}/metrics.json?rule=best").status_code == 400
-    assert client.get(f"/runs/{run_id}/metrics.json?rule=rater+Nobody").status_code == 404
-
-
 def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) -> None:
     answer = client.post(
         f"/runs/{run_id}/labels", data={"search_method": "vector_only", "llm": "gpt"}

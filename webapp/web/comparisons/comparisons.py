@@ -24,7 +24,7 @@ from webapp.services.comparisons.comparisons import Candidate, DifferentQuestion
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
-from webapp.web.frame.parts import ShownPart
+from webapp.web.frame.rooms import ShownPart
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
 

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
 from webapp.services.evaluations import item_rating
-from webapp.web.frame.parts import ShownPart
+from webapp.web.frame.rooms import ShownPart
 
 
 def offered(session: Session, rater: Rater) -> ShownPart:

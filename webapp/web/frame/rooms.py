@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 from flask import Blueprint
 
@@ -48,6 +49,14 @@ class Pages:
     parts: Mapping[str, str] = field(default_factory=dict)
     under: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """A part of a page that a wing brings: ``shown`` is what its template shows."""
+
+    template: str
+    shown: Any
 
 
 def every() -> Iterator[Pages]:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.people import Rater
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
-from webapp.web.frame.parts import ShownPart
+from webapp.web.frame.rooms import ShownPart
 from webapp.web.gold import card_badges
 from webapp.web.gold.card_badges import Badges
 from webapp.web.rating.parts import CardParts

@@ -11,7 +11,7 @@ from webapp import rooms
 from webapp.db.tables.people import Rater
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
-from webapp.web.frame.parts import ShownPart
+from webapp.web.frame.rooms import ShownPart
 
 
 @dataclass(frozen=True, slots=True)

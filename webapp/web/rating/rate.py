@@ -33,7 +33,7 @@ from webapp.services.runs.runs import RunOverview
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
-from webapp.web.frame.parts import ShownPart
+from webapp.web.frame.rooms import ShownPart
 from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import AnswersPanel, UndefinedReason
 from webapp.web.rating.forms import BlindRatingForm

@@ -1,4 +1,4 @@
-"""The server's clock is put back or runs ahead: whoever is in stays in, for as long as meant."""
+"""A badge holds for its lifetime, whatever the clock does, and only as we signed it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,45 @@
+"""A judged run, made once by the commands themselves."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.judged_runs import HYBRID
+from tests.cli.relevansi import document, relevansi
+from tests.services.runs.runs import click
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.runs import reports
+from webapp.services.study import studies
+
+
+@pytest.fixture(name="judged", scope="session")
+def _judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The sample's hybrid run, its first question judged: two of ten cards relevant."""
+    instance = tmp_path_factory.mktemp("judged")
+    imported = document(relevansi(instance, "import", HYBRID / "test_results.json", "--json"))
+    run_id: str = imported["runs"][0]["id"]
+    database = Database(sqlite_url(instance / "relevansi.sqlite"))
+    with database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        rater = studies.raters(session, study)[0]
+        rows = reports.report(session, study, run_id, reports.of_rater(rater)).rows
+        for rank in range(1, rows[0].summary.results_count + 1):
+            verdict = Relevance.RELEVANT if rank in {2, 7} else Relevance.NOT_RELEVANT
+            judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
+        session.commit()
+    database.close()
+    return instance, run_id
+
+
+@pytest.fixture(name="run_id")
+def _run_id(judged: tuple[Path, str], tmp_path: Path) -> str:
+    """The judged run, in a database of this test's own."""
+    shutil.copytree(judged[0], tmp_path, dirs_exist_ok=True)
+    return judged[1]

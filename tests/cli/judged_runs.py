@@ -1,0 +1,7 @@
+"""The sample run that commands are tried on."""
+
+from __future__ import annotations
+
+from webapp.config import resource
+
+HYBRID = resource("seeds") / "runs" / "hybrid"

@@ -1,0 +1,74 @@
+"""A blind study of three runs, and what its pages call things."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+from flask.testing import FlaskClient
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, query
+from tests.web.conftest import made_once, stored
+from webapp.db.engine import Database
+from webapp.records import Card
+from webapp.services.study import studies
+
+
+def shown(name: str, **stated: object) -> Card:
+    """Return a card in Medan."""
+    return card(name, location="Medan", **stated)
+
+
+def set_study(database: Database, **wanted: object) -> None:
+    """Set some of the study's switches."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        before = studies.switches(study)
+        studies.set_switches(session, study, replace(before, **wanted), NOW)  # type: ignore[arg-type]
+        session.commit()
+
+
+@made_once
+def three_runs(database: Database) -> list[str]:
+    """Three runs: shared and own cards, a changed price, an emptiness, a follow-up."""
+    follow_up = query(4, shown("z"), category="context_followup", context_dependent=True)
+    lists = {
+        "hybrid": [
+            query(1, shown("a", price=1_000_000_000), shown("b")),
+            query(2, shown("x")),
+            query(3),
+            follow_up,
+        ],
+        "api_only": [query(1, shown("b"), shown("c")), query(2), query(3), follow_up],
+        "vector_only": [
+            query(1, shown("a", price=2_000_000_000)),
+            query(2, shown("x")),
+            query(3, shown("y")),
+            follow_up,
+        ],
+    }
+    ids = [stored(database, lists[method], method=method) for method in lists]
+    set_study(database, repeat_percent=0)
+    return ids
+
+
+def begin(client: FlaskClient) -> str:
+    """Return the address of what is next."""
+    answer = client.get("/rate/")
+    assert answer.status_code == 303
+    return str(answer.location)
+
+
+def keys(html: str, name: str = "card") -> list[str]:
+    """Return what the page calls its cards (or answers), in their order."""
+    return re.findall(rf'name="{name}" value="([^"]+)"', html)
+
+
+def ways(html: str) -> dict[str, str | None]:
+    """Return where previous, next and jump lead; ``None`` where they lead nowhere."""
+    found = re.search(r'<nav [^>]*class="ways">.*?</nav>', html, re.DOTALL)
+    assert found is not None
+    links = dict(re.findall(r'aria-keyshortcuts="([plg])" href="([^"]+)"', unescape(found[0])))
+    return {key: links.get(key) for key in "plg"}

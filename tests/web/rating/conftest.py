@@ -1,0 +1,21 @@
+"""The runs that people rate in the tests of this folder."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.services.rating.particulars import v2_answer
+from tests.web.frame.test_hostile_texts import imported
+from tests.web.rating.blind_study import three_runs
+from webapp.db.engine import Database
+
+
+@pytest.fixture(name="run_ids")
+def _run_ids(web_database: Database) -> list[str]:
+    return three_runs(web_database)
+
+
+@pytest.fixture(name="run")
+def _run(client: FlaskClient) -> str:
+    return imported(client, v2_answer(), "results.json").split("?")[0]
