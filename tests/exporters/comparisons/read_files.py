@@ -16,7 +16,7 @@ from tests.exporters.comparisons.comparisons import (
 )
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.files import FORMATS
-from webapp.exporters.comparisons.tables import Table
+from webapp.exporters.frame.tables import Table
 from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
 
 HOSTILE = (

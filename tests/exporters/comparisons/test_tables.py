@@ -42,23 +42,6 @@ def test_the_summary_is_the_json_s_figures() -> None:
         ]
 
 
-def test_the_differences_are_the_json_s() -> None:
-    report = three_runs()
-    document = comparison_json(report)
-
-    for line, found in zip(values(report, "differences"), document["differences"], strict=True):
-        interval = found["interval"]
-        assert line[1:6] == (
-            found["first"],
-            found["second"],
-            found["mean"],
-            interval["lower"],
-            interval["upper"],
-        )
-        assert line[6:10] == (found["n"], found["wins"], found["ties"], found["losses"])
-        assert line[11:] == (found["p"], found["p_holm"], found["headline"])
-
-
 @pytest.mark.parametrize("figure", tables.CATEGORY_FIGURES)
 def test_the_categories_are_the_json_s(figure: str) -> None:
     report = three_runs()

@@ -12,7 +12,6 @@ from tests.exporters.comparisons.comparisons import (
     CORRECT_EMPTY,
     FAILED,
     FALSE_NEGATIVE,
-    QUICK,
     UNCLASSIFIED,
     UNREADABLE,
     comparison_report,
@@ -22,7 +21,6 @@ from tests.exporters.comparisons.comparisons import (
 from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.document import document
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import Stability
 
@@ -31,68 +29,6 @@ from webapp.metrics.comparisons.stability import Stability
 def english() -> Iterator[None]:
     with speaking("en"):
         yield
-
-
-def precision_difference(*judged: str, other: str = "N", settings: Resampling = QUICK) -> str:
-    report = comparison_report(
-        [run("a", *judged), run("b", *([other] * len(judged)))], settings=settings
-    )
-    return words.conclusion(report.comparison, report.comparison.differences[0])
-
-
-def test_a_difference_that_chance_explains_is_not_distinguishable() -> None:
-    # three questions, each 1 against 0: 2 of the 8 signs are as extreme, p = 0.25
-    assert precision_difference("R", "R", "R") == (
-        "Precision@5: a is 1.00 higher than b (95% interval [+1.00; +1.00], n = 3, p = 0.25, "
-        "Holm 0.25): not distinguishable."
-    )
-
-
-def test_a_difference_beyond_chance_is_significant() -> None:
-    # six questions: 2 of the 64 signs, p = 0.03125
-    assert precision_difference(*"RRRRRR") == (
-        "Precision@5: a is 1.00 higher than b (95% interval [+1.00; +1.00], n = 6, p = 0.03125, "
-        "Holm 0.03125): significant at 5%."
-    )
-
-
-def test_the_higher_run_comes_first_and_the_interval_turns_with_it() -> None:
-    said = precision_difference("N", "NR", other="RN")  # 0 - 0.5 and 0.5 - 0.5: mean -0.25
-
-    assert "b is 0.25 higher than a" in said
-    assert "[0.00; +0.50]" in said
-
-
-def test_equal_runs_are_level() -> None:
-    assert "a and b are equal" in precision_difference("R", "R", other="R")
-
-
-def test_one_pair_has_no_interval() -> None:
-    assert "too few for an interval, n = 1" in precision_difference("R")
-
-
-def test_a_tiny_difference_is_not_called_zero() -> None:
-    # 1 relevant of 400 against none is 0.0025 in overall precision
-    report = comparison_report([run("a", "R" + "N" * 399), run("b", "N" * 400)])
-    found = report.comparison.differences_of("mean_overall_precision")[0]
-
-    assert "a is 0.0025 higher than b" in words.conclusion(report.comparison, found)
-
-
-def test_runs_without_a_shared_value_are_not_compared() -> None:
-    report = comparison_report([run("a", "R"), run("b", ".")])
-
-    assert words.conclusion(report.comparison, report.comparison.differences[0]) == (
-        "Precision@5: a and b share no question with a value; nothing can be said about them."
-    )
-
-
-def test_a_conclusion_about_a_partial_run_is_provisional() -> None:
-    report = comparison_report([run("a", "R", "R"), run("b", "N", ".")])
-
-    said = words.conclusion(report.comparison, report.comparison.differences[0])
-
-    assert said.endswith("Provisional: not everything is rated.")
 
 
 def test_nothing_that_is_said_names_a_winner() -> None:
@@ -201,25 +137,7 @@ def test_that_raters_saw_the_record_is_said() -> None:
     assert "record of a listing" not in words.blindness(three_runs())
 
 
-@pytest.mark.parametrize(
-    ("p_holm", "significant"), [(None, False), (0.05, True), (0.0501, False), (0.0, True)]
-)
-def test_significance_goes_by_the_corrected_p(p_holm: float | None, significant: bool) -> None:
-    report = three_runs()
-    found: Difference = replace(report.comparison.differences[0], p=0.001, p_holm=p_holm)
-
-    assert words.significant(report.comparison, found) is significant
-
-
 def test_few_pairs_are_called_small() -> None:
     assert (words.smallness(three_runs().comparison) or "").startswith("Small: with 1 to 6 pairs")
     many = comparison_report([run("a", *["R"] * 50), run("b", *["N"] * 50)])
     assert words.smallness(many.comparison) is None
-
-
-def test_sentences_come_in_indonesian_with_decimal_commas() -> None:
-    with speaking("id"):
-        assert precision_difference("R", "R", "R") == (
-            "Precision@5: a lebih tinggi 1,00 daripada b (interval 95% [+1,00; +1,00], n = 3, "
-            "p = 0,25, Holm 0,25): tidak dapat dibedakan."
-        )

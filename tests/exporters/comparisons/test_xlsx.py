@@ -15,8 +15,8 @@ from tests.exporters.comparisons.read_files import (
     all_tables,
     hostile,
 )
-from webapp.exporters.comparisons import tables
 from webapp.exporters.comparisons.files import FORMATS
+from webapp.exporters.frame.tables import Value
 
 
 @pytest.mark.usefixtures("language")
@@ -32,7 +32,7 @@ def test_the_workbook_holds_every_value_unrounded() -> None:
         assert set(table.notes) <= set(below)
 
 
-def in_a_workbook(value: tables.Value) -> tables.Value:
+def in_a_workbook(value: Value) -> Value:
     """The value to the 16 digits that a workbook keeps of a number."""
     return float(f"{value:.16g}") if isinstance(value, float) else value
 

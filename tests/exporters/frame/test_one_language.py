@@ -30,11 +30,11 @@ from webapp.cli.exports import figures
 from webapp.config import Settings
 from webapp.exporters.comparisons import files as comparison_files
 from webapp.exporters.comparisons.charts.pictures import PictureChoice, svg_file
-from webapp.exporters.comparisons.tables import Document
 from webapp.exporters.evaluations import score_documents, score_reports
 from webapp.exporters.exports.measures import measures_markdown
 from webapp.exporters.exports.metrics_tables import metrics_markdown
 from webapp.exporters.exports.run_reports import runs_markdown
+from webapp.exporters.frame.tables import Document
 from webapp.exporters.offline import page as offline_page
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from webapp.exporters.phase_3 import files as user_study_files

@@ -27,7 +27,7 @@ from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Property
-from webapp.services.backups import backups, moving
+from webapp.services.backups import backups, disk, moving
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -385,11 +385,11 @@ def test_a_backup_that_states_its_bomb_fills_no_disk(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three megabytes do not become three gigabytes, although the file says so itself."""
-    monkeypatch.setattr(backups, "SMALL", backups.PIECE)
+    monkeypatch.setattr(backups, "SMALL", disk.PIECE)
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
     about = json.loads(zipfile.ZipFile(file).read("backup.json"))
-    bomb = bytes(backups.SMALL + 2 * backups.PIECE)
+    bomb = bytes(backups.SMALL + 2 * disk.PIECE)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         stated = {"size": len(bomb), "sha256": sha256(bomb).hexdigest()}
         archive.writestr("backup.json", json.dumps(about | stated))

@@ -15,9 +15,8 @@ from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.records import ReadRun, Relevance
+from webapp.records import Relevance
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
 from webapp.services.judging import judgments, live_metrics
@@ -271,51 +270,6 @@ def test_two_runs_with_these_very_answers_are_told_apart_by_nobody(
 
     assert codes(report) == ["ratings_of_two_runs"]
     assert report.problems[0].details["runs"] == ", ".join(sorted([run_id, other.id]))
-
-
-def rated_as(read: ReadRun, *slugs: str) -> bytes:
-    """Return a verdict on rank 2 of a page that showed `slugs` for question 1."""
-    shown = [
-        {"rank": rank, "title": slug.title(), "identity": f"slug:{slug}"}
-        for rank, slug in enumerate(slugs, start=1)
-    ]
-    said = change(1, 1, "relevance", "1", rank=2)
-    return ratings(read, said, queries=[{"query_id": 1, "results": shown}])
-
-
-@pytest.mark.usefixtures("run_id")
-def test_a_card_that_stands_elsewhere_by_now_is_found_again(session: Session, study: Study) -> None:
-    report = store(session, study, rated_as(RUN, "b", "a"))  # here a is first, b second
-
-    assert codes(report) == ["ratings_card_moved"]
-    first = session.scalars(select(Query).where(Query.query_id == 1)).one().results[0]
-    assert session.scalars(select(Judgment.judged_thing_id)).one() == first.judged_thing_id
-
-
-@pytest.mark.usefixtures("run_id")
-def test_a_card_that_is_not_here_takes_only_its_own_verdict_along(
-    session: Session, study: Study
-) -> None:
-    report = store(session, study, rated_as(RUN, "a", "z"))
-
-    assert codes(report) == ["ratings_card_gone"]
-    assert verdicts(session) == []
-    assert report.storable
-
-
-@pytest.mark.usefixtures("run_id")
-def test_what_is_about_nothing_here_is_told_once_each(session: Session, study: Study) -> None:
-    data = ratings(
-        RUN,
-        change(1, 9, "quality", 3),
-        change(2, 9, "quality", 4),
-        change(3, 1, "empty_outcome", "correct_empty"),
-        change(4, 1, "quality", 2),
-    )
-    report = store(session, study, data)
-
-    assert codes(report) == ["ratings_question_unknown", "ratings_nothing_to_ask"]
-    assert report.new == 1
 
 
 def test_another_file_is_none_of_this(session: Session, study: Study) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from webapp import labels, notation
 from webapp.cli.frame.tables import TerminalTable, printed
-from webapp.exporters.comparisons.tables import Document
+from webapp.exporters.frame.tables import Document
 from webapp.i18n import gettext, mark
 from webapp.metrics.gold.constraints import ConstraintReport, ConstraintTotals, MissingRule
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES

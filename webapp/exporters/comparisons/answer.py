@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webapp import notation
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons import conclusions, words
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.differences import Difference, RunDifferences
 
@@ -37,7 +37,7 @@ def _ahead(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
     """Return which run is ahead of which on what; that none is, where none is."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in paired:
-        if words.significant(comparison, one):
+        if conclusions.significant(comparison, one):
             pair = (one.first, one.second) if (one.mean or 0) > 0 else (one.second, one.first)
             found.setdefault(pair, []).append(words.difference_name(one))
     if not found:
@@ -65,7 +65,7 @@ def _rest(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
     """Return which runs cannot be told apart on what, and how sure the answer is."""
     found: dict[str, list[str]] = {}
     for one in paired:
-        if not words.significant(comparison, one):
+        if not conclusions.significant(comparison, one):
             pair = f"{comparison.name(one.first)} – {comparison.name(one.second)}"
             found.setdefault(pair, []).append(words.difference_name(one))
     sure = gettext(

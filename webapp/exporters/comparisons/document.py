@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import date
 
 from webapp import rooms
-from webapp.exporters.comparisons import tables, words
-from webapp.exporters.comparisons.tables import Document, Section
+from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
+from webapp.exporters.frame.tables import Document, Section
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.report import ComparisonReport
 
@@ -36,8 +36,8 @@ def document(report: ComparisonReport, on: date) -> Document:
             Section(
                 "differences",
                 gettext("Differences"),
-                tables.conclusions(comparison),
-                (tables.differences(report), tables.signed_ranks(report)),
+                conclusions.every(comparison),
+                (difference_tables.differences(report), difference_tables.signed_ranks(report)),
             ),
             Section(
                 "stability",

@@ -10,7 +10,7 @@ from itertools import combinations
 from webapp.exporters.comparisons.charts.canvas import Picture
 from webapp.exporters.comparisons.charts.pictures import NARROW, WIDE, PictureChoice, drawn
 from webapp.exporters.comparisons.document import document
-from webapp.exporters.comparisons.tables import Document, Section, Table
+from webapp.exporters.frame.tables import Document, Section, Table
 from webapp.i18n import language
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line

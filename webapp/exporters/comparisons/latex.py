@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import date
 
 from webapp.exporters.comparisons.document import document
-from webapp.exporters.comparisons.tables import Column, Document, Section, Table
 from webapp.exporters.frame.latex_text import OTHER_SCRIPTS, escaped
+from webapp.exporters.frame.tables import Column, Document, Section, Table
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.report import ComparisonReport
 

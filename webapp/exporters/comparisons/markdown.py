@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from webapp.exporters.comparisons.document import document
-from webapp.exporters.comparisons.tables import Document, Section, Table
+from webapp.exporters.frame.tables import Document, Section, Table
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line
 

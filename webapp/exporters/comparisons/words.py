@@ -171,37 +171,6 @@ def signed_rank_note() -> str:
     )
 
 
-def significant(comparison: RunDifferences, difference: Difference) -> bool:
-    """Whether the corrected p-value is at most what the confidence leaves to chance."""
-    level = 1 - comparison.settings.confidence
-    return difference.p_holm is not None and difference.p_holm <= level + 1e-12
-
-
-def conclusion(comparison: RunDifferences, difference: Difference) -> str:
-    """Return one sentence: the difference of two runs on a figure and its significance."""
-    names = {
-        "figure": difference_name(difference),
-        "first": comparison.name(difference.first),
-        "second": comparison.name(difference.second),
-    }
-    if difference.mean is None:
-        return gettext(
-            "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
-            "said about them.",
-            **names,
-        )
-    said = gettext(
-        "%(figure)s: %(apart)s (%(details)s): %(worth)s.",
-        figure=names["figure"],
-        apart=_apart(difference, difference.mean, names["first"], names["second"]),
-        details=_details(comparison, difference),
-        worth=_worth(comparison, difference),
-    )
-    if _partial(comparison, difference):
-        return " ".join([said, gettext("Provisional: not everything is rated.")])
-    return said
-
-
 def stability(found: Stability) -> str:
     """Return one sentence on whether the order survives other ways of counting."""
     if not found.tried:
@@ -366,58 +335,6 @@ def notes(report: ComparisonReport) -> Iterator[str]:
         '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
     )
     yield gettext(COMPOSITE_NOTE)
-
-
-def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
-    if round(mean, 9) == 0:
-        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
-    higher, lower = (first, second) if mean > 0 else (second, first)
-    return gettext(
-        "%(higher)s is %(amount)s higher than %(lower)s",
-        higher=higher,
-        lower=lower,
-        amount=notation.amount(mean, difference_unit(difference)),
-    )
-
-
-def _details(comparison: RunDifferences, difference: Difference) -> str:
-    """The interval, n and p-values, of the difference the way round that ``_apart`` puts it."""
-    lower, upper = difference.interval.lower, difference.interval.upper
-    if difference.mean is not None and difference.mean < 0:
-        lower, upper = (None if b is None else -b for b in (upper, lower))
-    return ", ".join(
-        [
-            _interval(comparison, lower, upper, difference_unit(difference)),
-            f"n = {notation.number(difference.n)}",
-            f"p = {notation.p_value(difference.p)}",
-            f"Holm {notation.p_value(difference.p_holm)}",
-        ]
-    )
-
-
-def _interval(
-    comparison: RunDifferences, lower: float | None, upper: float | None, unit: Unit
-) -> str:
-    if lower is None or upper is None:
-        return gettext("too few for an interval")
-    return gettext(
-        "%(share)s interval %(interval)s",
-        share=notation.percent(comparison.settings.confidence),
-        interval=notation.interval(lower, upper, unit, signed=True),
-    )
-
-
-def _worth(comparison: RunDifferences, difference: Difference) -> str:
-    if significant(comparison, difference):
-        return gettext(
-            "significant at %(level)s",
-            level=notation.percent(1 - comparison.settings.confidence),
-        )
-    return gettext("not distinguishable")
-
-
-def _partial(comparison: RunDifferences, difference: Difference) -> bool:
-    return comparison.is_partial(difference.first) or comparison.is_partial(difference.second)
 
 
 def _times(moments: Sequence[datetime]) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 from webapp import notation
 from webapp.exporters.comparisons import latex, markdown
-from webapp.exporters.comparisons.tables import Cell, Column, Document, Section, Table
 from webapp.exporters.exports.measures import read_together
+from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.answers import SETTINGS, WhyUndefined
 from webapp.metrics.evaluations.json_answers import WEIGHTS

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from webapp import notation
-from webapp.exporters.comparisons import tables, words
-from webapp.exporters.comparisons.tables import Cell, Column, Table
+from webapp.exporters.comparisons import difference_tables, words
+from webapp.exporters.comparisons.conclusions import conclusion
+from webapp.exporters.frame.tables import Cell, Column, Table, word
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
 from webapp.metrics.gold.constraints import (
@@ -49,7 +50,7 @@ def lacks(comparison: ConstraintComparison) -> tuple[str, ...]:
 def conclusions(comparison: ConstraintComparison) -> tuple[str, ...]:
     """Return a sentence for each pair of runs: mean CPR by question, and query success."""
     return tuple(
-        words.conclusion(comparison, difference)
+        conclusion(comparison, difference)
         for difference in comparison.differences
         if not difference.false_negatives_at_zero
     )
@@ -72,16 +73,16 @@ def figures(comparison: ConstraintComparison) -> Table:
         ),
         (
             (
-                tables.word(gettext("Total questions")),
+                word(gettext("Total questions")),
                 *(_count(found.n_queries) for found in totals),
             ),
             (
-                tables.word(gettext("Total properties")),
+                word(gettext("Total properties")),
                 *(_count(found.n_properties) for found in totals),
             ),
             *_rows(headlines, {name: CONSTRAINT_MEASURES[name].label for name in headlines[0]}),
             *(
-                (tables.word(f"{gettext(accuracy)}: {row[0].text}"), *row[1:])
+                (word(f"{gettext(accuracy)}: {row[0].text}"), *row[1:])
                 for row in _rows(accuracies, CONSTRAINT_LABELS)
             ),
         ),
@@ -104,7 +105,7 @@ def matrices(comparison: ConstraintComparison) -> Table:
         ),
         tuple(
             (
-                tables.word(gettext(label)),
+                word(gettext(label)),
                 *(_cell(one, confusion) for one in comparison.contenders),
             )
             for confusion, label in CELLS.items()
@@ -118,14 +119,15 @@ def matrices(comparison: ConstraintComparison) -> Table:
 
 def differences(comparison: ConstraintComparison) -> Table:
     """Return every paired difference with its interval, n, counts, test and p-values."""
-    return tables.difference_table(
+    return difference_tables.difference_table(
         "constraint_differences", comparison, (_pairing(), basis(comparison))
     )
 
 
 def signed_ranks(comparison: ConstraintComparison) -> Table:
     """Return Wilcoxon's test of the mean CPRs by question."""
-    return tables.signed_rank_table("constraint_signed_rank", comparison, (basis(comparison),))
+    notes = (basis(comparison),)
+    return difference_tables.signed_rank_table("constraint_signed_rank", comparison, notes)
 
 
 def _pairing() -> str:
@@ -171,7 +173,7 @@ def _rows(
     found: list[dict[str, ConstraintFigure]], labels: Mapping[str, str]
 ) -> Iterator[tuple[Cell, ...]]:
     for name, label in labels.items():
-        yield (tables.word(gettext(label)), *(_figure(of_run[name]) for of_run in found))
+        yield (word(gettext(label)), *(_figure(of_run[name]) for of_run in found))
 
 
 def _figure(found: ConstraintFigure) -> Cell:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import date
 
 from webapp import notation
-from webapp.exporters.comparisons.tables import Cell, Column, Document, Section, Table, Value
 from webapp.exporters.comparisons.words import figure_name, unit_of
+from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table, Value
 from webapp.exporters.phase_3 import words
 from webapp.i18n import gettext
 from webapp.metrics.judging.figures import Figure

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -37,7 +35,7 @@ from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
 from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.services.backups import moving
+from webapp.services.backups import disk, moving
 
 KIND = "relevansi backup"
 ABOUT = "backup.json"
@@ -45,7 +43,6 @@ CONTENT = "database.sqlite"
 EMPTY_SCHEMA = "before-restore"
 """Where PostgreSQL's tables without rows wait until they can go."""
 MOST_ABOUT = 2**20
-PIECE = 2**20
 MOST_TIMES_PACKED = 100
 SMALL = 64 * 2**20
 """Bytes a backup may always unpack to; a larger one to a multiple of its packed size."""
@@ -128,7 +125,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
         raise BackupExists(str(file))
     if database.is_missing():
         raise NothingToBackUp(database.description)
-    with _folder_beside(file) as folder:
+    with disk.folder_beside(file) as folder:
         content = folder / CONTENT
         schema_version, counts = _taken(database, content)
         about = About(
@@ -137,7 +134,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
             engine=database.url.get_backend_name(),
             schema_version=schema_version,
             created_at=now,
-            sha256=_hash(content),
+            sha256=disk.sha256_of(content),
             size=content.stat().st_size,
             counts=counts,
         )
@@ -185,7 +182,7 @@ def restore(
         raise DatabaseNotEmpty(database.description)
     name = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     beside = Path(database.description) if database.is_sqlite else file
-    with _folder_beside(beside) as folder:
+    with disk.folder_beside(beside) as folder:
         content = folder / CONTENT
         _unpack(file, about, content)
         _accept(content, about)
@@ -298,7 +295,7 @@ def _put_sqlite(database: Database, content: Path, about: About, name: str | Non
     kept = None if name is None else target.with_name(f"{target.stem}.{name}{target.suffix}")
     database.close()
     sqlite_files.put(fresh, target, kept)
-    _sync(target)
+    disk.sync(target)
     return None if kept is None else str(kept)
 
 
@@ -356,7 +353,7 @@ def _unpack(file: Path, about: About, content: Path) -> None:
             archive.open(CONTENT) as member,
             content.open("wb") as output,
         ):
-            for piece in _pieces(member):
+            for piece in disk.pieces(member):
                 size += len(piece)
                 if size > most:
                     break
@@ -368,22 +365,9 @@ def _unpack(file: Path, about: About, content: Path) -> None:
         raise DamagedBackup(str(file))
 
 
-def _hash(content: Path) -> str:
-    digest = sha256()
-    with content.open("rb") as opened:
-        for piece in _pieces(opened):
-            digest.update(piece)
-    return digest.hexdigest()
-
-
-def _pieces(opened: Any) -> Iterator[bytes]:
-    while piece := opened.read(PIECE):
-        yield piece
-
-
 def _name(packed: Path, file: Path, *, replace: bool) -> None:
     """Give a finished backup its name, for good."""
-    _sync(packed)
+    disk.sync(packed)
     if replace:
         packed.replace(file)
     else:
@@ -393,26 +377,4 @@ def _name(packed: Path, file: Path, *, replace: bool) -> None:
             raise BackupExists(str(file)) from exists
         except OSError:  # a file system without links
             packed.replace(file)
-    _sync(file)
-
-
-def _sync(file: Path) -> None:
-    """Bring a file and its name to the disk."""
-    with file.open("rb+") as opened:
-        os.fsync(opened.fileno())
-    with suppress(OSError):  # Windows cannot open a folder, and need not
-        folder = os.open(file.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-@contextmanager
-def _folder_beside(file: Path) -> Iterator[Path]:
-    """Yield a new private folder on the disk of `file`, which is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{file.name}.", dir=file.absolute().parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    disk.sync(file)

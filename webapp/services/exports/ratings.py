@@ -19,20 +19,21 @@ from datetime import datetime
 from typing import Self
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
 
-from webapp.db.tables.judging import Event, JudgedThing
+from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import ratings
-from webapp.importers.runs.problems import ImportRefused, error, warning
+from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.ratings import OfflineRatings, RatingChange
-from webapp.records import Click, Problem, QueryState
+from webapp.records import Click, Problem
+from webapp.services.exports import rating_targets
+from webapp.services.exports.rating_targets import AimedChange
 from webapp.services.judging import events
 from webapp.services.judging.event_order import standing
 from webapp.services.judging.events import Target
-from webapp.services.judging.judged_things import identity_of
 from webapp.services.people import raters
 
 
@@ -146,29 +147,6 @@ _REFUSING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Aimed:
-    """A change with its target here, and the event it would become."""
-
-    change: RatingChange
-    target: Target
-    title: str
-    device: str
-    received_at: datetime
-
-    @property
-    def sequence(self) -> int:
-        return self.change.sequence
-
-    @property
-    def client_time(self) -> datetime:
-        return self.change.made_at
-
-    @property
-    def new(self) -> str | None:
-        return self.change.value
-
-
 def examine(
     session: Session, study: Study, name: str, data: bytes, now: datetime, rater: str | None = None
 ) -> RatingsReport | None:
@@ -209,7 +187,7 @@ def store(
     events.lock(session, who)
     run = _run(session, study, read, [])
     assert run is not None
-    aimed = _aimed(session, run, read, now, [])
+    aimed = rating_targets.aimed(session, run, read, now, [])
     _record(session, who, _untaken(read, aimed, _history(session, who), []))
     return replace(report, stored=True)
 
@@ -232,7 +210,7 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
     if run is None:
         return RatingsReport(read.name, tuple(problems), rater=read.rater)
     history = _history(session, who) if who else ()
-    every = _aimed(session, run, read, now, problems)
+    every = rating_targets.aimed(session, run, read, now, problems)
     aimed = list(_untaken(read, every, history, problems))
     stored = _stored(history, aimed)
     known = {event.event_id for events_here in stored.values() for event in events_here}
@@ -272,76 +250,16 @@ def _run(
     return None
 
 
-def _aimed(
-    session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
-) -> Iterator[_Aimed]:
-    """Yield every change with its target, in order; report those without one."""
-    queries = {query.query_id: query for query in _queries(session, run)}
-    told: set[tuple[int, int | None, str]] = set()
-    for change in read.changes:
-        query = queries.get(change.query_id)
-        target, title, problem = _target(query, read, change)
-        where = (change.query_id, change.rank, change.field)
-        if problem is not None and where not in told:
-            problems.append(problem)
-            told.add(where)
-        if target is not None:
-            yield _Aimed(change, target, title, read.device or read.identity[:64], now)
-
-
-def _queries(session: Session, run: Run) -> Sequence[Query]:
-    things = selectinload(Query.results).joinedload(Result.judged_thing)
-    found = select(Query).where(Query.run_id == run.id)
-    return session.scalars(found.options(things.joinedload(JudgedThing.property))).all()
-
-
-def _target(
-    query: Query | None, read: OfflineRatings, change: RatingChange
-) -> tuple[Target | None, str, Problem | None]:
-    """Return the target of a change, its card's title, and its problem if any."""
-    place = {"file": read.name, "query_id": change.query_id}
-    if query is None:
-        return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
-    if change.field == "relevance":
-        return _card(query, read, change)
-    if change.field == "empty_outcome":
-        if query.state != QueryState.EMPTY:
-            return None, "", error("ratings_nothing_to_ask", **place)  # type: ignore[arg-type]
-        return Target.verdict(query.emptiness_id, query.id), "", None
-    return Target.rating(query, change.field), "", None
-
-
-def _card(
-    query: Query, read: OfflineRatings, change: RatingChange
-) -> tuple[Target | None, str, Problem | None]:
-    """Return the judged thing of the card that was rated, at any rank it may now have."""
-    assert change.rank is not None
-    by_rank = {result.rank: result for result in query.results}
-    rated = read.cards.get(change.query_id, {}).get(change.rank)
-    there = by_rank.get(change.rank)
-    if there and (rated is None or identity_of(there) == rated.identity):
-        return Target.verdict(there.judged_thing_id, query.id), there.card["title"], None
-    title = rated.title if rated else ""
-    said: dict[str, str | int] = {"title": title, "rank": change.rank}
-    same = [one for one in query.results if rated and identity_of(one) == rated.identity]
-    if len({one.judged_thing_id for one in same}) != 1:
-        return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
-    moved = warning(
-        "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
-    )
-    return Target.verdict(same[0].judged_thing_id, query.id), title, moved
-
-
 def _history(session: Session, who: Rater) -> Sequence[Event]:
     return session.scalars(select(Event).where(Event.rater_id == who.id)).all()
 
 
 def _untaken(
     read: OfflineRatings,
-    aimed: Iterable[_Aimed],
+    aimed: Iterable[AimedChange],
     history: Iterable[Event],
     problems: list[Problem],
-) -> Iterator[_Aimed]:
+) -> Iterator[AimedChange]:
     """Yield the changes but those with the id of a different event; report these."""
     known = {(event.event_id, event.field): event for event in history}
     for one in aimed:
@@ -353,7 +271,7 @@ def _untaken(
             problems.append(error("ratings_change_edited", read.name, query_id=place))
 
 
-def _stored(history: Iterable[Event], aimed: Iterable[_Aimed]) -> Mapping[Target, list[Event]]:
+def _stored(history: Iterable[Event], aimed: Iterable[AimedChange]) -> Mapping[Target, list[Event]]:
     """Return the rater's events on the targets of the file, by target."""
     found: defaultdict[Target, list[Event]] = defaultdict(list)
     targets = {_about(one.target) for one in aimed}
@@ -372,15 +290,15 @@ def _about(target: Target) -> Target:
 
 
 def _effects(
-    aimed: Iterable[_Aimed], fresh: Iterable[_Aimed], stored: Mapping[Target, list[Event]]
+    aimed: Iterable[AimedChange], fresh: Iterable[AimedChange], stored: Mapping[Target, list[Event]]
 ) -> Iterator[FileEffect]:
     """Yield every judgment that the file is about, with the last word of the file on it."""
-    added: defaultdict[Target, list[_Aimed]] = defaultdict(list)
+    added: defaultdict[Target, list[AimedChange]] = defaultdict(list)
     for one in fresh:
         added[_about(one.target)].append(one)
     for about, last in {_about(one.target): one for one in aimed}.items():
         here = standing(stored.get(about, []))
-        everything: list[Event | _Aimed] = [*stored.get(about, []), *added[about]]
+        everything: list[Event | AimedChange] = [*stored.get(about, []), *added[about]]
         kept = standing(everything)
         yield FileEffect(
             query_id=last.change.query_id,
@@ -393,7 +311,7 @@ def _effects(
         )
 
 
-def _record(session: Session, who: Rater, aimed: Iterable[_Aimed]) -> None:
+def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
     targets: list[Target] = []
     for one in aimed:
         change = one.change

@@ -11,10 +11,10 @@ from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
 from webapp import labels, rooms
-from webapp.exporters.comparisons import tables, words
+from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
 from webapp.exporters.comparisons.answer import answer
 from webapp.exporters.comparisons.charts.pictures import KINDS, NARROW, WIDE, PictureChoice, drawn
-from webapp.exporters.comparisons.tables import Cell, Table
+from webapp.exporters.frame.tables import Cell, Table
 from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
@@ -299,10 +299,10 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
         unsaid=tuple(words.unsaid(report)),
         lacks=tuple(said for one in comparison.contenders for said in words.lacks(one)),
         summary=tables.summary(report),
-        main_conclusions=tables.conclusions(comparison, MAIN),
-        conclusions=tables.conclusions(comparison),
-        differences=tables.differences(report),
-        signed_ranks=tables.signed_ranks(report),
+        main_conclusions=conclusions.every(comparison, MAIN),
+        conclusions=conclusions.every(comparison),
+        differences=difference_tables.differences(report),
+        signed_ranks=difference_tables.signed_ranks(report),
         parts=tuple(_parts(report, address)),
         categories=tables.by_category(report, address.figure),
         category_figures={name: words.figure_name(name) for name in BY_CATEGORY},

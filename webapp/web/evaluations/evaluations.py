@@ -11,7 +11,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from wtforms import Form
 
 from webapp.db.tables.evaluations import Evaluation
-from webapp.exporters.evaluations import score_files, score_reports
+from webapp.exporters.evaluations import score_reports
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
@@ -36,7 +36,7 @@ from webapp.services.evaluations.evaluations import (
 )
 from webapp.services.evaluations.files import MOST_ROWS
 from webapp.services.evaluations.item_rating import ItemRaterStanding
-from webapp.services.evaluations.rows import COLUMNS, GRADE, EvaluationKind
+from webapp.services.evaluations.rows import GRADE, EvaluationKind
 from webapp.web.evaluations import figures as evaluation_figures
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations import uploads
@@ -264,30 +264,6 @@ def undo(evaluation_id: str, position: int) -> Response:
     return _item(evaluation_id, where) if htmx.wants_part() else _to(_address(evaluation_id, where))
 
 
-@blueprint.get("/<evaluation_id>/scores.json")
-def as_json(evaluation_id: str) -> Response:
-    """Return what the command line writes of the same files, as JSON."""
-    return _file(evaluation_id, "json", "application/json")
-
-
-@blueprint.get("/<evaluation_id>/scores.csv")
-def as_csv(evaluation_id: str) -> Response:
-    """Return what the command line writes of the same files, as CSV."""
-    return _file(evaluation_id, "csv", "text/csv; charset=utf-8")
-
-
-@blueprint.get("/<evaluation_id>/report.md")
-def as_markdown(evaluation_id: str) -> Response:
-    """Return what the command line writes of the same files, as Markdown."""
-    return _report(evaluation_id, "markdown", "md", "text/markdown; charset=utf-8")
-
-
-@blueprint.get("/<evaluation_id>/report.tex")
-def as_latex(evaluation_id: str) -> Response:
-    """Return what the command line writes of the same files, as LaTeX."""
-    return _report(evaluation_id, "latex", "tex", "text/x-tex; charset=utf-8")
-
-
 @blueprint.get("/<evaluation_id>/delete")
 def ask_to_delete(evaluation_id: str) -> str:
     """Say what goes with an evaluation and what stays."""
@@ -380,32 +356,6 @@ def _item(evaluation_id: str, position: int) -> Response:
         tau_sim=evaluation_figures.written(tau_sim, "ratio"),
     )
     return htmx.respond("evaluations/item.html", "evaluations/_item.html", context)
-
-
-def _file(evaluation_id: str, ending: str, media_type: str) -> Response:
-    with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        results = evaluations.results(session, found)
-        if ending == "json":
-            pieces = score_files.json_file(found.head, results)
-        else:
-            pieces = score_files.csv_file(COLUMNS[EvaluationKind(found.kind)], results)
-        data = b"".join(pieces)
-    return _attached(found, data, ending, media_type)
-
-
-def _report(evaluation_id: str, file_format: str, ending: str, media_type: str) -> Response:
-    with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        report = score_reports.report(found.kind, found.name, found.head, found.figures)
-    return _attached(found, score_reports.WRITERS[file_format](report), ending, media_type)
-
-
-def _attached(found: Evaluation, data: bytes, ending: str, media_type: str) -> Response:
-    response = Response(data, content_type=media_type)
-    name = f"{found.kind}-{found.id}.{ending}"
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
 
 
 def _title(kind: EvaluationKind) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from webapp.i18n import mark
-from webapp.web.evaluations import evaluations, item_rating, machine_agreement
+from webapp.web.evaluations import downloads, evaluations, item_rating, machine_agreement
 from webapp.web.frame.doors import Door
 from webapp.web.frame.rooms import MenuEntry, Pages
 
 PAGES = Pages(
     blueprints=(
         evaluations.blueprint,
+        downloads.blueprint,
         machine_agreement.blueprint,
         item_rating.blueprint,
     ),
     doors={
         "evaluations": Door.OWNER,
+        "evaluation_downloads": Door.OWNER,
         "machine_agreement": Door.OWNER,
         "item_rating": Door.RATERS,
     },
@@ -29,5 +31,8 @@ PAGES = Pages(
             needs="has_items",
         ),
     ),
-    under={"machine_agreement": "evaluations.index"},
+    under={
+        "machine_agreement": "evaluations.index",
+        "evaluation_downloads": "evaluations.index",
+    },
 )

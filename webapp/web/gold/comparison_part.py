@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from webapp.exporters.comparisons.tables import Table
+from webapp.exporters.frame.tables import Table
 from webapp.exporters.gold import constraint_comparison_tables as tables
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.gold.constraint_comparison import PART, ConstraintComparison

@@ -14,7 +14,7 @@ from wtforms import Form
 from webapp import notation
 from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
-from webapp.exporters.comparisons.tables import Table
+from webapp.exporters.frame.tables import Table
 from webapp.exporters.phase_3 import chart as picture
 from webapp.exporters.phase_3 import tables, words
 from webapp.metrics.judging.ranking import Undefined

@@ -1,0 +1,109 @@
+"""The conclusions of a comparison: a sentence for each difference, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webapp import notation
+from webapp.exporters.comparisons import words
+from webapp.i18n import gettext
+from webapp.metrics.comparisons.comparisons import Comparison
+from webapp.metrics.comparisons.differences import Difference, RunDifferences
+from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.registry import Unit
+
+
+def every(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[str, ...]:
+    """Return a sentence for each of `figures` and each pair of runs.
+
+    False negatives count as the figure itself has them.
+    """
+    return tuple(
+        conclusion(comparison, difference)
+        for difference in comparison.differences
+        if difference.figure in figures
+        and (difference.figure == "mrr_answerable" or not difference.false_negatives_at_zero)
+    )
+
+
+def significant(comparison: RunDifferences, difference: Difference) -> bool:
+    """Whether the corrected p-value is at most what the confidence leaves to chance."""
+    level = 1 - comparison.settings.confidence
+    return difference.p_holm is not None and difference.p_holm <= level + 1e-12
+
+
+def conclusion(comparison: RunDifferences, difference: Difference) -> str:
+    """Return one sentence: the difference of two runs on a figure and its significance."""
+    names = {
+        "figure": words.difference_name(difference),
+        "first": comparison.name(difference.first),
+        "second": comparison.name(difference.second),
+    }
+    if difference.mean is None:
+        return gettext(
+            "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
+            "said about them.",
+            **names,
+        )
+    said = gettext(
+        "%(figure)s: %(apart)s (%(details)s): %(worth)s.",
+        figure=names["figure"],
+        apart=_apart(difference, difference.mean, names["first"], names["second"]),
+        details=_details(comparison, difference),
+        worth=_worth(comparison, difference),
+    )
+    if _partial(comparison, difference):
+        return " ".join([said, gettext("Provisional: not everything is rated.")])
+    return said
+
+
+def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
+    if round(mean, 9) == 0:
+        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
+    higher, lower = (first, second) if mean > 0 else (second, first)
+    return gettext(
+        "%(higher)s is %(amount)s higher than %(lower)s",
+        higher=higher,
+        lower=lower,
+        amount=notation.amount(mean, words.difference_unit(difference)),
+    )
+
+
+def _details(comparison: RunDifferences, difference: Difference) -> str:
+    """The interval, n and p-values, of the difference the way round that ``_apart`` puts it."""
+    lower, upper = difference.interval.lower, difference.interval.upper
+    if difference.mean is not None and difference.mean < 0:
+        lower, upper = (None if b is None else -b for b in (upper, lower))
+    return ", ".join(
+        [
+            _interval(comparison, lower, upper, words.difference_unit(difference)),
+            f"n = {notation.number(difference.n)}",
+            f"p = {notation.p_value(difference.p)}",
+            f"Holm {notation.p_value(difference.p_holm)}",
+        ]
+    )
+
+
+def _interval(
+    comparison: RunDifferences, lower: float | None, upper: float | None, unit: Unit
+) -> str:
+    if lower is None or upper is None:
+        return gettext("too few for an interval")
+    return gettext(
+        "%(share)s interval %(interval)s",
+        share=notation.percent(comparison.settings.confidence),
+        interval=notation.interval(lower, upper, unit, signed=True),
+    )
+
+
+def _worth(comparison: RunDifferences, difference: Difference) -> str:
+    if significant(comparison, difference):
+        return gettext(
+            "significant at %(level)s",
+            level=notation.percent(1 - comparison.settings.confidence),
+        )
+    return gettext("not distinguishable")
+
+
+def _partial(comparison: RunDifferences, difference: Difference) -> bool:
+    return comparison.is_partial(difference.first) or comparison.is_partial(difference.second)

@@ -1,0 +1,84 @@
+"""A report as tables and sentences: every format is written from these, whatever they are about.
+
+A cell has its text in the language in force, rounded for display, and the unrounded values
+behind it, which spreadsheets keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webapp import notation
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: what is shown, and the unrounded values in the order of its column's parts.
+
+    ``lines`` are the parts of the text where there are several: the value, its interval, n.
+    """
+
+    text: str
+    values: tuple[Value, ...]
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; a column of several values per cell names each of them in ``parts``."""
+
+    heading: str
+    numeric: bool = False
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: a name for programs, a title for people, cells by row, notes below it."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report: its name for programs, its heading, sentences, then tables."""
+
+    name: str
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole report, from its title to its notes."""
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+
+
+def word(text: str) -> Cell:
+    """Return a cell of words."""
+    return Cell(text, (text,))
+
+
+def word_or_dash(text: str | None) -> Cell:
+    """Return a cell of words, of "-" where there are none."""
+    return Cell(text or notation.UNDEFINED, (text,))
+
+
+def whole_number(value: int) -> Cell:
+    """Return a cell of a whole number."""
+    return Cell(notation.number(value), (value,))
+
+
+def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " ") -> Cell:
+    """Return a cell of several lines, joined by `between` where lines are not shown."""
+    return Cell(between.join(lines), values, lines)
