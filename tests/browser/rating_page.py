@@ -21,6 +21,14 @@ SAYINGS = """() => Object.fromEntries(
     .map((line) => [line.dataset.stateOf, line.textContent.trim()]))"""
 
 
+def wait_for_focus(page: Page, place: str) -> None:
+    """Wait until a card (by rank), outcome, grades, notes or question has focus.
+
+    As a function with an argument: a page's policy forbids to evaluate text once it is polled.
+    """
+    page.wait_for_function(f"(place) => ({FOCUS})() === place", arg=place)
+
+
 class RatingPage:
     """One run's rating page in a browser's tab."""
 
@@ -91,8 +99,7 @@ class RatingPage:
 
     def expect_focus(self, place: str) -> None:
         """Wait until a card (by rank), outcome, grades, notes or question has focus."""
-        if self.focus != place:
-            self.page.wait_for_function(f"(place) => ({FOCUS})() === place", arg=place)
+        wait_for_focus(self.page, place)
 
     def expect_figure(self, name: str, *, question: str, run: str) -> None:
         """Wait until a live figure is printed so: of this question, and of the run."""

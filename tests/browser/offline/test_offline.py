@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.rating_page import FOCUS, SAVED
+from tests.browser.rating_page import SAVED, wait_for_focus
 from tests.cli.relevansi import document, relevansi
 
 OpenTab = Callable[..., Page]
@@ -86,23 +86,23 @@ def shown(page: Page, query_id: int) -> None:
 def rate_two_questions(page: Page) -> None:
     """Judge, undo, judge again, write a note and grade; then an empty list: outcome and grade."""
     page.keyboard.press("y")  # the same property at rank 3 is judged with it
-    page.wait_for_function(f"({FOCUS})() === '2'")
+    wait_for_focus(page, "2")
     page.keyboard.press("t")
-    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    wait_for_focus(page, "grades")
     expect(page.locator("#suggestion")).to_contain_text("3")  # 2 of 3 are relevant: 67 %
     expect(page.locator('[data-count="relevant"]')).to_have_text("2 dari 3")
     expect(page.locator('[data-count="first"]')).to_have_text("1")
     page.keyboard.press("u")  # takes back the verdict on card 2
-    page.wait_for_function(f"({FOCUS})() === '2'")
+    wait_for_focus(page, "2")
     page.keyboard.press("r")
     page.keyboard.press("n")
     page.keyboard.type('=1+1; "kurang", jelas')
     page.keyboard.press("Escape")
-    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    wait_for_focus(page, "grades")
     page.keyboard.press("4")
     shown(page, 2)
     page.keyboard.press("y")  # truly nothing
-    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    wait_for_focus(page, "grades")
     expect(page.locator("#suggestion")).to_contain_text("0")
     expect(page.locator("#left")).to_have_text("Tersisa 1 kartu di 3 pertanyaan · 3 tanpa kualitas")
     page.keyboard.press("0")
@@ -127,7 +127,7 @@ def reload_and_finish(page: Page) -> None:
     page.keyboard.press("1")
     shown(page, 4)  # the call failed, which has a quality too
     expect(page.locator("#left")).to_have_text("1 jawaban belum ada nilai kualitasnya")
-    page.wait_for_function(f"({FOCUS})() === 'grades'")
+    wait_for_focus(page, "grades")
     page.keyboard.press("0")
     expect(page.locator("#done")).to_be_visible()
     expect(page.locator("#left")).to_have_text("Sudah dinilai sampai tuntas")
@@ -144,7 +144,7 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
     page.goto(file.as_uri())
     page.locator("#rater").fill("Ani")
     page.keyboard.press("Enter")
-    page.wait_for_function(f"({FOCUS})() === '1'")
+    wait_for_focus(page, "1")
 
     rate_two_questions(page)
     reload_and_finish(page)
@@ -184,7 +184,7 @@ def test_where_the_browser_keeps_nothing_the_page_says_so_and_keeps_the_tab(
     page.goto(file.as_uri())
     page.locator("#rater").fill("Budi")
     page.keyboard.press("Enter")
-    page.wait_for_function(f"({FOCUS})() === '1'")
+    wait_for_focus(page, "1")
     page.keyboard.press("y")
 
     expect(page.locator("#keeping")).to_contain_text("1")

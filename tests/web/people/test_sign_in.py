@@ -324,7 +324,7 @@ class TestAnInvitedRater:
             page = client.get(path)
             assert "Welcome, Ani &lt;b&gt;&amp;" in page.text
             assert "Set-Cookie" not in page.headers  # a preview of the link signs nobody in
-            assert client.post(path).headers["Location"] == "/"
+            assert client.post(path).headers["Location"] == "/rate/"
             assert person(client.get("/sign-in").text) == "Ani &lt;b&gt;&amp;"
 
     def test_needs_no_password_of_the_owner(self, app: Flask) -> None:

@@ -173,12 +173,12 @@ def greet(token: str) -> str:
 
 @blueprint.post("/join/<token>")
 def join(token: str) -> Response:
-    """Sign in the rater of a link."""
+    """Sign in the rater of a link, and lead to what is next to rate."""
     with access.database().reading() as session:
         study = access.study(session)
         badge = sign_in.rater_badge(invitations.accept(session, study, token, access.now()))
     badges.give(badge)
-    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
+    return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
 
 
 @blueprint.get("/password")
