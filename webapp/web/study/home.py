@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, redirect, render_template, url_for
 from sqlalchemy.orm import Session
 
+from webapp import rooms
 from webapp.config import resource
 from webapp.db.tables.people import Rater
 from webapp.services.rating import progress
@@ -15,6 +16,7 @@ from webapp.services.runs import runs
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import rater_standing
 from webapp.web.frame import access, formatting, htmx
+from webapp.web.frame.rooms import ShownPart
 from webapp.web.study import steps
 from webapp.web.study.steps import StudyStep
 
@@ -36,11 +38,15 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class RaterHome:
-    """How far a rater is, and how long the rest takes at their own pace (empty if unknown)."""
+    """How far a rater is, and how long the rest takes at their own pace (empty if unknown).
+
+    ``further`` is the work beside the questions that wings have for the rater.
+    """
 
     blind: Progress
     judged: int
     time_left: str
+    further: tuple[ShownPart, ...]
 
 
 @blueprint.get("/")
@@ -69,4 +75,7 @@ def sample() -> Response:
 def _rater(session: Session, rater: Rater) -> RaterHome:
     found = rater_standing(session, rater)
     left = formatting.duration(found.seconds_left) if found.seconds_left else ""
-    return RaterHome(found.progress, found.judged, left)
+    further = tuple(
+        wing.offered(session, rater) for wing in rooms.contributions("web", "further_work")
+    )
+    return RaterHome(found.progress, found.judged, left, further)
