@@ -76,7 +76,7 @@ def invited(server: Server, database: Database, number: int, given: int) -> list
 def part(clients: Sequence[Client], share: Container[int]) -> list[Client]:
     """The same browsers with some of every few places, so that each of their clicks is a change.
 
-    Whoever comes later to a place where others clicked might give the verdict that it has.
+    A second click at a place might give the verdict that it has already, and change nothing.
     """
     return [
         replace(

@@ -1,4 +1,4 @@
-"""What axe finds on a page, light on a laptop and dark on a phone: WCAG 2.2 AA and more.
+"""The faults that axe finds on a page, light on a laptop and dark on a phone: WCAG 2.2 AA.
 
 The contrast of a text is most of axe's time, so that it looks at the first texts of each kind:
 text of the same colour and size, on the same grounds, under the same elements, is of one kind.

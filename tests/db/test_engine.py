@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from tests.conftest import NOW
@@ -48,6 +48,21 @@ def test_what_is_not_committed_is_gone(database: Database) -> None:
 
     with database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Study)) == 0
+
+
+def test_a_failure_frees_the_connection_and_the_writers(database: Database) -> None:
+    values = {"id": 1, "name": "A", "order_secret": "5" * 64, "created_at": NOW}
+
+    def fail() -> None:
+        with database.writing() as session:
+            for _ in range(2):
+                session.execute(insert(Study).values(**values))
+
+    for _ in range(3):
+        with pytest.raises(IntegrityError):
+            fail()
+    with database.writing() as session:
+        assert session.scalars(select(Study.id)).all() == []
 
 
 def test_a_reader_sees_one_state_of_the_database_throughout(database: Database) -> None:

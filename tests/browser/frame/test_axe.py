@@ -1,4 +1,4 @@
-"""What axe has to find, in the look that alone shows it."""
+"""Planted faults of a page, which axe must find in the look that alone shows each."""
 
 from __future__ import annotations
 

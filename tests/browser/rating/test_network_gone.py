@@ -47,7 +47,7 @@ def test_offline_is_called_unsaved_until_the_server_has_answered(
 def test_leaving_warns_of_judgments_that_the_browser_cannot_keep_and_of_no_others(
     own_server: Server, run_id: str, context_of: Callable[..., BrowserContext]
 ) -> None:
-    """What is kept is sent by the next page; without a store a click would go with the page."""
+    """The next page sends a click that this browser keeps; without a store it would be lost."""
     context = context_of()
     page = context.new_page()
     asked: list[str] = []

@@ -22,7 +22,7 @@ SEED_SAMPLE = HEADER + (
 
 
 def read_text(text: str) -> RatedFile:
-    """What is read of a file with this text."""
+    """Return the ratings that are read from a file with this text."""
     return read("rated.csv", text.encode())
 
 

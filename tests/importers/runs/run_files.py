@@ -55,7 +55,7 @@ def v2_entry(*properties: object, **changes: Any) -> dict[str, Any]:
 
 
 def read(document: object, name: str = "test_results.json") -> ReadRun:
-    """What is read of a file that holds `document`."""
+    """Return the run that is read from a file that holds `document`."""
     return json_runs.read(name, json.dumps(document).encode())
 
 

@@ -32,14 +32,18 @@ UPLOAD = {"CONTENT_TYPE": "multipart/form-data; boundary=cut"}
         pytest.param(FROM_AFAR, OF_STRANGERS, id="stranger"),
     ],
 )
-def test_a_form_may_be_as_long_as_its_sender_s_limit(
+def test_a_form_may_be_as_long_and_have_as_many_fields_as_its_sender_s_limits(
     app: Flask, client: FlaskClient, sender: dict[str, str], most: BodyLimits
 ) -> None:
     client.get("/")
 
+    fields = b"&".join([b"a="] * most.fields)
+
     assert len(read(app, posted(b"a=" + b"x" * (most.body - 2), **sender))["a"][0]) == most.body - 2
-    with pytest.raises(RequestEntityTooLarge):
-        read(app, posted(b"a=" + b"x" * (most.body - 1), **sender))
+    assert len(read(app, posted(fields, **sender))["a"]) == most.fields
+    for body in (b"a=" + b"x" * (most.body - 1), fields + b"&a="):
+        with pytest.raises(RequestEntityTooLarge):
+            read(app, posted(body, **sender))
 
 
 def test_files_are_taken_from_the_owner_alone(

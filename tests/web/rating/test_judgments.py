@@ -18,6 +18,7 @@ from tests.web.rating.open_answers import place
 from webapp.db.engine import Database
 from webapp.services.study import studies
 
+MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
 
@@ -82,7 +83,7 @@ def test_a_verdict_with_a_script_answers_with_the_one_that_stands_and_what_moves
 
     assert answer.status_code == 200
     assert stands(answer.text) == {"1": "1"}
-    assert all(f'id="{part}"' in answer.text for part in ("walk", "figures"))
+    assert all(f'id="{part}"' in answer.text for part in MOVING)
     assert 'id="rank-1"' not in answer.text
     assert len(answer.data) <= MOST_IN_A_CLICK
     later = data | {"relevance": "0", "event_id": "e0", "sequence": "0"}
@@ -104,10 +105,23 @@ def test_a_last_verdict_and_one_taken_back_answer_with_all_that_moves(
         assert stands(answer.text) == {"1": said["relevance"]}
     else:
         assert pressed(answer.text, 1) is None
-        assert 'id="grades"' in answer.text
     assert 'id="rank-2"' not in answer.text
-    assert all(f'id="{part}"' in answer.text for part in ("walk", "figures"))
+    assert all(f'id="{part}"' in answer.text for part in MOVING)
     assert len(answer.data) <= MOST_IN_A_CLICK
+
+
+def test_a_suggestion_goes_with_the_verdict_it_came_from(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """One card: relevant suggests 5; where nothing is decided nothing is suggested."""
+    run_id = stored(web_database, [query(1, card("a"))])
+    unblind(web_database)
+    address = f"{place(run_id, 1)}/results/1/judgment"
+
+    for relevance, suggestions in (("1", 1), ("unsure", 0)):
+        answer = client.post(address, data={"relevance": relevance}, headers=PART)
+        assert 'id="grades"' in answer.text
+        assert answer.text.count('class="suggested"') == suggestions
 
 
 def test_a_listing_shown_twice_is_judged_at_both_ranks(client: FlaskClient, run_id: str) -> None:

@@ -152,16 +152,6 @@ def left(session: Session, rater: Rater) -> Left:
     return Left(*session.execute(select(*counts)).one())
 
 
-def thing_ids(session: Session, task_id: str) -> tuple[int, ...]:
-    """Return the ids of the properties that a task asks for again."""
-    things = (
-        select(Repeat.judged_thing_id)
-        .join(JudgedThing)
-        .where(Repeat.task_id == task_id, JudgedThing.property_id.is_not(None))
-    )
-    return tuple(session.scalars(things))
-
-
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
     """Return the repeated verdicts and their times, by judged thing."""
     rows = session.execute(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flask import Flask, current_app, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp.web.frame import badges, origins
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FILES = "multipart/form-data"
+TYPED = "application/x-www-form-urlencoded"
 
 
 MOST_PARTS = 1_000
@@ -41,12 +43,17 @@ def keep(app: Flask) -> None:
 
 
 def _limit() -> None:
-    """Set the limits of the form that comes with the request, before it is read."""
+    """Set the limits of the form that comes with the request, before it is read.
+
+    Werkzeug counts the fields of an upload alone, so those of a typed form are counted here.
+    """
     if request.method in origins.SAFE_METHODS:
         return
     found = limits(current_app, request.environ)
     request.max_content_length = request.max_form_memory_size = found.body
     request.max_form_parts = min(found.fields, MOST_PARTS)
+    if request.mimetype == TYPED and request.get_data().count(b"&") >= found.fields:
+        raise RequestEntityTooLarge
 
 
 def limits(app: Flask, environ: Mapping[str, str]) -> BodyLimits:

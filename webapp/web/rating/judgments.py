@@ -107,11 +107,12 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
         verdict = judgments.judge(
             session, rater, run_id, query_id, rank, said.relevance, said.click
         )
+        if not htmx.wants_part():
+            session.commit()
+            return _to(run_id, query_id, f"rank-{rank}")
         cleared = rank if verdict is None else None
         page, cards = pages.moved(session, rater, run_id, query_id, wanted, cleared)
         session.commit()
-    if not htmx.wants_part():
-        return _to(run_id, query_id, f"rank-{rank}")
     g.pictures = page.show_pictures
     return _clicked(page, cards, VerdictOnCard(f"#rank-{rank}", rank, verdict) if verdict else None)
 

@@ -41,3 +41,10 @@ def on_task(session: Session, rater: Rater, page: BlindPage) -> Iterator[CardPar
         parts: CardParts | None = wing.on_task(session, rater, page)
         if parts is not None:
             yield parts
+
+
+def further_work(session: Session, rater: Rater) -> tuple[ShownPart, ...]:
+    """Return the work beside the questions that wings have for a rater."""
+    return tuple(
+        wing.offered(session, rater) for wing in rooms.contributions("web", "further_work")
+    )

@@ -13,7 +13,6 @@ from typing import Any
 from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
 from webapp.metrics.judging.registry import Measure
@@ -125,9 +124,7 @@ def next_one() -> Response:
             last=given[-1] if given else None,
             because=_because().get("because", ""),
             is_owner=rater.is_owner,
-            further=tuple(
-                wing.offered(session, rater) for wing in rooms.contributions("web", "further_work")
-            ),
+            further=parts.further_work(session, rater),
         )
     return htmx.respond("rating/rate/done.html", "rating/rate/_finished.html", context)
 

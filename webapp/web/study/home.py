@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, redirect, render_template, url_for
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.config import resource
 from webapp.db.tables.people import Rater
 from webapp.services.rating import progress
@@ -17,6 +16,7 @@ from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import rater_standing
 from webapp.web.frame import access, formatting, htmx
 from webapp.web.frame.rooms import ShownPart
+from webapp.web.rating import parts
 from webapp.web.study import steps
 from webapp.web.study.steps import StudyStep
 
@@ -75,7 +75,4 @@ def sample() -> Response:
 def _rater(session: Session, rater: Rater) -> RaterHome:
     found = rater_standing(session, rater)
     left = formatting.duration(found.seconds_left) if found.seconds_left else ""
-    further = tuple(
-        wing.offered(session, rater) for wing in rooms.contributions("web", "further_work")
-    )
-    return RaterHome(found.progress, found.judged, left, further)
+    return RaterHome(found.progress, found.judged, left, parts.further_work(session, rater))
