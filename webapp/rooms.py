@@ -25,6 +25,7 @@ WINGS = (
     "offline",
     "collecting",
     "backups",
+    "planning",
 )
 
 

@@ -1,0 +1,51 @@
+"""The rules by which a study decides how much is judged, and the questions drawn: tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.db.tables.base import Base
+
+
+class PlanningRule(Base):
+    """A rule that a study follows, as it was chosen; the newest that has not ended is in force.
+
+    ``kind`` is "by_effect" (the question that can move the unsettled differences most comes next),
+    "fixed" (a sample whose size was set beforehand), "sequence" (a sample that grows until its
+    confidence sequence ends it) or "machine_help" (people judge a sample, a machine everything).
+    ``settings`` holds what the kind needs, ``seed`` draws its ties and samples.
+    ``verdicts_before`` counts the verdicts of the study when the rule was chosen: at 0 it was
+    chosen beforehand. ``outcome`` says in one word why it ended.
+    """
+
+    __tablename__ = "planning_rules"
+    __table_args__ = (Index(None, "study_id", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"), index=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    settings: Mapped[dict[str, Any]]
+    seed: Mapped[int] = mapped_column(BigInteger)
+    verdicts_before: Mapped[int]
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    chosen_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    verdicts_at_end: Mapped[int | None]
+    outcome: Mapped[str | None] = mapped_column(String(16))
+
+
+class SampledQuestion(Base):
+    """A question that a rule drew, in the order of drawing (from 1), with the stratum it is of."""
+
+    __tablename__ = "sampled_questions"
+    __table_args__ = (Index(None, "rule_id", "position"),)
+
+    rule_id: Mapped[int] = mapped_column(ForeignKey("planning_rules.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), primary_key=True)
+    position: Mapped[int]
+    stratum: Mapped[str] = mapped_column(Text, default="")

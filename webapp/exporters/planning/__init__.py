@@ -1,0 +1,1 @@
+"""Plans, settled orders and samples as tables, sentences and pictures."""

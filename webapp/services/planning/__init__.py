@@ -1,0 +1,1 @@
+"""A study planned: its size, its settled orders, its next questions, its sample."""

@@ -1,0 +1,1 @@
+"""Pages of planning: the plan, the orders that are settled, the sample."""
