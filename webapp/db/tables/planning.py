@@ -18,7 +18,7 @@ class PlanningRule(Base):
     "fixed" (a sample whose size was set beforehand), "sequence" (a sample that grows until its
     confidence sequence ends it) or "machine_help" (people judge a sample, a machine everything).
     ``settings`` holds what the kind needs, ``seed`` draws its ties and samples.
-    ``verdicts_before`` counts the verdicts of the study when the rule was chosen: at 0 it was
+    ``verdicts_before`` counts people's verdicts on the set when the rule was chosen: at 0 it was
     chosen beforehand. ``outcome`` says in one word why it ended.
     """
 

@@ -103,7 +103,7 @@ def numbered(session: Session, study: Study) -> tuple[Numbered, ...]:
         ids[set_id][position] = question_id
         categories[set_id][position] = category
     return tuple(
-        Numbered(_letter(number), ids[set_id], categories[set_id])
+        Numbered(set_letter(number), ids[set_id], categories[set_id])
         for number, set_id in enumerate(ids)
     )
 
@@ -213,7 +213,7 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("_", " ").split()).casefold()
 
 
-def _letter(number: int) -> str:
+def set_letter(number: int) -> str:
     """Return the name of the question set at `number`, counted from 0: A to Z, then AA."""
     rest, place = divmod(number, len(ascii_uppercase))
-    return (_letter(rest - 1) if rest else "") + ascii_uppercase[place]
+    return (set_letter(rest - 1) if rest else "") + ascii_uppercase[place]

@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
@@ -121,7 +122,7 @@ def _grow_or_make(
     # One statement for all of them, where each would ask for itself.
     session.scalars(select(Question).where(Question.question_set_id == question_set.id)).all()
     for smaller in absorbed[1:]:
-        for table in (Run, GoldVersion):
+        for table in (Run, GoldVersion, PlanningRule):
             session.execute(
                 update(table)
                 .where(table.question_set_id == smaller.id)

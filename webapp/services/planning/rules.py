@@ -1,0 +1,193 @@
+"""The rule by which a study decides how much of a question set is judged: chosen, kept, ended.
+
+Every kind but "machine_help" is chosen before the first verdict; a report names the rule, its seed
+and when it was chosen. One rule at a time is in force for a question set.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import PlanningRule
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.failures import Conflict, Missing
+from webapp.i18n import mark
+from webapp.services.study import studies
+
+LARGEST_SEED = 2**31 - 1
+
+
+class RuleKind(StrEnum):
+    """The kinds of rules; see ``db.tables.planning.PlanningRule``."""
+
+    BY_EFFECT = "by_effect"
+    FIXED = "fixed"
+    SEQUENCE = "sequence"
+    MACHINE_HELP = "machine_help"
+
+
+class RuleOutcome(StrEnum):
+    """Why a rule ended: the owner stopped it, another took its place, or it reached its aim."""
+
+    STOPPED = "stopped"
+    REPLACED = "replaced"
+    REACHED = "reached"
+
+
+ALLOWED_LATER = frozenset({RuleKind.MACHINE_HELP})
+"""The kinds that can be chosen after the first verdict; their reports say so."""
+
+
+class ChosenTooLate(Conflict):
+    """A rule that must be chosen before the first verdict was chosen after it."""
+
+    message = mark("This rule can no longer be chosen")
+    remedy = mark(
+        "People have judged these questions already, and a rule that is chosen after their first "
+        "verdict could be chosen to suit it. Rate on without it."
+    )
+
+
+class NoRule(Missing):
+    """No rule is in force for the question set."""
+
+    message = mark("No rule is in force here")
+    remedy = mark("It was ended meanwhile. Reload the page.")
+
+
+class UnknownPlan(Missing):
+    """The study has no such question set."""
+
+    message = mark("This study has no such question set")
+    remedy = mark("Open the page of the rating plan again and choose one there.")
+
+
+def question_sets(session: Session, study: Study) -> list[QuestionSet]:
+    """Return the study's question sets, the oldest first: their letters are in this order."""
+    found = select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
+    return list(session.scalars(found))
+
+
+def question_set(session: Session, study: Study, id_: int) -> QuestionSet:
+    """Return one of the study's question sets; raises ``UnknownPlan``."""
+    found = session.get(QuestionSet, id_)
+    if found is None or found.study_id != study.id:
+        raise UnknownPlan(id_)
+    return found
+
+
+def choose(
+    session: Session,
+    rater: Rater,
+    question_set_id: int,
+    kind: RuleKind,
+    now: datetime,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+) -> PlanningRule:
+    """Return the rule that is in force from now on, instead of the one before.
+
+    Without a `seed` one is drawn. Raises ``ChosenTooLate``.
+    """
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+    before = verdicts(session, question_set_id)
+    if before and kind not in ALLOWED_LATER:
+        raise ChosenTooLate(kind)
+    earlier = in_force(session, question_set_id)
+    if earlier is not None:
+        _close(session, earlier, now, RuleOutcome.REPLACED)
+    rule = PlanningRule(
+        study_id=rater.study_id,
+        question_set_id=question_set_id,
+        kind=str(kind),
+        settings=dict(settings or {}),
+        seed=secrets.randbelow(LARGEST_SEED) if seed is None else seed,
+        verdicts_before=before,
+        rater_id=rater.id,
+        chosen_at=now,
+    )
+    session.add(rule)
+    session.flush()
+    _log(session, rater.study, rule, earlier.kind if earlier else None, rule.kind, now)
+    return rule
+
+
+def in_force(
+    session: Session, question_set_id: int, kind: RuleKind | None = None
+) -> PlanningRule | None:
+    """Return the rule in force for a question set, of one `kind` if asked for; else ``None``."""
+    newest = (
+        select(PlanningRule)
+        .where(PlanningRule.question_set_id == question_set_id, PlanningRule.ended_at.is_(None))
+        .order_by(PlanningRule.id.desc())
+        .limit(1)
+    )
+    found = session.scalar(newest)
+    return found if found is not None and kind in {None, found.kind} else None
+
+
+def every(session: Session, question_set_id: int) -> list[PlanningRule]:
+    """Return all rules that a question set had, the earliest first."""
+    wanted = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)
+    return list(session.scalars(wanted.order_by(PlanningRule.id)))
+
+
+def end(
+    session: Session,
+    question_set_id: int,
+    now: datetime,
+    outcome: RuleOutcome = RuleOutcome.STOPPED,
+) -> PlanningRule:
+    """Return the rule that was in force until now; raises ``NoRule``."""
+    rule = in_force(session, question_set_id)
+    if rule is None:
+        raise NoRule(question_set_id)
+    _close(session, rule, now, outcome)
+    study = session.get_one(Study, rule.study_id)
+    _log(session, study, rule, rule.kind, None, now)
+    return rule
+
+
+def verdicts(session: Session, question_set_id: int) -> int:
+    """Return how many verdicts people have given on a question set's things and empty lists."""
+    found = session.scalar(
+        select(func.count())
+        .select_from(Judgment)
+        .join(Rater, Rater.id == Judgment.rater_id)
+        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(
+            Question.question_set_id == question_set_id,
+            Judgment.verdict.is_not(None),
+            Rater.is_machine.is_(False),
+        )
+    )
+    return found or 0
+
+
+def _close(session: Session, rule: PlanningRule, now: datetime, outcome: RuleOutcome) -> None:
+    rule.ended_at, rule.outcome = now, str(outcome)
+    rule.verdicts_at_end = verdicts(session, rule.question_set_id)
+    session.flush()
+
+
+def _log(
+    session: Session,
+    study: Study,
+    rule: PlanningRule,
+    old: str | None,
+    new: str | None,
+    now: datetime,
+) -> None:
+    subject = f"question set {rule.question_set_id}, rule {rule.id}, seed {rule.seed}"
+    studies.log(session, study, "set rating rule", subject, old, new, now)

@@ -1,0 +1,18 @@
+"""The pages of planning, and who may open them."""
+
+from __future__ import annotations
+
+from webapp.i18n import mark
+from webapp.web.frame.doors import Door
+from webapp.web.frame.rooms import MenuEntry, Pages
+from webapp.web.planning import planning
+
+PAGES = Pages(
+    blueprints=(planning.blueprint,),
+    doors={
+        "planning": Door.OWNER,
+    },
+    entries=(
+        MenuEntry("progress", 15, "planning.show", mark("Rating plan"), sections=("planning",)),
+    ),
+)
