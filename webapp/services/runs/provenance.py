@@ -65,9 +65,10 @@ def in_study(study: Study) -> Scope:
 
 
 def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, str]]:
-    """Return the votes on every judged thing in `scope`, those without any vote included."""
+    """Return the votes on every judged thing in `scope`, by ascending id; some have none."""
+    things = session.scalars(verdicts.judged_things(scope))
     found: dict[int, dict[int, str]] = {
-        thing: {} for thing in session.scalars(verdicts.judged_things(scope)) if thing is not None
+        thing: {} for thing in sorted(thing for thing in things if thing is not None)
     }
     raters = [rater.id for rater in studies.raters(session, study)]
     for rater_id, own in verdicts.by_rater(session, scope, raters).items():
