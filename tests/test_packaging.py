@@ -26,7 +26,7 @@ def _project(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "package-lock.json", tmp_path)
     vendor = tmp_path / "static" / "vendor"
     vendor.mkdir(parents=True)
-    for name in hatch_build.FILES:
+    for name in hatch_build.PAGES.files:
         (vendor / name).touch()
     (vendor / "versions.json").write_text(json.dumps(hatch_build.locked(tmp_path)), "utf-8")
     return tmp_path
@@ -60,7 +60,7 @@ def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> Non
     assert beside | files("webapp") - sources <= inside
     assert {name.replace(".po", ".mo") for name in sources} <= inside
     assert not sources & inside  # an unpacked source could be newer than what was compiled of it
-    assert {f"webapp/static/vendor/{name}" for name in hatch_build.FILES} <= inside
+    assert {f"webapp/static/vendor/{name}" for name in hatch_build.PAGES.files} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "instance/"))]
 
 
@@ -68,7 +68,7 @@ def test_nothing_is_fetched_while_the_locked_versions_are_there(project: Path) -
     assert hatch_build.is_current(project)
 
 
-@pytest.mark.parametrize("lost", [*hatch_build.FILES, "versions.json"])
+@pytest.mark.parametrize("lost", [*hatch_build.PAGES.files, "versions.json"])
 def test_a_missing_file_is_fetched_again(project: Path, lost: str) -> None:
     (project / "static" / "vendor" / lost).unlink()
 

@@ -1,4 +1,6 @@
-"""The faults that axe finds on a page, light on a laptop and dark on a phone: WCAG 2.2 AA.
+"""The faults of a page, light on a laptop and dark on a phone: WCAG 2.2 AA.
+
+axe looks at both, HTML_CodeSniffer (``tests.browser.sniffer``) at the first.
 
 The contrast of a text is most of axe's time, so that it looks at the first texts of each kind:
 text of the same colour and size, on the same grounds, under the same elements, is of one kind.
@@ -10,6 +12,8 @@ from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
 from playwright.sync_api import Page, ViewportSize
+
+from tests.browser import sniffer
 
 LAPTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONES = (320, 390)  # CSS pixels
@@ -86,7 +90,7 @@ def faults(page: Page) -> list[str]:
     """
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(LAPTOP)
-    found = violations(page)
+    found = violations(page) + sniffer.errors(page)
     page.emulate_media(color_scheme="dark")
     for width in PHONES:
         page.set_viewport_size({"width": width, "height": 844})

@@ -1,4 +1,4 @@
-"""Planted faults of a page, which axe must find in the look that alone shows each."""
+"""Planted faults of a page, which must be found in the look that alone shows each."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ SOUND = """<!doctype html><html lang="en"><title>T</title><style>
   :root {{ color-scheme: light dark }} body {{ background: white; color: black }}
   @media (prefers-color-scheme: dark) {{ body {{ background: black; color: white }} {dark} }}
   {rules}</style><main><h1>H</h1><ul>{items}</ul></main></html>"""
+AA = "WCAG2AA."
 ITEMS = "".join(f"<li><p>Line {number}</p></li>" for number in range(9))
 
 
@@ -20,14 +21,21 @@ ITEMS = "".join(f"<li><p>Line {number}</p></li>" for number in range(9))
     ("dark", "rules", "items", "found"),
     [
         ("", "", ITEMS, []),
-        ("", "", ITEMS + "<li><img src='data:,'></li>", ["image-alt"]),
-        ("", "li:last-child { color: #bbb }", ITEMS, ["color-contrast"]),
+        ("", "", ITEMS + "<li><img src='data:,'></li>",
+         ["image-alt", f"{AA}Principle1.Guideline1_1.1_1_1.H37"]),
+        ("", "", "<li><form><label>Name <input></label></form></li>",
+         [f"{AA}Principle3.Guideline3_2.3_2_2.H32.2"]),
+        ("", "li:last-child { color: #bbb }", ITEMS,
+         ["color-contrast", f"{AA}Principle1.Guideline1_4.1_4_3.G18.Fail"]),
         ("li:last-child p { background: #eee }", "", ITEMS, ["color-contrast"]),
         ("", "li { background: #eee } @media (width < 500px) { p { color: #ccc } }", ITEMS,
          ["color-contrast"]),
         ("", "@media (width < 350px) { p { width: 400px } }", ITEMS, ["P.# stands out at 320"]),
     ],
-    ids=["nothing", "structure", "faint in light", "faint in dark", "faint on a phone", "wide"],
+    ids=[
+        *("nothing", "structure", "no button"),
+        *("faint in light", "faint in dark", "faint on a phone", "wide"),
+    ],
 )  # fmt: skip
 def test_what_is_wrong_in_either_look_is_found(
     page: Page, dark: str, rules: str, items: str, found: list[str]
