@@ -123,13 +123,14 @@ async function grade(value) {
   else follow("[data-jump]");
 }
 
+const [FORTH, BACK] = document.dir === "rtl" ? ["arrowleft", "arrowright"] : ["arrowright", "arrowleft"];
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   arrowdown: () => step(1),
   arrowup: () => step(-1),
-  arrowright: () => follow('[rel="next"]'),
-  arrowleft: () => follow('[rel="prev"]'),
+  [FORTH]: () => follow('[rel="next"]'),
+  [BACK]: () => follow('[rel="prev"]'),
   l: () => follow('[rel="next"]'),
   p: () => follow('[rel="prev"]'),
   g: () => follow("[data-jump]"),
@@ -137,7 +138,7 @@ const KEYS = {
 };
 const REPEATING = ["j", "k", "arrowdown", "arrowup"];
 
-document.addEventListener("keydown", (event) => {
+function pressed(event) {
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.isComposing) return;
   if (!(key in KEYS || key in VERDICTS || /^[0-5]$/.test(key))) return;
@@ -147,7 +148,9 @@ document.addEventListener("keydown", (event) => {
   if (key in VERDICTS) verdict(VERDICTS[key]);
   else if (/^[0-5]$/.test(key)) grade(key);
   else KEYS[key]();
-});
+}
+
+document.addEventListener("keydown", pressed);
 
 // ---- the pointer, and the page ----------------------------------------------------------
 
@@ -164,3 +167,4 @@ one("#keys-on").addEventListener("change", ({ target }) => keep("keys", target.c
 resume(told, (event, state) => mark({ ...event, state }));
 document.documentElement.classList.add("scripted");
 if (!location.hash) places().find(isOpen)?.matches(".part") && enter(places().find(isOpen));
+for (const event of window.takeEarlyKeys?.() ?? []) pressed(event);

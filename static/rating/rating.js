@@ -327,13 +327,14 @@ function step(by) {
 
 // ---- keys -------------------------------------------------------------------------------
 
+const [FORTH, BACK] = document.dir === "rtl" ? ["arrowleft", "arrowright"] : ["arrowright", "arrowleft"];
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   arrowdown: () => step(1),
   arrowup: () => step(-1),
-  arrowright: () => follow('[rel="next"]'),
-  arrowleft: () => follow('[rel="prev"]'),
+  [FORTH]: () => follow('[rel="next"]'),
+  [BACK]: () => follow('[rel="prev"]'),
   l: () => follow('[rel="next"]'),
   p: () => follow('[rel="prev"]'),
   g: () => follow("[data-jump]"),
@@ -411,7 +412,7 @@ function isKnown(key) {
   return key in KEYS || key in VERDICTS || /^[0-5]$/.test(key);
 }
 
-document.addEventListener("keydown", (event) => {
+function pressed(event) {
   const key = event.key.toLowerCase();
   if (key === "escape" && event.target.name === "notes") return leaveNotes(event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !isKnown(key)) return;
@@ -423,7 +424,9 @@ document.addEventListener("keydown", (event) => {
   if (event.repeat && !REPEATING.includes(key)) return;
   if (moving) typed.push([key]);
   else act(key);
-});
+}
+
+document.addEventListener("keydown", pressed);
 
 const uses = () => Number(kept("key uses") ?? 0);
 
@@ -499,3 +502,4 @@ document.addEventListener("htmx:before:history:restore", (event) => {
 showKeys();
 document.documentElement.classList.add("scripted");
 arrive({ tell: false });
+for (const event of window.takeEarlyKeys?.() ?? []) pressed(event);

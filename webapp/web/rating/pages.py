@@ -29,5 +29,5 @@ PAGES = Pages(
         ),
     ),
     under={"judgments": "runs.index"},
-    kept=("rating/rating.css", "rating/rating.js"),
+    kept=("rating/rating.css", "frame/early_keys.js", "rating/rating.js"),
 )
