@@ -64,6 +64,16 @@ def test_what_the_build_has_compiled_needs_no_source(source: Path) -> None:
     assert read() == "Sepatah kata"
 
 
+def test_a_catalogue_is_a_language_with_and_without_its_source(source: Path) -> None:
+    """A checkout has sources, a wheel compiled catalogues, and both after a start."""
+    translations = source.parents[1]
+    for code, name in (("su", "messages.po"), ("jv", "messages.mo"), ("jv", "messages.po")):
+        (translations / code).mkdir(exist_ok=True)
+        (translations / code / name).touch()
+
+    assert i18n.found_in(translations) == ("id", "en", "jv", "su")
+
+
 def test_a_folder_that_takes_nothing_does_without(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

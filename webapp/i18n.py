@@ -1,8 +1,8 @@
 """The words on the pages in the reader's language: Indonesian first, English beside it.
 
-Message ids are English. The source of every other language is a ``messages.po`` under
-``translations/``; gettext reads the ``messages.mo`` beside it, which the build compiles. The
-language in force is a context variable: the edges set it, every layer reads it.
+Message ids are English. Every other language is a ``messages.po`` in a folder of its code under
+``translations/``, and nothing else; gettext reads the ``messages.mo`` beside it, which the build
+compiles. The language in force is a context variable: the edges set it, every layer reads it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,18 @@ from io import BytesIO
 from pathlib import Path
 
 TRANSLATIONS = Path(__file__).with_name("translations")
-LANGUAGES = ("id", "en")
 DEFAULT_LANGUAGE = "id"
 SOURCE_LANGUAGE = "en"
+
+
+def found_in(folder: Path) -> tuple[str, ...]:
+    """The codes of the languages with a catalogue, compiled or not, as they are offered."""
+    further = sorted(path.parent.name for path in folder.glob("*/messages.[mp]o"))
+    return tuple(dict.fromkeys((DEFAULT_LANGUAGE, SOURCE_LANGUAGE, *further)))
+
+
+LANGUAGES = found_in(TRANSLATIONS)
+"""The languages of the pages."""
 
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
 
@@ -42,6 +51,29 @@ def speaking(code: str) -> Iterator[None]:
         yield
     finally:
         _language.reset(spoken)
+
+
+def own_name(code: str) -> str:
+    """The name of a language in that language.
+
+    >>> own_name("id"), own_name("en")
+    ('Bahasa Indonesia', 'English')
+    """
+    with speaking(code):
+        return gettext("English")  # each catalogue has the name of its language here
+
+
+def direction() -> str:
+    """The direction in which the language in force is written: "ltr" or "rtl"."""
+    from babel import Locale
+
+    return Locale.parse(language()).text_direction
+
+
+def texts_of(folder: Path, name: str) -> dict[str, str]:
+    """The versions of a page-long text by their language: ``NAME.id.md``, ``NAME.en.md``."""
+    paths = {code: folder / f"{name}.{code}.md" for code in LANGUAGES}
+    return {code: path.read_text("utf-8") for code, path in paths.items() if path.is_file()}
 
 
 def mark(message: str) -> str:

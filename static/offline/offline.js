@@ -11,15 +11,16 @@ import { keep, kept } from "../frame/memory.js";
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const run = JSON.parse(one("#run").textContent);
-const language = kept("language") === "en" ? "en" : "id";
+const spoken = document.querySelector(`template[lang="${kept("language")}"]`) ?? document.querySelector("template[lang]");
+const language = spoken.lang;
 const book = new Book(`relevansi ratings of ${run.identity}: `);
 const OFTEN = 10; // changes that may wait before a download is offered again
 let queries = standing(run.queries, book.changes);
 
 // ---- the page in the reader's language ------------------------------------------------------
 
-document.documentElement.lang = language;
-document.body.append(one(`template[lang="${language}"]`).content.cloneNode(true));
+Object.assign(document.documentElement, { lang: language, dir: spoken.dir });
+document.body.append(spoken.content.cloneNode(true));
 const words = one("#rating").dataset;
 if (!book.lasts) words.saved = words.inTab;
 

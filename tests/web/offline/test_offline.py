@@ -116,7 +116,7 @@ def test_both_languages_are_inside(client: FlaskClient, run_id: str) -> None:
 
     assert "Tidak relevan" in text
     assert "Not relevant" in text
-    assert text.index('<template lang="id">') < text.index('<template lang="en">')
+    assert re.findall(r'<template lang="(..)" dir="ltr">', text) == ["id", "en"]
 
 
 def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(

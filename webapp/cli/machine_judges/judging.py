@@ -13,7 +13,7 @@ from webapp.cli.frame import database, progress
 from webapp.cli.frame.output import say
 from webapp.cli.machine_judges.agreement import agreement_command, print_json
 from webapp.config import JudgeEndpoint
-from webapp.i18n import LANGUAGES, gettext, language, ngettext
+from webapp.i18n import gettext, language, ngettext
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -77,7 +77,7 @@ def list_command(*, as_json: bool) -> None:
 
 @judge_command.command("new")
 @click.argument("name")
-@click.option("--language", "spoken", type=click.Choice(LANGUAGES), help="Of our own prompt.")
+@click.option("--language", "spoken", help="Of our own prompt: id or en.")
 @click.option(
     "--prompt",
     "prompt_file",
@@ -93,7 +93,12 @@ def new_command(
     from webapp.services.people import raters
     from webapp.services.study import studies
 
-    name, chosen = " ".join(name.split()), spoken or language()
+    name, chosen = " ".join(name.split()), spoken or prompts.language_for(language())
+    if chosen not in prompts.LANGUAGES:
+        raise click.BadParameter(
+            gettext("A machine is asked in %(known)s.", known=", ".join(prompts.LANGUAGES)),
+            param_hint="--language",
+        )
     if not 0 < len(name) <= raters.LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
     with database.opened() as opened, opened.writing() as session:

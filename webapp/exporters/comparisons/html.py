@@ -11,7 +11,7 @@ from webapp.exporters.comparisons.charts.canvas import Picture
 from webapp.exporters.comparisons.charts.pictures import NARROW, WIDE, PictureChoice, drawn
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.frame.tables import Document, Section, Table
-from webapp.i18n import language
+from webapp.i18n import direction, language
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line
 
@@ -38,16 +38,16 @@ h2 { font-size: 1.1875rem; margin: 2.5rem 0 .75rem; border-top: 1px solid var(--
 li { margin-bottom: .375rem; max-width: 48rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .875rem; }
-caption { text-align: left; font-weight: 650; padding: 1rem 0 .375rem; }
-th, td { text-align: left; vertical-align: top; padding: .3125rem .625rem;
+caption { text-align: start; font-weight: 650; padding: 1rem 0 .375rem; }
+th, td { text-align: start; vertical-align: top; padding: .3125rem .625rem;
   border-bottom: 1px solid var(--rule); font-weight: 400; }
-th:first-child, td:first-child { padding-left: 0; }
+th:first-child, td:first-child { padding-inline-start: 0; }
 thead th { color: var(--soft); font-size: .8125rem; vertical-align: bottom;
   border-bottom-color: var(--edge); }
-.number { text-align: right; }
+.number { text-align: end; }
 figure { margin: 1.5rem 0 0; break-inside: avoid; }
 figcaption { font-weight: 650; font-size: .875rem; margin-bottom: .5rem; }
-svg { max-width: 100%; height: auto; display: block; }
+svg { direction: ltr; max-width: 100%; height: auto; display: block; }
 .phone { display: none; }
 @media (max-width: 48rem) { .wide { display: none; } .phone { display: block; } }
 @media print {
@@ -80,7 +80,7 @@ def html(found: Document, pictures: Callable[[str], Iterable[str]]) -> bytes:
     """Return a document as one HTML file; `pictures` yields the markup of a section's own."""
     parts = [
         "<!doctype html>",
-        f'<html lang="{language()}">',
+        f'<html lang="{language()}" dir="{direction()}">',
         '<head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{escape(NOTHING_ELSE)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from webapp import labels
+from webapp import labels, notation
 from webapp.exporters.exports.json_runs import JsonValue, whole
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
 from webapp.exporters.frame.decimals import rounded
-from webapp.i18n import gettext, language
+from webapp.i18n import gettext
 from webapp.metrics.judging.registry import measure_of
 from webapp.metrics.judging.summaries import (
     Figure,
@@ -159,8 +159,7 @@ def _number(value: float | None, decimals: int) -> str:
     """`value` as the language in force writes it: 0,9412 in Indonesian, 0.9412 in English."""
     if value is None:
         return "-"
-    text = f"{value:.{decimals}f}"
-    return text.replace(".", ",") if language() == "id" else text
+    return notation.decimals(value, decimals)
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

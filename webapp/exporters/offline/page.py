@@ -21,7 +21,7 @@ from jinja2 import Environment
 
 from webapp.config import resource
 from webapp.exporters.frame.csv_cells import cell_text
-from webapp.i18n import LANGUAGES, gettext, language, speaking
+from webapp.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.ranking import EXPLANATIONS
 from webapp.metrics.judging.registry import MEASURES
@@ -46,8 +46,6 @@ SCRIPTS = {
     "rating.js": "rating/rating.js",
 }
 """The scripts in the order in which they run: the name others import, and the file."""
-
-LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\.[\w./]*/([\w.]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
@@ -204,10 +202,11 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
                 ExplainedReason(str(key), gettext(text)) for key, text in EXPLANATIONS.items()
             ),
             language=language(),
-            languages={known: LANGUAGE_NAMES[known] for known in LANGUAGES},
+            languages={known: own_name(known) for known in LANGUAGES},
         )
+        way = direction()
     inside = re.sub(r"\n\s+", "\n", html)
-    return f'<template lang="{code}">{inside}</template>'
+    return f'<template lang="{code}" dir="{way}">{inside}</template>'
 
 
 def _data(run: OfflineRun) -> str:

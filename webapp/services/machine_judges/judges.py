@@ -21,7 +21,7 @@ from webapp.db.tables.machine_judges import MachineJudge, MachineSession
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict
-from webapp.i18n import LANGUAGES, mark
+from webapp.i18n import mark
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import prompts
 from webapp.services.people import raters
@@ -79,7 +79,7 @@ def make(
 
     Raises ``NameTaken``, ``UnfitPrompt`` and ``UnusableAddress``.
     """
-    assert language in LANGUAGES
+    assert language in prompts.LANGUAGES
     prompt = prompt.replace("\r\n", "\n").strip()
     prompts.check(prompt)
     if raters.named(session, study, name) is not None:

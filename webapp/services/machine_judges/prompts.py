@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from webapp.config import resource
-from webapp.i18n import mark
+from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
 from webapp.metrics.evaluations.json_outputs import SchemaFailure, why_no_json
 from webapp.records import Card, Relevance
 from webapp.services.rating.conversations import EarlierTurn
@@ -122,10 +122,18 @@ _LABELS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+LANGUAGES = tuple(_LABELS)
+"""The languages in which a machine is asked."""
+
+
+def language_for(code: str) -> str:
+    """Return `code` where a machine is asked in that language, else English."""
+    return code if code in LANGUAGES else SOURCE_LANGUAGE
+
+
 def default(language: str, guidelines: str) -> str:
     """Return the prompt that a judge begins with, with the study's guidelines in it."""
-    path = resource("templates") / "machine_judges" / f"prompt.{language}.md"
-    text = path.read_text("utf-8").strip()
+    text = texts_of(resource("templates") / "machine_judges", "prompt")[language].strip()
     told = guidelines.strip()
     return text.replace("{guidelines}", f"\n{told}\n" if told else "", 1)
 

@@ -15,7 +15,7 @@ from webapp.config import resource
 from webapp.db.tables.phase_3 import ConsentText, UserStudy
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
-from webapp.i18n import LANGUAGES, mark
+from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, mark, texts_of
 from webapp.services.study import studies
 
 if TYPE_CHECKING:
@@ -192,12 +192,9 @@ def write_consent(session: Session, study: Study, texts: Mapping[str, str], now:
 
 
 def default_consent() -> dict[str, str]:
-    """Return the consent text that phase 3 begins with, by language."""
-    folder = resource("templates") / "phase_3" / "participants"
-    return {
-        language: (folder / f"consent.{language}.md").read_text("utf-8").strip()
-        for language in LANGUAGES
-    }
+    """Return the consent text that phase 3 begins with, by language: English where it has none."""
+    texts = texts_of(resource("templates") / "phase_3" / "participants", "consent")
+    return {code: texts.get(code, texts[SOURCE_LANGUAGE]).strip() for code in LANGUAGES}
 
 
 def _mapping(wanted: UserStudySettings) -> mappings.Mapping:

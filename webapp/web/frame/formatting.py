@@ -34,7 +34,6 @@ BILLION = 10**9
 MILLION = 10**6
 LOWEST_IN_FULL = 10_000
 MINUTES_THAT_COUNT = 10 * 60
-UNITS = {"id": ("T", "M", "jt"), "en": ("tn", "bn", "m")}
 
 
 def rupiah(amount: int) -> str:
@@ -54,13 +53,12 @@ def short_rupiah(amount: int) -> str:
     >>> short_rupiah(1670000000), short_rupiah(650000000), short_rupiah(999999999)
     ('Rp 1,67 M', 'Rp 650 jt', 'Rp 1 M')
     """
-    trillions, billions, millions = UNITS[language()]
     if round(amount / BILLION, 2) >= TRILLION / BILLION:
-        return f"Rp {_two_decimals(amount / TRILLION)} {trillions}"
+        return gettext("Rp %(amount)s tn", amount=_two_decimals(amount / TRILLION))
     if round(amount / MILLION, 2) >= BILLION / MILLION:
-        return f"Rp {_two_decimals(amount / BILLION)} {billions}"
+        return gettext("Rp %(amount)s bn", amount=_two_decimals(amount / BILLION))
     if amount >= MILLION:
-        return f"Rp {_two_decimals(amount / MILLION)} {millions}"
+        return gettext("Rp %(amount)s m", amount=_two_decimals(amount / MILLION))
     return rupiah(amount)
 
 

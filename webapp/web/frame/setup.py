@@ -10,7 +10,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 from webapp import labels
 from webapp.db.engine import Database
-from webapp.i18n import gettext, ngettext
+from webapp.i18n import gettext, ngettext, own_name
 from webapp.notation import decimal_mark
 from webapp.printable import LogLineFormatter, printable
 from webapp.services.study import studies
@@ -87,6 +87,7 @@ def _set_up_templates(app: Flask) -> None:
         ngettext=ngettext,
         site=site.site,
         static=site.static_address,
+        own_name=own_name,
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=decimal_mark,
         menu=rooms.menu,

@@ -12,12 +12,10 @@ from flask import current_app, url_for
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import notation
-from webapp.i18n import LANGUAGES, language
+from webapp.i18n import LANGUAGES, direction, language, own_name
 from webapp.services.study import studies
 from webapp.web.frame import access, ratios
 from webapp.web.frame.access import NotSignedIn, NotTakingPart
-
-LANGUAGE_NAMES = {"id": "Bahasa Indonesia", "en": "English"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,7 @@ class Site:
     is_owner: bool
     is_local: bool
     language: str
+    direction: str
     languages: dict[str, str]
     database: str
     version: str
@@ -61,7 +60,8 @@ def site() -> Site:
         is_owner=access.visitor().is_owner,
         is_local=access.visitor().is_local,
         language=language(),
-        languages={code: LANGUAGE_NAMES[code] for code in LANGUAGES},
+        direction=direction(),
+        languages={code: own_name(code) for code in LANGUAGES},
         database=access.database().description,
         version=_version(),
         participant=participant,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from wtforms import Form
 
-from webapp.i18n import LANGUAGES, mark
+from webapp.i18n import mark
 from webapp.services.machine_judges.progress import SessionLine
-from webapp.services.machine_judges.prompts import LONGEST_PROMPT
+from webapp.services.machine_judges.prompts import LANGUAGES, LONGEST_PROMPT
 from webapp.services.machine_judges.sessions import MOST_AT_ONCE, Terms
 from webapp.services.people.raters import LONGEST_NAME
 from webapp.web.frame.fields import ChoiceField, DecimalField, LineField, NameField, WholeField

@@ -18,7 +18,7 @@ from flask import (
 
 from webapp.chatbot.client import UnusableAddress, public_address
 from webapp.config import JudgeEndpoint
-from webapp.i18n import LANGUAGES, gettext, language
+from webapp.i18n import gettext, language
 from webapp.services.machine_judges import (
     estimates,
     progress,
@@ -71,6 +71,7 @@ class NewJudgePage:
     endpoint: Configured
     name: str
     language: str
+    languages: tuple[str, ...]
     prompt: str
     errors: dict[str, str]
 
@@ -140,7 +141,7 @@ def index() -> str:
 def new() -> str:
     """Show the form for a new judge with our own prompt in the wanted language."""
     wanted = request.args.get("language", "")
-    chosen = wanted if wanted in LANGUAGES else language()
+    chosen = prompts.language_for(wanted or language())
     with access.reading() as (_, rater):
         prompt = prompts.default(chosen, rater.study.guidelines)
     return _new(request.args.get("name", "")[:LONGEST_NAME], chosen, prompt, {})
@@ -262,7 +263,7 @@ def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
     endpoint = _configured()
     if endpoint is None or endpoint.wrong:
         raise NotConfigured
-    page = NewJudgePage(endpoint, name, chosen, prompt, errors)
+    page = NewJudgePage(endpoint, name, chosen, prompts.LANGUAGES, prompt, errors)
     return render_template("machine_judges/new.html", **htmx.names(page))
 
 

@@ -20,7 +20,7 @@ from wtforms import Form
 
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.db.tables.study import Study
-from webapp.i18n import gettext, language
+from webapp.i18n import DEFAULT_LANGUAGE, gettext, language
 from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.pseudonyms import LONGEST_PSEUDONYM, PseudonymTaken
@@ -266,4 +266,4 @@ def _text(session: Session, study: Study) -> ConsentText:
     found = user_studies.consent(session, study)
     if not found:
         raise PhaseClosed
-    return found[language()]
+    return found.get(language()) or found[DEFAULT_LANGUAGE]

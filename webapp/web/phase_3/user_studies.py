@@ -97,12 +97,13 @@ class SettingsForm(Form):
 class ConsentForm(Form):
     """The consent text in every language."""
 
-    consent_id = LineField(LONGEST_ANSWER, required=True)
-    consent_en = LineField(LONGEST_ANSWER, required=True)
-
     def by_language(self, said: Mapping[str, str]) -> dict[str, str]:
         """Return what is said of each field by the language of its text."""
         return {name.removeprefix("consent_"): text for name, text in said.items()}
+
+
+for _code in LANGUAGES:
+    setattr(ConsentForm, f"consent_{_code}", LineField(LONGEST_ANSWER, required=True))
 
 
 @blueprint.get("/")
@@ -219,9 +220,7 @@ def _page(
 
 
 def _texts(stored: Mapping[str, ConsentText]) -> Mapping[str, str]:
-    if not stored:
-        return user_studies.default_consent()
-    return {language: stored[language].text for language in LANGUAGES}
+    return user_studies.default_consent() | {code: one.text for code, one in stored.items()}
 
 
 def _again(form: SettingsForm, errors: dict[str, str]) -> Response:

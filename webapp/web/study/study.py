@@ -11,8 +11,9 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
+from webapp.config import resource
 from webapp.db.tables.study import Study
-from webapp.i18n import LANGUAGES
+from webapp.i18n import texts_of
 from webapp.services.rating import orders
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Numbered
@@ -34,7 +35,8 @@ class StudyPage:
     """The settings of the study, the errors in the user's input, and whether it was stored.
 
     ``is_blind`` is whether raters rate blind under the stored settings; ``commitment`` is the
-    SHA-256 of the secret that shuffles their orders.
+    SHA-256 of the secret that shuffles their orders. ``starters`` are the languages of the texts
+    to begin the guidelines with.
     """
 
     form: StudyForm
@@ -42,6 +44,7 @@ class StudyPage:
     saved: bool
     is_blind: bool
     commitment: str
+    starters: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +180,20 @@ def _page(
     saved: bool = False,
 ) -> StudyPage:
     blind = studies.is_blind(session, study)
-    return StudyPage(form, errors or {}, saved, blind, orders.commitment(study.order_secret))
+    commitment = orders.commitment(study.order_secret)
+    return StudyPage(form, errors or {}, saved, blind, commitment, tuple(_starters()))
+
+
+def _starters() -> dict[str, str]:
+    """Return the texts to begin guidelines with, by language."""
+    return texts_of(resource("templates") / "study", "starter")
 
 
 def _starter(language: str) -> str:
-    if language not in LANGUAGES:
+    found = _starters().get(language)
+    if found is None:
         raise BadRequest
-    return render_template(f"study/starter.{language}.md")
+    return found.strip()
 
 
 def _standing(session: Session, study: Study) -> StandingPage:

@@ -1,0 +1,205 @@
+"""A further language is one catalogue: the pages take longer words, and lines from right to left.
+
+The languages are invented (``tests.further_languages``), and the product is not told of them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, ViewportSize
+
+from tests import further_languages
+from tests.browser.axe import LAPTOP, TOO_WIDE
+from tests.browser.server import ROOT, Server
+from tests.further_languages import LONG, RIGHT_TO_LEFT
+from webapp.metrics.judging.registry import MEASURES
+
+pytestmark = pytest.mark.browser
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+PAGES = (
+    "/",
+    "/runs/",
+    "/runs/{run}",
+    "/runs/{run}/queries/16",
+    "/comparisons/",
+    "/agreement",
+    "/study/",
+    "/study/standing",
+    "/study/users/",
+    "/raters/",
+    "/evaluations/",
+    "/evaluations/{evaluation}",
+    "/help/index",
+)
+NAMES = """Relevansi Eval SHA RR TP FP FN TN SHM HGB SVG PNG PDF Markdown LaTeX HTML XLSX JSON
+Feb פבר שנ Bahasa Indonesia English API Only Vector Hybrid openai gemini llama Mesin
+Fleiss Cohen Hayes Krippendorff Gwet Psychological Bulletin Educational and Measurement
+Communication Methods Measures British Journal of Mathematical Statistical Psychology"""
+"""Names of formats, people and works, of times as Babel writes them, and labels of runs."""
+
+WORD = re.compile(r"\b[^\W\d_]{2,}\b")
+DIRECTIONS = {LONG: "ltr", RIGHT_TO_LEFT: "rtl"}
+
+OUTSIDE = """() => {
+  // What people and files say has a direction of its own; code and names of keys have no language.
+  const own = "script, style, template, code, kbd, pre, svg, time, textarea, [dir=auto], [lang]";
+  const found = [];
+  const look = (text, depth = 0) => {
+    let outside = "";
+    for (const letter of text) {
+      if (letter === "⟧") depth -= 1;
+      if (!depth && letter !== "⟧" && letter !== "⟦") outside += letter;
+      if (letter === "⟦") depth += 1;
+    }
+    if (/\\p{L}{2}/u.test(outside)) found.push(outside.trim().replace(/\\s+/g, " "));
+    return depth;
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let depth = 0;
+  while (texts.nextNode()) {
+    if (!texts.currentNode.parentElement.closest(`:is(${own}):not(html)`)) {
+      depth = look(texts.currentNode.data, depth);
+    }
+  }
+  for (const name of ["title", "aria-label", "placeholder", "alt"]) {
+    for (const one of document.querySelectorAll(`[${name}]`)) {
+      if (!one.closest(`:is(${own}):not(html)`)) look(one.getAttribute(name));
+    }
+  }
+  return [...new Set(found)];
+}"""
+"""The words of a page, to be seen or heard, that are in no catalogue."""
+
+ABOVE_OTHERS = """() => {
+  const stands = (one) => {
+    for (let at = one; at && at !== document.body; at = at.parentElement) {
+      const { position, clipPath, overflowX, overflowY } = getComputedStyle(at);
+      if (["fixed", "sticky"].includes(position) || clipPath !== "none") return false;
+      if (overflowX !== "visible" || overflowY !== "visible") return false;
+    }
+    return one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  };
+  const boxes = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const standing = new Map();
+  while (texts.nextNode()) {
+    const node = texts.currentNode, parent = node.parentElement;
+    if (!node.data.trim() || parent.closest("svg, script, style, template, option")) continue;
+    if (parent.matches("details:not([open])")) continue;
+    if (!standing.has(parent)) standing.set(parent, stands(parent));
+    if (!standing.get(parent)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const { left, right, top, bottom } of range.getClientRects()) {
+      const text = node.data.trim().slice(0, 40);
+      if (right - left > 1) boxes.push({ left, right, top, bottom, text });
+    }
+  }
+  boxes.sort((one, other) => one.top - other.top);
+  const found = [];
+  boxes.forEach((one, at) => {
+    for (const other of boxes.slice(at + 1)) {
+      if (other.top > one.bottom) break;
+      const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      if (across > 2 && down > 5) found.push(`${one.text} / ${other.text}`);
+    }
+  });
+  for (const one of document.querySelectorAll("button, .button, .way")) {
+    const { overflowX, display } = getComputedStyle(one);
+    const isCut = one.scrollWidth > one.clientWidth + 1 && overflowX !== "hidden";
+    if (isCut && display !== "inline" && stands(one)) found.push(`cut: ${one.textContent.trim()}`);
+  }
+  return found.slice(0, 8);
+}"""
+"""Lines of text on top of each other, and buttons that do not hold their words."""
+
+
+class TranslatedServer(Server):
+    """The server of the product with two more catalogues."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / "instance")
+        self.package = further_languages.package(folder)
+
+    def environment(self) -> dict[str, str]:
+        """Return all that it knows of its surroundings."""
+        found = {"PYTHONPATH": str(self.package), "PYTHONSAFEPATH": "1"}  # not from where we are
+        return super().environment() | found
+
+
+@pytest.fixture(name="translated")
+def _translated(demo_file: Path, tmp_path: Path) -> Iterator[TranslatedServer]:
+    """A server of the demo's study."""
+    server = TranslatedServer(tmp_path)
+    server.instance.mkdir()
+    shutil.copy(demo_file, server.instance / "relevansi.sqlite")
+    server.start()
+    yield server
+    server.stop()
+    assert server.faults() == ""
+
+
+def test_a_further_language_needs_its_catalogue_alone(
+    translated: TranslatedServer, open_tab: Callable[..., Page]
+) -> None:
+    """Each word of a page is in it, no line lies on another, and nothing is wider than a phone."""
+    faults: list[str] = []
+    tabs = {
+        code: open_tab(locale=code, service_workers="block", reduced_motion="reduce")
+        for code in DIRECTIONS
+    }
+    for code, page in tabs.items():
+        page.goto(translated.url)
+        html = page.locator("html")
+        assert (html.get_attribute("lang"), html.get_attribute("dir")) == (code, DIRECTIONS[code])
+        assert page.locator(".languages button").count() == 4
+        for path in _paths(page):
+            faults += looked_at(page, translated.url + path)
+    translated.post("/study/", {"name": "Studi", "blind": "yes", "repeat_percent": "0"})
+    for page in tabs.values():
+        faults += looked_at(page, translated.url + "/rate/")
+        assert page.locator("[data-position]").count()
+
+    assert faults == []
+
+
+def looked_at(page: Page, address: str) -> list[str]:
+    """Return the faults of a page on a laptop and on a phone."""
+    page.set_viewport_size(LAPTOP)
+    page.goto(address)
+    known = known_words()
+    found = [
+        f"not translated: {text}"
+        for text in page.evaluate(OUTSIDE)
+        if not known.issuperset(WORD.findall(text))
+    ]
+    found += page.evaluate(ABOVE_OTHERS)
+    page.set_viewport_size(PHONE)
+    found += page.evaluate(TOO_WIDE) + page.evaluate(ABOVE_OTHERS)
+    return [f"{address} {page.locator('html').get_attribute('lang')}: {one}" for one in found]
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Return the words that are the same in every language: of the data, of sources, and names."""
+    data = [path.read_text("utf-8") for path in (ROOT / "seeds").rglob("*.json")]
+    sources = [measure.source for measure in MEASURES.values()]
+    return frozenset(WORD.findall(" ".join([*data, *sources, NAMES])))
+
+
+def _paths(page: Page) -> list[str]:
+    """Return the addresses of the pages to be looked at, of the study's own run and evaluation."""
+    run = re.search(r"/runs/([0-9a-f]{10})", page.content())
+    page.goto(page.url + "evaluations/")
+    evaluation = re.search(r"/evaluations/([0-9a-f]{8})", page.content())
+    assert run
+    assert evaluation
+    return [path.format(run=run[1], evaluation=evaluation[1]) for path in PAGES]
