@@ -52,6 +52,15 @@ def test_every_guide_is_there_in_both_languages_and_on_the_site() -> None:
         )
 
 
+def test_both_languages_lead_to_every_reference() -> None:
+    """What is measured of the product, and its faults, are for who changes it."""
+    references = {path.name for path in DOCS.glob("*.md")} - {"benchmarks.md", "faults.md"}
+
+    for tongue in ("en", "id"):
+        index = (DOCS / tongue / "index.md").read_text("utf-8")
+        assert {name for name in references if f"](../{name})" not in index} == set()
+
+
 @pytest.mark.parametrize("readme", ["README.md", "README.id.md"])
 def test_the_links_of_a_readme_lead_to_files(readme: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / readme).read_text("utf-8")):

@@ -1,4 +1,4 @@
-"""All commands, files and links that docs/operations.md and the Containerfile name exist."""
+"""What the pages for operators name exists: commands, settings, files, links, answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from webapp.web.frame.body_limits import OF_KNOWN, OF_STRANGERS
 from webapp.web.frame.errors import BY_OUTAGE
 
 ROOT = Path(__file__).parents[1]
-GUIDE = (ROOT / "docs" / "operations.md").read_text("utf-8")
+REFERENCE = ROOT / "docs" / "operations.md"
+GUIDES = tuple(ROOT / "docs" / tongue / "operators.md" for tongue in ("en", "id"))
+TEXT = {path: path.read_text("utf-8") for path in (REFERENCE, *GUIDES)}
+CODE = re.compile(r"^```(?:nginx|ini|text|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 KNOWN = {
     *("FROM", "WORKDIR", "COPY", "RUN", "USER", "ENV", "VOLUME", "EXPOSE", "STOPSIGNAL"),
     *("HEALTHCHECK", "CMD"),
@@ -59,9 +62,10 @@ def test_the_image_runs_a_python_and_a_command_that_exist() -> None:
     serving.serve_command.make_context("serve", command[2:])
 
 
-def test_the_guide_names_commands_and_variables_that_exist() -> None:
-    commands = set(re.findall(r"(?:^|`|/)relevansi ([a-z]+)", GUIDE, re.MULTILINE))
-    variables = set(re.findall(r"RELEVANSI_\w+", GUIDE))
+@pytest.mark.parametrize("page", TEXT, ids=str)
+def test_a_page_names_commands_and_variables_that_exist(page: Path) -> None:
+    commands = set(re.findall(r"(?:^|`|/)relevansi ([a-z]+)", TEXT[page], re.MULTILINE))
+    variables = set(re.findall(r"RELEVANSI_\w+", TEXT[page]))
     sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
 
     assert commands
@@ -69,7 +73,7 @@ def test_the_guide_names_commands_and_variables_that_exist() -> None:
     assert [name for name in variables if name not in sources] == []
 
 
-def test_the_guide_states_the_numbers_of_the_code() -> None:
+def test_the_reference_states_the_numbers_of_the_code() -> None:
     for said in (
         f"{serving.THREADS} threads", f"{serving.CONNECTIONS} open connections",
         f"| {serving.MOST_HEADER_BYTES // 2**10} KB, {connections.HEADER_SECONDS} seconds",
@@ -83,29 +87,54 @@ def test_the_guide_states_the_numbers_of_the_code() -> None:
         f"{sign_in.TRIES} wrong passwords in a quarter of an hour",
         f"come back in {sign_in.TooBusy.retry_after} seconds",
     ):  # fmt: skip
-        assert said in GUIDE, said
+        assert said in TEXT[REFERENCE], said
 
 
-def test_the_guide_states_how_a_database_that_fails_is_answered() -> None:
+@pytest.mark.parametrize("guide", GUIDES, ids=str)
+def test_a_guide_states_how_a_database_that_fails_is_answered(guide: Path) -> None:
     for said in BY_OUTAGE.values():
-        assert f"| {said.status}, `Retry-After: {said.retry_after}`" in GUIDE
-    assert f"locked for {PATIENCE_SECONDS:g} seconds" in GUIDE
+        assert f"| {said.status}, `Retry-After: {said.retry_after}`" in TEXT[guide]
+    assert re.search(rf"\b{PATIENCE_SECONDS:g} (seconds|detik)", TEXT[guide])
+    assert re.search(rf"\b{2 * stopping.PATIENCE:.0f} (seconds|detik)", TEXT[guide])
+    assert f"\n- {config.MAX_UPLOAD_MB} MB" in TEXT[guide]
 
 
-def test_the_guide_s_links_lead_somewhere() -> None:
-    headings = {
+def test_both_guides_have_the_same_settings() -> None:
+    """Letter by letter, but for comments."""
+    english, indonesian = (
+        [re.sub(r"^#.*\n", "", block, flags=re.MULTILINE) for block in CODE.findall(TEXT[guide])]
+        for guide in GUIDES
+    )
+
+    assert len(english) > 10
+    assert english == indonesian
+
+
+def test_no_setting_is_in_the_reference_and_in_the_guides() -> None:
+    assert set(CODE.findall(TEXT[REFERENCE])) & set(CODE.findall(TEXT[GUIDES[0]])) == set()
+
+
+@pytest.mark.parametrize("page", TEXT, ids=str)
+def test_the_links_of_a_page_lead_to_headings_and_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", TEXT[page]):
+        if "://" in target:
+            continue
+        name, _, heading = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.is_file(), target
+        assert not heading or heading in headings(path), target
+
+
+def headings(path: Path) -> set[str]:
+    """Return the anchors of a page."""
+    return {
         re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
-        for line in GUIDE.splitlines()
+        for line in path.read_text("utf-8").splitlines()
         if line.startswith(("## ", "### "))
     }
-    for target in re.findall(r"\]\(([^)]+)\)", GUIDE):
-        if target.startswith("#"):
-            assert target[1:] in headings
-        elif "://" not in target:
-            assert (ROOT / "docs" / target).exists(), target
 
 
-@pytest.mark.parametrize("url", re.findall(r"DATABASE_URL='([^']+)'", GUIDE))
+@pytest.mark.parametrize("url", re.findall(r"DATABASE_URL='([^']+)'", "".join(TEXT.values())))
 def test_the_guide_s_addresses_reach_the_driver_as_they_are_meant(url: str) -> None:
     dialect = make_url(with_driver(url)).get_dialect()()
     _, stated = dialect.create_connect_args(make_url(with_driver(url)))
