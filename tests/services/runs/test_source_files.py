@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -57,6 +58,13 @@ def test_a_file_that_was_changed_is_named_beside_the_run_it_was_imported_as() ->
 
     assert found.differing == ((A, changed),)
     assert (found.equal, found.absent, found.unknown) == ((), (), ())
+
+
+def test_a_name_with_the_folders_of_windows_is_that_of_the_file() -> None:
+    imported = replace(A, name="C:\\data\\api\\results.json")
+    changed = on_disk("data/results.json", "c")
+
+    assert source_files.compare([imported], [changed]).differing == ((imported, changed),)
 
 
 def test_a_file_of_the_same_name_that_is_another_runs_differs_from_none() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import file_digest
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PureWindowsPath
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -38,7 +38,7 @@ class RecordedFile:
     @property
     def base(self) -> str:
         """The name without the folders that were stated with it."""
-        return PurePosixPath(self.name).name
+        return PureWindowsPath(self.name).name  # which has either slash between folders
 
 
 @dataclass(frozen=True, slots=True)
