@@ -1,0 +1,172 @@
+"""People with a machine's help, against ppi-python 0.2.3 (numpy 2.4.6, scipy 1.17.1).
+
+That package needs numba, so its values are a table here: ``ppi_mean_pointestimate(y, f, u)``,
+``ppi_mean_ci(y, f, u, alpha=0.05)`` and ``ppi_mean_ci(y, f, u, alpha=0.05, lam=0)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from webapp.metrics.planning.assisted import Moments, Unassisted, assisted_mean, needed
+
+HALVES = [0.5, 0.6] * 10
+
+BY_PPI_PYTHON = {
+    "a machine that helps": (
+        [1, 0.8, 0.6, 0.4, 1, 0.2, 0.6, 0],
+        [1, 0.8, 0.4, 0.4, 0.8, 0.2, 0.8, 0.2],
+        [0.6, 0.8, 1, 0.2, 0.4, 0.4, 1, 0.8, 0, 0.6, 0.2, 1],
+        (0.5792623619477912, 0.40374186608149876, 0.7547828578140837),
+        (0.3406480070980591, 0.8093519929019408),
+    ),
+    "differences of two runs": (
+        [0.2, -0.4, 0, 0.6, 0.2, 0],
+        [0.4, -0.2, 0, 0.4, 0.2, -0.2],
+        [0.2, 0.2, 0, -0.4, 0.6, 0.2, 0, -0.2, 0.4, 0.2],
+        (0.11062639821029083, -0.07366048929810767, 0.29491328571868936),
+        (-0.14004558381776555, 0.3400455838177655),
+    ),
+    "a machine that says the opposite": (
+        [1, 0, 1, 0, 0.5],
+        [0, 1, 0, 1, 0.5],
+        [1, 0, 1, 1, 0, 0.5, 0],
+        (0.5, 0.10800720309198925, 0.8919927969080108),
+        (0.10800720309198925, 0.8919927969080108),
+    ),
+    "a machine that understates": (
+        [1, 0, 1, 0, 1, 0],
+        [0.6, 0.5, 0.6, 0.5, 0.6, 0.5],
+        HALVES,
+        (0.5, 0.1392654472454662, 0.8607345527545338),
+        (0.09992402697039077, 0.9000759730296093),
+    ),
+    "two questions sampled": (
+        [1, 0.5],
+        [0.8, 0.4],
+        [0.2, 0.4, 0.6],
+        (0.6346153846153847, 0.4197401183411581, 0.8494906508896113),
+        (0.40352404391258057, 1.0964759560874193),
+    ),
+    "one question not sampled": (
+        [1, 0, 1, 1],
+        [1, 0, 0, 1],
+        [1],
+        (0.7916666666666666, 0.38951236290881885, 1.1938209704245144),
+        (0.3256553497214356, 1.1743446502785644),
+    ),
+    "successes": (
+        [1, 1, 0, 1, 1, 1, 0, 1, 0, 1],
+        [1, 1, 0, 1, 0, 1, 1, 1, 0, 1],
+        [1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1],
+        (0.7181249999999999, 0.46245323978574615, 0.9737967602142537),
+        (0.41597423491067465, 0.9840257650893253),
+    ),
+    "people who are of one mind": (
+        [1, 1, 1],
+        [1, 0, 1],
+        [1, 0, 0, 1],
+        (1.0, 1.0, 1.0),
+        (1.0, 1.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BY_PPI_PYTHON)
+def test_the_estimate_and_both_intervals_equal_those_of_ppi_python(case: str) -> None:
+    people, machine, unsampled, assisted, alone = BY_PPI_PYTHON[case]
+
+    found = assisted_mean(people, machine, unsampled)
+
+    assert found.assisted is not None
+    assert found.alone is not None
+    helped = (found.assisted.value, found.assisted.lower, found.assisted.upper)
+    assert helped == pytest.approx(assisted, rel=0, abs=1e-9)
+    assert (found.alone.lower, found.alone.upper) == pytest.approx(alone, rel=0, abs=1e-9)
+
+
+def test_weight_variance_and_share_saved_are_those_of_the_formulas() -> None:
+    # y: mean 5/8. f: mean 3/4. cov = (3/32 + 15/32 + 3/32 - 1/32) / 4 = 5/32.
+    # All f: five 1 and three 0, variance 8 x 5/8 x 3/8 / 7 = 15/56. l = 5/32 / (2 x 15/56) = 7/24.
+    found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
+
+    assert found.weight == pytest.approx(7 / 24)
+    # y - l f: 17/24, 0, 17/24, 5/24, mean 39/96; variance of l f over N: (7/24)^2 / 4.
+    values = [17 / 24, 0, 17 / 24, 5 / 24]
+    spread = sum((value - 39 / 96) ** 2 for value in values) / 4
+    expected = (7 / 24) ** 2 / 4 / 4 + spread / 4
+    assert found.assisted is not None
+    assert found.assisted.value == pytest.approx(39 / 96 + 7 / 48)
+    assert found.assisted.variance == pytest.approx(expected)
+    # People alone: ((3/8)^2 + (5/8)^2 + (3/8)^2 + (1/8)^2) / 4 / 4 = 11/256.
+    assert found.share_saved == pytest.approx(1 - expected / (11 / 256))
+    # Correlation: 5/32 / sqrt(11/64 x 3/16).
+    assert found.correlation == pytest.approx(5 / 32 / (11 / 64 * 3 / 16) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("people", "machine", "unsampled", "why", "alone"),
+    [
+        ([], [], [1, 0], Unassisted.FEW_SAMPLED, False),
+        ([1], [1], [1, 0], Unassisted.FEW_SAMPLED, False),
+        ([1, 0], [1, 0], [], Unassisted.NONE_UNSAMPLED, True),
+        ([1, 0], [1, 1], [1, 1], Unassisted.MACHINE_CONSTANT, True),
+        ([1, 0], [0.1, 0.1], [0.1] * 7, Unassisted.MACHINE_CONSTANT, True),
+        ([1, 0], [1, None], [1, 0], Unassisted.MACHINE_OPEN, True),
+        ([1, 0], [1, 0], [1, None], Unassisted.MACHINE_OPEN, True),
+    ],
+)
+def test_where_a_machine_cannot_help_there_is_a_reason_and_no_number(
+    people: Sequence[float],
+    machine: Sequence[float | None],
+    unsampled: Sequence[float | None],
+    why: Unassisted,
+    alone: bool,
+) -> None:
+    found = assisted_mean(people, machine, unsampled)
+
+    assert found.why is why
+    assert found.assisted is None
+    assert found.weight is None
+    assert found.share_saved is None
+    assert (found.alone is not None) is alone
+
+
+def test_a_machine_that_says_the_opposite_gets_no_weight_and_is_called_worthless() -> None:
+    found = assisted_mean([1, 0, 1, 0, 0.5], [0, 1, 0, 1, 0.5], [1, 0, 1, 1])
+
+    assert found.weight == 0
+    assert found.is_worthless
+    assert found.correlation == pytest.approx(-1)
+    assert found.share_saved == 0
+
+
+def test_no_share_is_saved_where_people_have_no_spread() -> None:
+    found = assisted_mean([1, 1, 1], [1, 0, 1], [1, 0, 0, 1])
+
+    assert found.share_saved is None
+    assert found.correlation is None
+
+
+def test_different_numbers_of_values_are_an_error() -> None:
+    with pytest.raises(ValueError, match="the same questions"):
+        assisted_mean([1], [1, 0], [])
+
+
+def test_the_questions_needed_are_the_fewest_with_such_an_interval() -> None:
+    moments = Moments(people=0.04, machine=0.04, covariance=0.03)
+
+    # Alone: 2 x 1.959964 x sqrt(0.04 / n) <= 0.1 from n = 61.46 on.
+    assert needed(moments, of=200, width=0.1, help_given=False) == 62
+    # V(n) = (var y - cov^2 / var f) / n + cov^2 / (var f x 200) = 0.0175 / n + 0.0001125, wanted
+    # (0.05 / 1.959964)^2 = 0.00065079: n >= 32.51.
+    assert needed(moments, of=200, width=0.1) == 33
+    assert needed(moments, of=50, width=0.01) is None
+
+
+def test_a_machine_without_spread_saves_no_question() -> None:
+    moments = Moments(people=0.04, machine=0.0, covariance=0.0)
+
+    assert needed(moments, of=200, width=0.1) == 62
