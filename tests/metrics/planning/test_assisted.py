@@ -14,7 +14,9 @@ from webapp.metrics.planning.assisted import Moments, Unassisted, assisted_mean,
 
 HALVES = [0.5, 0.6] * 10
 
-BY_PPI_PYTHON = {
+Values = Sequence[float]
+
+BY_PPI_PYTHON: dict[str, tuple[Values, Values, Values, Values, Values]] = {
     "a machine that helps": (
         [1, 0.8, 0.6, 0.4, 1, 0.2, 0.6, 0],
         [1, 0.8, 0.4, 0.4, 0.8, 0.2, 0.8, 0.2],

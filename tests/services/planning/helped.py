@@ -1,0 +1,66 @@
+"""A study of two runs that a machine judged to the end, and people on a sample of the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import set_study, stored
+from tests.services.runs.runs import NO, YES, card, click, query
+from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import PlanningRule, SampledQuestion
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Question, Study
+from webapp.records import Relevance
+from webapp.services.judging import judgments
+from webapp.services.planning import rules
+from webapp.services.planning.rules import RuleKind
+from webapp.services.study import studies
+
+QUESTIONS = 8
+LETTERS = {"1": YES, "0": NO, "?": Relevance.UNSURE}
+
+
+def study_of_two_runs(session: Session, study: Study) -> tuple[Run, Run]:
+    """Return two runs of eight questions with two cards each, none of them shared."""
+    set_study(session, study, repeat_percent=0, blind=False)
+    for name in ("hybrid", "vector"):
+        asked = (
+            query(number, card(f"{name}{number}a"), card(f"{name}{number}b"), text=f"Q {number}?")
+            for number in range(1, QUESTIONS + 1)
+        )
+        stored(session, study, name, *asked)
+    first, second = session.scalars(select(Run).order_by(Run.imported_at, Run.search_method))
+    return (first, second) if first.search_method == "hybrid" else (second, first)
+
+
+def machine(session: Session, study: Study, name: str = "Mesin") -> Rater:
+    """Return a machine judge."""
+    rater = studies.add_rater(session, study, name, NOW)
+    rater.is_machine = True
+    session.flush()
+    return rater
+
+
+def drawn(session: Session, owner: Rater, run: Run, positions: Sequence[int]) -> PlanningRule:
+    """Put a rule in force that drew these questions."""
+    rule = rules.choose(session, owner, run.question_set_id, RuleKind.MACHINE_HELP, NOW, seed=7)
+    asked = select(Question).where(Question.question_set_id == run.question_set_id)
+    ids = {question.position: question.id for question in session.scalars(asked)}
+    for place, position in enumerate(positions, start=1):
+        session.add(SampledQuestion(rule_id=rule.id, question_id=ids[position], position=place))
+    session.flush()
+    return rule
+
+
+def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> None:
+    """Judge the cards of questions: a letter for each card, "-" for one that is left open."""
+    for number, letters in said.items():
+        for rank, letter in enumerate(letters, start=1):
+            if letter != "-":
+                event = f"{rater.id}-{run.id}-{number}-{rank}"
+                verdict = LETTERS[letter]
+                judgments.judge(session, rater, run.id, number, rank, verdict, click(event))

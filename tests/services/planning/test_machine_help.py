@@ -1,0 +1,191 @@
+"""People judged a sample, a machine everything: each keeps its own figures, the help is a third."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from tests.services.planning.helped import drawn, judge, machine, study_of_two_runs
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
+from webapp.metrics.planning.assisted import Unassisted, assisted_mean
+from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
+from webapp.services.comparisons import comparisons
+from webapp.services.planning import machine_help
+from webapp.services.runs import reports
+
+BY_MACHINE = {1: "11", 2: "10", 3: "00", 4: "11", 5: "10", 6: "11", 7: "00", 8: "01"}
+BY_PEOPLE = {1: "11", 2: "10", 3: "01", 4: "11"}
+SAMPLE = (3, 1, 4, 2)
+
+
+def found(session: Session, study: Study, runs: tuple[Run, ...], judge_: Rater) -> MachineHelp:
+    names = comparisons.names_of(runs)
+    rule = reports.rule_of(session, study)
+    return machine_help.of_runs(session, study, runs, names, rule, judge_)
+
+
+def one(help_: MachineHelp, figure: str, second: str | None = None) -> HelpedFigure:
+    first, *_ = (o for o in help_.figures if o.figure == figure and o.second == second)
+    return first
+
+
+class TestSampleDrawnBeforehand:
+    def test_values_are_those_of_people_and_machine_by_question(
+        self, session: Session, study: Study, rater: Rater
+    ) -> None:
+        runs = study_of_two_runs(session, study)
+        mesin = machine(session, study)
+        drawn(session, rater, runs[0], SAMPLE)
+        judge(session, mesin, runs[0], BY_MACHINE)
+        judge(session, rater, runs[0], BY_PEOPLE)
+
+        help_ = found(session, study, runs, mesin)
+
+        # P@5 of two cards: people 1, 1/2, 1/2, 1; the machine 1, 1/2, 0, 1 and 1/2, 1, 0, 1/2.
+        precision = one(help_, "mean_precision_at_5").found
+        assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
+        # RR: people 1, 1, 1/2, 1; the machine 1, 1, 0, 1 and 1, 1, 0, 1/2.
+        rank = one(help_, "mrr").found
+        assert rank == assisted_mean([1, 1, 0.5, 1], [1, 1, 0, 1], [1, 1, 0, 0.5])
+        # Success: people all 1; the machine 1, 1, 0, 1 and 1, 1, 0, 1.
+        success = one(help_, "success_rate").found
+        assert success == assisted_mean([1, 1, 1, 1], [1, 1, 0, 1], [1, 1, 0, 1])
+        assert help_.is_valid
+        assert help_.sampling is not None
+        assert help_.sampling.sample == SAMPLE
+        assert (help_.sampling.of, help_.sampling.seed) == (8, 7)
+
+    def test_a_difference_is_of_both_runs_question_by_question(
+        self, session: Session, study: Study, rater: Rater
+    ) -> None:
+        first, second = runs = study_of_two_runs(session, study)
+        mesin = machine(session, study)
+        drawn(session, rater, first, SAMPLE)
+        by_machine = dict.fromkeys(range(1, 9), "10")
+        by_people = {1: "10", 2: "11", 3: "00", 4: "10"}
+        for run, other, own in ((first, BY_MACHINE, BY_PEOPLE), (second, by_machine, by_people)):
+            judge(session, mesin, run, other)
+            judge(session, rater, run, own)
+
+        help_ = found(session, study, runs, mesin)
+
+        # People 1 - 1/2, 1/2 - 1, 1/2 - 0, 1 - 1/2; the machine's values less 1/2.
+        difference = one(help_, "mean_precision_at_5", second.id).found
+        assert difference == assisted_mean(
+            [0.5, -0.5, 0.5, 0.5], [0.5, 0, -0.5, 0.5], [0, 0.5, -0.5, 0]
+        )
+
+    def test_people_beyond_the_sample_and_unfinished_questions_are_not_counted(
+        self, session: Session, study: Study, rater: Rater
+    ) -> None:
+        runs = study_of_two_runs(session, study)
+        mesin = machine(session, study)
+        drawn(session, rater, runs[0], SAMPLE)
+        judge(session, mesin, runs[0], BY_MACHINE)
+        judge(session, rater, runs[0], {**BY_PEOPLE, 4: "1-", 8: "11"})
+
+        help_ = found(session, study, runs, mesin)
+
+        precision = one(help_, "mean_precision_at_5")
+        assert precision.found == assisted_mean([1, 0.5, 0.5], [1, 0.5, 0], [0.5, 1, 0, 0.5])
+        assert precision.waiting == 1
+
+    def test_a_machine_with_cards_left_helps_nothing_yet(
+        self, session: Session, study: Study, rater: Rater
+    ) -> None:
+        runs = study_of_two_runs(session, study)
+        mesin = machine(session, study)
+        drawn(session, rater, runs[0], SAMPLE)
+        judge(session, mesin, runs[0], {**BY_MACHINE, 8: "0-"})
+        judge(session, rater, runs[0], BY_PEOPLE)
+
+        help_ = found(session, study, runs[:1], mesin)
+
+        precision = one(help_, "mean_precision_at_5").found
+        assert precision.why is Unassisted.MACHINE_OPEN
+        assert precision.alone is not None
+        assert (help_.machine_open, help_.questions) == (1, 8)
+
+    def test_where_the_machine_cannot_tell_it_has_its_own_mean(
+        self, session: Session, study: Study, rater: Rater
+    ) -> None:
+        runs = study_of_two_runs(session, study)
+        mesin = machine(session, study)
+        drawn(session, rater, runs[0], SAMPLE)
+        judge(session, mesin, runs[0], {**BY_MACHINE, 7: "??"})
+        judge(session, rater, runs[0], BY_PEOPLE)
+
+        precision = one(found(session, study, runs, mesin), "mean_precision_at_5").found
+
+        # 1, 1/2, 0, 1, 1/2, 1 and 1/2 are 9/2 over seven questions.
+        assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 9 / 14, 0.5])
+
+    def test_a_sample_drawn_after_verdicts_is_called_not_valid(
+        self, session: Session, study: Study, rater: Rater
+    ) -> None:
+        runs = study_of_two_runs(session, study)
+        mesin = machine(session, study)
+        judge(session, rater, runs[0], BY_PEOPLE)
+        judge(session, mesin, runs[0], BY_MACHINE)
+        drawn(session, rater, runs[0], SAMPLE)
+
+        help_ = found(session, study, runs, mesin)
+
+        assert not help_.is_valid
+        assert help_.sampling is not None
+        assert help_.sampling.verdicts_before == 8
+
+
+class TestNoSample:
+    def test_the_judged_questions_stand_for_a_sample_and_are_not_valid(
+        self, session: Session, study: Study, rater: Rater
+    ) -> None:
+        runs = study_of_two_runs(session, study)
+        mesin = machine(session, study)
+        judge(session, mesin, runs[0], BY_MACHINE)
+        judge(session, rater, runs[0], BY_PEOPLE)
+
+        help_ = found(session, study, runs, mesin)
+
+        precision = one(help_, "mean_precision_at_5").found
+        assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
+        assert not help_.is_valid
+        assert help_.sampling is None
+
+
+def test_an_empty_list_counts_for_success_and_the_machine_adds_nothing_there(
+    session: Session, study: Study, rated_run: str
+) -> None:
+    run = session.get_one(Run, rated_run)
+    mesin = machine(session, study)
+    judge(session, mesin, run, {1: "111", 2: "00", 4: "1"})
+
+    success = one(found(session, study, (run,), mesin), "success_rate").found
+
+    # People: 1, 1, 0 (false negative), question 4 open. Machine: 1, 0, its mean 2/3, and 1.
+    assert success == assisted_mean([1, 1, 0], [1, 0, 2 / 3], [1])
+
+
+def test_machines_are_listed_by_what_they_judged(session: Session, study: Study) -> None:
+    runs = study_of_two_runs(session, study)
+    machine(session, study, "Idle")
+    little, much = machine(session, study, "Little"), machine(session, study, "Much")
+    judge(session, little, runs[0], {1: "1"})
+    judge(session, much, runs[0], BY_MACHINE)
+
+    assert machine_help.machines(session, study, runs) == [much, little]
+
+
+def test_neither_enters_the_figures_of_the_other(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    runs = study_of_two_runs(session, study)
+    mesin = machine(session, study)
+    judge(session, rater, runs[0], BY_PEOPLE)
+    rule = reports.rule_of(session, study)
+    before = reports.report(session, study, runs[0].id, rule)
+
+    judge(session, mesin, runs[0], BY_MACHINE)
+
+    assert reports.report(session, study, runs[0].id, rule) == before

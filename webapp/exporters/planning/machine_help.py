@@ -1,0 +1,217 @@
+"""People with a machine's help as sentences, tables and plain values, for the page and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from webapp import notation
+from webapp.exporters.comparisons import words
+from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
+from webapp.exporters.planning.rule_words import rule_json, told
+from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.planning.assisted import MeanEstimate, Unassisted
+from webapp.metrics.planning.machine_help import SMALL_SAMPLE, HelpedFigure, MachineHelp
+
+NAME = "machine_help"
+
+REASONS = {
+    Unassisted.FEW_SAMPLED: mark("Fewer than two sampled questions have a value."),
+    Unassisted.NONE_UNSAMPLED: mark("Every question was sampled: nothing is left for the machine."),
+    Unassisted.MACHINE_OPEN: mark("The machine has cards left."),
+    Unassisted.MACHINE_CONSTANT: mark("The machine gives every question the same value."),
+}
+"""Why a figure has no estimate with help, as message ids."""
+
+
+def title() -> str:
+    """Return the title of the part."""
+    return gettext("People with a machine's help")
+
+
+def basis(found: MachineHelp) -> str:
+    """Return who judged what, by which rule."""
+    said = gettext(
+        "%(machine)s (machine) judged all questions, people a sample of them; their verdicts are "
+        "merged by: %(rule)s.",
+        machine=found.machine,
+        rule=found.rule,
+    )
+    return said if found.sampling is None else f"{said} {told(found.sampling)}"
+
+
+def warnings(found: MachineHelp) -> tuple[str, ...]:
+    """Return why the figures are not valid, or not finished, or of little worth."""
+    return tuple(_warnings(found))
+
+
+def figures(found: MachineHelp) -> Table:
+    """Return every figure of every run: with help, and by people alone on the same sample."""
+    alone = [one for one in found.figures if one.second is None]
+    return _table(
+        f"{NAME}_figures", gettext("Figures by people with a machine's help"), found, alone
+    )
+
+
+def differences(found: MachineHelp) -> Table:
+    """Return every difference of two runs likewise, first minus second."""
+    pairs = [one for one in found.figures if one.second is not None]
+    return _table(
+        f"{NAME}_differences", gettext("Differences by people with a machine's help"), found, pairs
+    )
+
+
+def section(found: MachineHelp) -> Section:
+    """Return the section of a report."""
+    tables = (figures(found), differences(found))
+    said = (basis(found), *warnings(found))
+    return Section(NAME, title(), said, tuple(table for table in tables if table.rows))
+
+
+def help_json(found: MachineHelp) -> dict[str, Any]:
+    """Return the figures as plain values.
+
+    ``{machine, people_rule, valid, rule: {kind, seed, chosen_at, verdicts_before, n, of, sample,
+    ...} or null, questions, machine_open, figures: [{figure, first, second, n, of, waiting, value,
+    low, high, weight, share_saved, correlation, alone: {value, low, high}, confidence, why}]}``;
+    ``second`` is null for a figure of one run.
+    """
+    return {
+        "machine": found.machine,
+        "people_rule": found.rule,
+        "valid": found.is_valid,
+        "rule": rule_json(found.sampling),
+        "questions": found.questions,
+        "machine_open": found.machine_open,
+        "figures": [_figure_json(one) for one in found.figures],
+    }
+
+
+def _figure_json(one: HelpedFigure) -> dict[str, Any]:
+    found = one.found
+    return {
+        "figure": one.figure,
+        "first": one.first,
+        "second": one.second,
+        "n": found.n,
+        "of": found.of,
+        "waiting": one.waiting,
+        **_estimate_json(found.assisted),
+        "weight": found.weight,
+        "share_saved": found.share_saved,
+        "correlation": found.correlation,
+        "alone": _estimate_json(found.alone),
+        "moments": asdict(found.moments) if found.moments else None,
+        "confidence": found.confidence,
+        "why": str(found.why) if found.why else None,
+    }
+
+
+def _estimate_json(estimate: MeanEstimate | None) -> dict[str, float | None]:
+    if estimate is None:
+        return {"value": None, "low": None, "high": None}
+    return {"value": estimate.value, "low": estimate.lower, "high": estimate.upper}
+
+
+def _warnings(found: MachineHelp) -> Iterator[str]:
+    if found.sampling is None:
+        yield gettext(
+            "Not valid: no sample was drawn before people judged. The questions that people have "
+            "judged are taken as if they had been drawn at random."
+        )
+    elif not found.sampling.beforehand:
+        yield ngettext(
+            "Not valid: the sample was drawn after people had given %(n)s verdict.",
+            "Not valid: the sample was drawn after people had given %(n)s verdicts.",
+            found.sampling.verdicts_before,
+        )
+    if found.machine_open:
+        yield gettext(
+            "%(machine)s has cards left in %(n)s of %(of)s questions. It can help once it has "
+            "judged every card.",
+            machine=found.machine,
+            n=found.machine_open,
+            of=found.questions,
+        )
+    if found.waiting:
+        yield ngettext(
+            "%(n)s sampled question waits for verdicts of people; the figures are those so far.",
+            "%(n)s sampled questions wait for verdicts of people; the figures are those so far.",
+            found.waiting,
+        )
+    if found.worthless:
+        yield gettext(
+            "The machine helps nothing with: %(figures)s. Its weight is near 0, so people must "
+            "judge as much as without it.",
+            figures="; ".join(_name(found, one) for one in found.worthless),
+        )
+    if 0 < found.smallest_sample < SMALL_SAMPLE:
+        yield ngettext(
+            "A figure rests on %(n)s sampled question: with fewer than %(few)s the intervals may "
+            "be too narrow.",
+            "A figure rests on %(n)s sampled questions: with fewer than %(few)s the intervals may "
+            "be too narrow.",
+            found.smallest_sample,
+            few=SMALL_SAMPLE,
+        )
+
+
+def _table(name: str, heading: str, found: MachineHelp, listed: Iterable[HelpedFigure]) -> Table:
+    parts = (gettext("Value"), gettext("Lower"), gettext("Upper"))
+    return Table(
+        name,
+        heading,
+        (
+            Column(gettext("Figure")),
+            Column(gettext("People with a machine's help"), numeric=True, parts=parts),
+            Column(gettext("People alone, same sample"), numeric=True, parts=parts),
+            Column(gettext("Sampled"), numeric=True, parts=("n", "N")),
+            Column(gettext("Weight of the machine"), numeric=True),
+            Column(gettext("Correlation with people"), numeric=True),
+            Column(gettext("Judging saved"), numeric=True),
+        ),
+        tuple(tuple(_row(found, one)) for one in listed),
+        (
+            gettext(
+                "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. "
+                "Judging saved: the share of questions that people need not judge for an interval "
+                "of the same width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% normal "
+                "intervals."
+            ),
+            basis(found),
+        ),
+    )
+
+
+def _row(help_: MachineHelp, one: HelpedFigure) -> Iterator[Cell]:
+    found = one.found
+    yield word(_name(help_, one))
+    if found.assisted is None and found.why is not None:
+        yield Cell(gettext(REASONS[found.why]), (None, None, None))
+    else:
+        yield _estimate(one, found.assisted)
+    yield _estimate(one, found.alone)
+    sampled = gettext("%(n)s of %(of)s", n=found.n, of=found.of)
+    yield Cell(sampled, (found.n, found.of))
+    yield Cell(notation.figure(found.weight, "coefficient"), (found.weight,))
+    yield Cell(notation.figure(found.correlation, "coefficient"), (found.correlation,))
+    saved = found.share_saved
+    yield Cell(notation.UNDEFINED if saved is None else f"{round(100 * saved)}%", (saved,))
+
+
+def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
+    if estimate is None:
+        return Cell(notation.UNDEFINED, (None, None, None))
+    unit, is_difference = words.unit_of(one.figure), one.second is not None
+    value = notation.difference if is_difference else notation.figure
+    interval = notation.interval(estimate.lower, estimate.upper, unit, signed=is_difference)
+    values = (estimate.value, estimate.lower, estimate.upper)
+    return stacked((value(estimate.value, unit), interval), values)
+
+
+def _name(help_: MachineHelp, one: HelpedFigure) -> str:
+    figure, first = words.figure_name(one.figure), help_.names[one.first]
+    if one.second is None:
+        return f"{figure}, {first}"
+    return f"{figure}, {first} − {help_.names[one.second]}"

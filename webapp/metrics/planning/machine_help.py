@@ -1,0 +1,66 @@
+"""The figures of runs by people with a machine's help, as pages, reports and files print them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from webapp.metrics.planning.assisted import AssistedMean
+from webapp.metrics.planning.chosen_rules import ChosenRule
+
+SMALL_SAMPLE = 30
+"""Below so many sampled questions a normal interval may be too narrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class HelpedFigure:
+    """One figure of a run, or with ``second`` the difference of two runs, first minus second.
+
+    ``waiting`` counts sampled questions that people have not judged completely.
+    """
+
+    figure: str
+    first: str
+    second: str | None
+    found: AssistedMean
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class MachineHelp:
+    """The figures of runs of one question set by people with a machine's help.
+
+    ``rule`` merges the people, ``machine`` is the judge's name, ``names`` are those of the runs.
+    ``sampling`` is the rule that drew the sample; ``None`` where none did and the questions that
+    people have judged stand for it. The machine has cards left in ``machine_open`` of the
+    ``questions``.
+    """
+
+    machine: str
+    rule: str
+    names: Mapping[str, str]
+    sampling: ChosenRule | None
+    questions: int
+    machine_open: int
+    figures: tuple[HelpedFigure, ...]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the sample was drawn by a rule before people judged."""
+        return self.sampling is not None and self.sampling.beforehand
+
+    @property
+    def waiting(self) -> int:
+        """The most sampled questions that a figure waits for."""
+        return max((one.waiting for one in self.figures), default=0)
+
+    @property
+    def smallest_sample(self) -> int:
+        """The fewest judged questions on which a figure with an estimate rests; 0 without any."""
+        sizes = [one.found.n for one in self.figures if one.found.assisted is not None]
+        return min(sizes, default=0)
+
+    @property
+    def worthless(self) -> tuple[HelpedFigure, ...]:
+        """The figures that the machine helps nothing with."""
+        return tuple(one for one in self.figures if one.found.is_worthless)
