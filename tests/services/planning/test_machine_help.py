@@ -10,7 +10,6 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.assisted import Unassisted, assisted_mean
 from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
-from webapp.services.comparisons import comparisons
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports
 
@@ -20,9 +19,8 @@ SAMPLE = (3, 1, 4, 2)
 
 
 def found(session: Session, study: Study, runs: tuple[Run, ...], judge_: Rater) -> MachineHelp:
-    names = comparisons.names_of(runs)
     rule = reports.rule_of(session, study)
-    return machine_help.of_runs(session, study, runs, names, rule, judge_)
+    return machine_help.of_runs(session, study, runs, rule, judge_)
 
 
 def one(help_: MachineHelp, figure: str, second: str | None = None) -> HelpedFigure:

@@ -8,10 +8,10 @@ from typing import Any
 
 from webapp import notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
+from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, whole_number, word
 from webapp.exporters.planning.rule_words import rule_json, told
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.planning.assisted import MeanEstimate, Unassisted
+from webapp.metrics.planning.assisted import MeanEstimate, Unassisted, needed
 from webapp.metrics.planning.machine_help import SMALL_SAMPLE, HelpedFigure, MachineHelp
 
 NAME = "machine_help"
@@ -59,6 +59,29 @@ def differences(found: MachineHelp) -> Table:
     pairs = [one for one in found.figures if one.second is not None]
     return _table(
         f"{NAME}_differences", gettext("Differences by people with a machine's help"), found, pairs
+    )
+
+
+def questions_needed(found: MachineHelp, width: float) -> Table:
+    """Return how many questions people should judge for intervals of this width, and alone."""
+    alone = [one for one in found.figures if one.second is None and one.found.moments is not None]
+    return Table(
+        f"{NAME}_needed",
+        gettext("How many questions should people judge?"),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("With the machine's help"), numeric=True),
+            Column(gettext("Alone"), numeric=True),
+            Column(gettext("All questions"), numeric=True),
+        ),
+        tuple(tuple(_needed(found, one, width)) for one in alone),
+        (
+            gettext(
+                "For 95%% intervals no wider than %(width)s, as far as the questions judged so far "
+                "show; the machine judges all of them.",
+                width=notation.number(width),
+            ),
+        ),
     )
 
 
@@ -198,6 +221,16 @@ def _row(help_: MachineHelp, one: HelpedFigure) -> Iterator[Cell]:
     yield Cell(notation.figure(found.correlation, "coefficient"), (found.correlation,))
     saved = found.share_saved
     yield Cell(notation.UNDEFINED if saved is None else f"{round(100 * saved)}%", (saved,))
+
+
+def _needed(help_: MachineHelp, one: HelpedFigure, width: float) -> Iterator[Cell]:
+    moments, of = one.found.moments, one.found.of
+    assert moments is not None
+    yield word(_name(help_, one))
+    for help_given in (True, False):
+        found = needed(moments, of=of, width=width, help_given=help_given)
+        yield word(gettext("all")) if found is None else whole_number(found)
+    yield whole_number(of)
 
 
 def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:

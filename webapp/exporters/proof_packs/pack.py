@@ -111,9 +111,15 @@ class Contents:
     record_shown: tuple[tuple[datetime, datetime | None], ...] = ()
 
 
-def pack(contents: Contents, files: Mapping[str, bytes]) -> bytes:
-    """The zip of `files` by name, with the manifest and the README that explain them."""
-    members = {README: readme(contents.raters, contents.rule), **files}
+def pack(
+    contents: Contents, files: Mapping[str, bytes], about: Mapping[str, str] | None = None
+) -> bytes:
+    """The zip of `files` by name, with the manifest and the README that explain them.
+
+    `about` says what the members hold that not every pack has.
+    """
+    added = {name: told for name, told in (about or {}).items() if name in files}
+    members = {README: readme(contents.raters, contents.rule, added), **files}
     members[MANIFEST] = _json(manifest(contents, members))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -209,8 +215,8 @@ def figures_json(by_rule: Mapping[str, JsonValue]) -> bytes:
     return _json(dict(by_rule))
 
 
-def comparison_file(document: JsonValue) -> bytes:
-    """A comparison's JSON document as a pack holds it."""
+def json_file(document: JsonValue) -> bytes:
+    """A comparison, or a member that a wing adds, as a pack holds it."""
     return _json(document)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _TEXT = """\
 # Proof pack
@@ -34,7 +34,7 @@ it on only to whom they agreed to.
 | `runs/RUN/run.json` | the run with every answer, card and verdict |
 | `runs/RUN/figures.json` | the figures per run, category and question, under every rule |
 | `comparisons/SET.json` | two or more runs of one question set compared, with intervals and tests |
-
+{added}
 A verdict is `1` (relevant), `0` (not relevant) or `unsure` (cannot tell); that of an empty
 list is `correct_empty` or `false_negative`. It hangs on a question, a property and the
 content that was shown, so that a property which several runs returned is judged once. Where
@@ -112,10 +112,16 @@ for folder in sorted(Path("runs").iterdir()):
 """
 
 
-def readme(raters: Sequence[str], rule: str) -> bytes:
-    """The README of a pack that names `raters` and whose merged files follow `rule`."""
+def readme(raters: Sequence[str], rule: str, added: Mapping[str, str] | None = None) -> bytes:
+    """The README of a pack that names `raters` and whose merged files follow `rule`.
+
+    `added` says what the members hold that not every pack has.
+    """
+    lines = "".join(f"| `{name}` | {told} |\n" for name, told in (added or {}).items())
     names = ", ".join(_quoted(name) for name in raters)
-    return _TEXT.format(raters=names, rule=_quoted(rule), literal=json.dumps(rule)).encode()
+    return _TEXT.format(
+        raters=names, rule=_quoted(rule), literal=json.dumps(rule), added=lines
+    ).encode()
 
 
 def _quoted(text: str) -> str:

@@ -26,10 +26,11 @@ from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.chosen_rules import ChosenRule
 from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
 from webapp.records import QueryState
+from webapp.services.comparisons import comparisons
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
 from webapp.services.planning import rules
-from webapp.services.runs import reports
+from webapp.services.runs import order, reports
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
@@ -45,6 +46,12 @@ FIGURES: Mapping[str, frozenset[QueryState]] = {
 """The figures a machine can help with, and the answers over which each is a mean."""
 
 
+def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
+    """Return the runs of a question set, in the order of the study."""
+    found = order.in_order(session, study)
+    return [run for run in found if run.question_set_id == question_set_id]
+
+
 def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Rater]:
     """Return the machine judges that judged cards of these runs, the one with most first."""
     found = [rater for rater in studies.people_and_machines(session, study) if rater.is_machine]
@@ -58,7 +65,6 @@ def of_runs(
     session: Session,
     study: Study,
     compared: Sequence[Run],
-    names: Mapping[str, str],
     rule: Rule,
     machine: Rater,
 ) -> MachineHelp:
@@ -75,7 +81,7 @@ def of_runs(
     return MachineHelp(
         machine=machine.name,
         rule=rule.name,
-        names=names,
+        names=comparisons.names_of(compared),
         sampling=sampling,
         questions=len(judged.positions),
         machine_open=len(judged.machine_open),

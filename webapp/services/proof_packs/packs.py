@@ -31,6 +31,7 @@ from webapp.metrics.proof_packs import proof_files
 from webapp.services.comparisons import comparisons
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
+from webapp.services.proof_packs import added
 from webapp.services.proof_packs.evidence import Evidence, NoRuns
 from webapp.services.rating import orders
 from webapp.services.runs import order, reports, runs
@@ -91,8 +92,9 @@ def _pack(
         for run in found:
             files |= dict(_run_files(session, study, run, rule))
         files |= dict(_comparisons(session, study, found, rule, settings))
+        files |= dict(added.files(session, study, found, rule))
         contents = _contents(session, study, found, rule, settings, whole=whole)
-        return pack.pack(contents, files)
+        return pack.pack(contents, files, added.about())
 
 
 def _study_files(
@@ -128,7 +130,7 @@ def _comparisons(
             name = proof_files.of_comparison(str(question_set))
             # A pack holds people's verdicts, from which gold questions cannot be recomputed.
             report = replace(report, parts=())
-            yield name, pack.comparison_file(comparison_json(report))
+            yield name, pack.json_file(comparison_json(report))
 
 
 def _run_files(session: Session, study: Study, run: Run, rule: Rule) -> Iterator[tuple[str, bytes]]:

@@ -93,6 +93,19 @@ class ReplayedPack:
         """Yield a run's results in the form of the TREC files."""
         return exports.trec_results(self._session, self._study, run, rule)
 
+    def with_part(
+        self, wing: Any, stated: Mapping[str, object], runs: Sequence[str], before: Any
+    ) -> dict[str, Any]:
+        """Return a wing's members about `runs`, as made once those stated are put back.
+
+        Raises ``ValueError`` with the member and the place that cannot be put back.
+        """
+        assert self.rule is not None
+        wing.put_back(self._session, self._study, stated, before)
+        found = (self._session.get(Run, run) for run in runs)
+        shown = [run for run in found if run is not None]
+        return dict(wing.documents(self._session, self._study, shown, self.rule))
+
     def comparison(self, runs: Sequence[str], rule: Rule, stated: object) -> dict[str, Any] | None:
         """Return what follows from the judgments in a comparison that is stated.
 

@@ -24,8 +24,8 @@ from webapp.importers.proof_packs.pack import ManifestRun, ProofPack, Unreadable
 from webapp.metrics.judging.summaries import RunReport
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import SetQuestion, ShownRun, Thing
+from webapp.services.proof_packs import added, packed_judgments, rereading
 from webapp.services.proof_packs import differences as pack_differences
-from webapp.services.proof_packs import packed_judgments, rereading
 from webapp.services.proof_packs.differences import (
     DifferenceKind,
     Differences,
@@ -130,6 +130,7 @@ class _Work:
             for run in lists:
                 self._run(self._runs[run.run], judged, by_events)
             self._comparisons(lists, judged)
+            self.figures += added.compare(self.pack, judged, self.differences)
 
     def _hashes(self) -> None:
         listed = {file.name: file.sha256 for file in self.manifest.files}

@@ -61,7 +61,7 @@ class MachineNotPacked(Conflict):
 
     message = mark("A proof pack holds what people judged")
     remedy = mark(
-        "Choose a person, the majority or the adjudication: no machine's verdict is in it."
+        "Choose a person, the majority or the adjudication: a pack's figures are people's."
     )
     command_remedy = mark("Leave --rater out or name a person.")
 

@@ -20,10 +20,11 @@ from webapp.services.study import assignments
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import ChoiceField
 from webapp.web.frame.rooms import ShownPart
+from webapp.web.planning import machine_help
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 
-PARTS: tuple[ModuleType, ...] = ()
+PARTS: tuple[ModuleType, ...] = (machine_help,)
 """The parts of the page in their order: each has ``part(session, owner, question_set)``."""
 
 LABELS = {

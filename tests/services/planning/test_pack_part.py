@@ -1,0 +1,179 @@
+"""A proof pack holds the rules, the sample and a machine's verdicts, and recomputes the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW, copied
+from tests.services.planning.helped import drawn, judge, machine, study_of_two_runs
+from tests.services.proof_packs.packs import changed, members, verified
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
+from webapp.exporters.planning.machine_help import help_json
+from webapp.metrics.comparisons.resampling import Resampling
+from webapp.services.planning import machine_help, pack_part
+from webapp.services.proof_packs import packs
+from webapp.services.proof_packs.differences import DifferenceKind
+from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
+
+FEW = Resampling(resamples=50)
+RULE = Rule("majority")
+BY_MACHINE = {1: "11", 2: "10", 3: "00", 4: "11", 5: "10", 6: "11", 7: "00", 8: "?1"}
+BY_PEOPLE = {1: "11", 2: "10", 3: "01", 4: "11"}
+
+
+@pytest.fixture(name="packed", scope="module")
+def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> bytes:
+    """The pack of a study in which a machine helps on a sample drawn beforehand."""
+    database = Database(sqlite_url(tmp_path_factory.mktemp("packed") / "study.sqlite"))
+    copied(sqlite_template, database)
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        rater = studies.raters(session, study)[0]
+        runs = study_of_two_runs(session, study)
+        drawn(session, rater, runs[0], (3, 1, 4, 2)).chosen_at = NOW - timedelta(hours=1)
+        mesin = machine(session, study)
+        for run in runs:
+            judge(session, mesin, run, BY_MACHINE)
+            judge(session, rater, run, BY_PEOPLE)
+        data = packs.of_study(session, study, RULE, settings=FEW).data
+        ordered = machine_help.runs_of(session, study, runs[0].question_set_id)
+        found = machine_help.of_runs(session, study, ordered, RULE, mesin)
+        stated = json.loads(members(data)[pack_part.FIGURES])[str(runs[0].question_set_id)]
+        assert stated["machine_help"] == [json.loads(json.dumps(help_json(found)))]
+    database.close()
+    return data
+
+
+def edited(change: Callable[[Any], None]) -> Callable[[bytes], bytes]:
+    """Return what changes a JSON member in place."""
+
+    def made(data: bytes) -> bytes:
+        document = json.loads(data)
+        change(document)
+        return json.dumps(document).encode()
+
+    return made
+
+
+def test_the_pack_is_equal_and_every_figure_names_its_rule(packed: bytes) -> None:
+    found = verified(packed)
+
+    assert found.equal, found.differences
+    (of_set,) = json.loads(members(packed)[pack_part.FIGURES]).values()
+    (help_,) = of_set["machine_help"]
+    assert help_["rule"]["kind"] == "machine_help"
+    assert help_["rule"]["seed"] == 7
+    assert (help_["rule"]["n"], help_["rule"]["of"]) == (4, 8)
+    assert help_["rule"]["sample"] == [3, 1, 4, 2]
+    assert help_["rule"]["chosen_at"] == (NOW - timedelta(hours=1)).isoformat()
+    assert help_["valid"]
+    assert b"planning/figures.json" in members(packed)["README.md"]
+
+
+def test_a_changed_figure_is_reported_with_both_values(packed: bytes) -> None:
+    def change(document: Any) -> None:
+        (of_set,) = document.values()
+        of_set["machine_help"][0]["figures"][0]["value"] += 0.01
+
+    found = verified(changed(packed, pack_part.FIGURES, edited(change)))
+
+    assert [one.file for one in found.differences] == [pack_part.FIGURES]
+    (one,) = found.differences
+    assert one.place[1:] == ("machine_help", "1", "figures", "1", "value")
+    assert one.stated == pytest.approx(one.computed + 0.01)
+
+
+def test_a_changed_sample_changes_the_figures_that_rest_on_it(packed: bytes) -> None:
+    def change(document: Any) -> None:
+        (listed,) = document.values()
+        listed[0]["sample"][0] = 8
+
+    found = verified(changed(packed, pack_part.RULES, edited(change)))
+
+    assert {one.file for one in found.differences} == {pack_part.FIGURES}
+    assert any(one.place[-1] == "value" for one in found.differences)
+
+
+def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> None:
+    def change(document: Any) -> None:
+        (run, _) = document["Mesin"].values()
+        run["5"] = ["0", "0"]
+
+    found = verified(changed(packed, pack_part.MACHINE_VERDICTS, edited(change)))
+
+    assert {one.file for one in found.differences} == {pack_part.FIGURES}
+
+
+def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -> None:
+    def change(document: Any) -> None:
+        (listed,) = document.values()
+        listed[0]["chosen_at"] = (NOW + timedelta(days=400)).isoformat()
+
+    found = verified(changed(packed, pack_part.RULES, edited(change)))
+
+    places = {(one.file, one.place[-1]): one for one in found.differences}
+    before = places[pack_part.RULES, "verdicts_before"]
+    assert (before.stated, before.computed) == (0, 16)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        (pack_part.RULES, lambda d: d.update({"99": next(iter(d.values()))})),
+        (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(seed=-1)),
+        (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(sample=[1, 1, 2, 3])),
+        (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(sample=[1, 2, 3, 99])),
+        (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(strata=["\ud800"] * 4)),
+        (pack_part.MACHINE_VERDICTS, lambda d: d["Mesin"].update({"no run": {"1": ["1"]}})),
+        (pack_part.MACHINE_VERDICTS, lambda d: next(iter(d["Mesin"].values())).update({"1": []})),
+        (pack_part.MACHINE_VERDICTS, lambda d: d.update({"Pemilik": {}, "Owner": {}})),
+    ],
+)
+def test_a_member_that_cannot_be_used_is_named(
+    packed: bytes, name: str, change: Callable[[Any], None]
+) -> None:
+    found = verified(changed(packed, name, edited(change)))
+
+    assert (DifferenceKind.UNREADABLE, name) in {(o.kind, o.file) for o in found.differences}
+
+
+def test_without_a_rule_no_machine_and_no_member_is_in_the_pack(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    runs = study_of_two_runs(session, study)
+    judge(session, machine(session, study), runs[0], BY_MACHINE)
+    judge(session, rater, runs[0], BY_PEOPLE)
+
+    found = members(packs.of_study(session, study, RULE, settings=FEW).data)
+
+    assert not any(name.startswith("planning/") for name in found)
+    assert not any(b"Mesin" in data for data in found.values())
+
+
+def test_the_pack_of_one_run_has_the_figures_of_that_run(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    first, second = study_of_two_runs(session, study)
+    drawn(session, rater, first, (3, 1, 4, 2))
+    mesin = machine(session, study)
+    for run in (first, second):
+        judge(session, mesin, run, BY_MACHINE)
+        judge(session, rater, run, BY_PEOPLE)
+
+    data = packs.of_run(session, study, second.id, RULE).data
+
+    (of_set,) = json.loads(members(data)[pack_part.FIGURES]).values()
+    figures = of_set["machine_help"][0]["figures"]
+    assert {(one["first"], one["second"]) for one in figures} == {(second.id, None)}
+    assert verified(data).equal

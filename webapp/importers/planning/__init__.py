@@ -1,0 +1,1 @@
+"""Planning: the rules and verdicts in a proof pack read again."""
