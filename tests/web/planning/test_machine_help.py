@@ -65,11 +65,11 @@ def test_figures_stand_beside_those_of_people_alone_with_the_rule(
     assert "4 of 8" in said
     assert "How many questions should people judge?" in said
     wide, narrow = (
-        words(client.get(f"{PAGE}?width={width}").text).partition("For 95%")[0]
+        words(client.get(f"{PAGE}?width={width}").text).partition(" For 95%")[0]
         for width in (0.9, 0.02)
     )
     assert narrow.endswith("all all 8")
-    assert not wide.endswith("all all 8 ")
+    assert not wide.endswith("all all 8")
 
 
 def test_without_a_sample_the_page_says_that_it_is_not_valid(
