@@ -63,8 +63,15 @@ def differences(found: MachineHelp) -> Table:
 
 
 def questions_needed(found: MachineHelp, width: float) -> Table:
-    """Return how many questions people should judge for intervals of this width, and alone."""
-    alone = [one for one in found.figures if one.second is None and one.found.moments is not None]
+    """Return how many questions people should judge for intervals of this width, and alone.
+
+    A figure whose sampled values are all equal is left out: nothing shows how far others differ.
+    """
+    alone = [
+        one
+        for one in found.figures
+        if one.second is None and one.found.moments is not None and one.found.moments.people > 0
+    ]
     return Table(
         f"{NAME}_needed",
         gettext("How many questions should people judge?"),
