@@ -91,6 +91,7 @@ def test_a_changed_figure_is_reported_with_both_values(packed: bytes) -> None:
     assert [one.file for one in found.differences] == [pack_part.FIGURES]
     (one,) = found.differences
     assert one.place[1:] == ("machine_help", "1", "figures", "1", "value")
+    assert isinstance(one.computed, float)
     assert one.stated == pytest.approx(one.computed + 0.01)
 
 
