@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask.testing import FlaskClient
 
+from tests.services.rating.blind_raters import Robot
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
@@ -76,3 +77,86 @@ def test_each_question_set_has_a_plan_of_its_own(
         first, second = rules.question_sets(session, study)
         assert rules.in_force(session, first.id) is not None
         assert rules.in_force(session, second.id) is None
+
+
+def compared(database: Database) -> tuple[str, str]:
+    """Store two runs of two questions, a card of its own in each."""
+    first, second = (
+        stored(database, [query(n, card(f"{method}{n}")) for n in (1, 2)], method=method)
+        for method in ("hybrid", "api_only")
+    )
+    return first, second
+
+
+def judge(client: FlaskClient, run: str, number: int, said: str) -> None:
+    address = f"/runs/{run}/queries/{number}/results/1/judgment"
+    data = {"relevance": said, "event_id": f"{run}-{number}"}
+    assert client.post(address, data=data).status_code == 303
+
+
+def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
+    client: FlaskClient, web_database: Database
+) -> None:
+    first, second = compared(web_database)
+    comparison = f"/comparisons/?runs={first}&runs={second}"
+    places = (PAGE, "/study/standing", comparison)
+    for place in places:
+        page = client.get(place).text
+        assert "No order is settled yet: the open cards can still change every one." in page, place
+        assert "The rest depends on 4 cards in 2 questions: 1, 2." in page, place
+    assert "What could change most comes from question 1, 2." in client.get(PAGE).text
+    for number in (1, 2):
+        judge(client, first, number, "1")
+    judge(client, second, 1, "0")
+
+    for place in places:
+        page = client.get(place).text
+        assert "Every order is settled: no card that is still open can change it." in page, place
+        assert "settled: Hybrid is ahead" in page, place
+        assert "Judged so far: 3 of 4 distinct cards and empty lists." in page, place
+
+    found = client.get(f"/comparisons/report.json?runs={first}&runs={second}").json
+    assert found is not None
+    assert found["settled"][0] == {
+        "runs": [first, second],
+        "figure": "mean_precision_at_5",
+        "settled": True,
+        "ahead": first,
+        "min": 0.5,  # 1 - 0 and 1 - 1
+        "max": 1.0,
+        "n": 2,
+        "open_cards": 0,
+        "questions": [],
+    }
+    markdown = client.get(f"/comparisons/report.markdown?runs={first}&runs={second}").text
+    assert "Every order is settled" in markdown
+
+
+def test_one_run_has_nothing_to_settle(client: FlaskClient, run_id: str) -> None:
+    assert run_id
+    assert "settled-title" not in client.get(PAGE).text
+    assert "settled-title" not in client.get("/study/standing").text
+
+
+def test_a_rater_by_effect_is_told_when_enough_is_rated(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Question 1 is the same in both runs, so only question 2 is asked."""
+    for method in ("hybrid", "api_only"):
+        stored(web_database, [query(1, card("same")), query(2, card(method))], method=method)
+    client.post(f"{PAGE}/1/rule", data={"kind": "by_effect", "afterwards": "stop"})
+    assert "Once every order is settled, nothing else is asked." in client.get(PAGE).text
+    with web_database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        robot = Robot(session, studies.raters(session, study)[0])
+        page = robot.next_page()
+        assert page is not None
+        assert page.question == "Question 2"
+        robot.rate(page)
+        session.commit()
+
+    done = client.get("/rate/").text
+
+    assert "Enough is rated. Thank you." in done
+    assert "cannot change the result any more" in done

@@ -199,7 +199,7 @@ def report(
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
         record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
-        parts=tuple(_parts(session, study, chosen, names, settings)),
+        parts=tuple(_parts(session, study, chosen, names, rule, settings)),
     )
 
 
@@ -208,11 +208,14 @@ def _parts(
     study: Study,
     compared: Sequence[Run],
     names: Mapping[str, str],
+    rule: Rule,
     settings: Resampling | None,
 ) -> Iterator[ComparisonPart]:
     """Yield each wing's part of the comparison."""
     for wing in rooms.contributions("services", "comparison_part"):
-        part: ComparisonPart | None = wing.compared(session, study, compared, names, settings)
+        part: ComparisonPart | None = wing.compared(
+            session, study, compared, names, rule=rule, settings=settings
+        )
         if part is not None:
             yield part
 

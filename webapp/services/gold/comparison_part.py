@@ -16,6 +16,7 @@ from webapp.metrics.gold.constraint_comparison import (
     compare_constraints,
 )
 from webapp.services.gold import constraints, gold
+from webapp.services.runs.reports import Rule
 
 
 def compared(
@@ -23,6 +24,8 @@ def compared(
     study: Study,
     runs: Sequence[Run],
     names: Mapping[str, str],
+    *,
+    rule: Rule | None = None,  # noqa: ARG001 (no verdict of a rater is in these figures)
     settings: Resampling | None = None,
 ) -> ComparisonPart | None:
     """Return `runs` of one question set compared; ``None`` where it has no gold questions."""

@@ -136,6 +136,17 @@ def in_force(
     return found if found is not None and kind in {None, found.kind} else None
 
 
+def all_in_force(session: Session, study_id: int) -> list[PlanningRule]:
+    """Return the rules in force in a study, one for each question set that has one."""
+    wanted = select(PlanningRule).where(
+        PlanningRule.study_id == study_id, PlanningRule.ended_at.is_(None)
+    )
+    newest = {
+        rule.question_set_id: rule for rule in session.scalars(wanted.order_by(PlanningRule.id))
+    }
+    return list(newest.values())
+
+
 def every(session: Session, question_set_id: int) -> list[PlanningRule]:
     """Return all rules that a question set had, the earliest first."""
     wanted = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)

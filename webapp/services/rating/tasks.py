@@ -6,7 +6,7 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from webapp import rooms
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
@@ -90,8 +91,19 @@ def _given_anew(
     again = repeats.due(session, rater, share, now, _left(begun), among)
     if again is not None:
         return again
-    free = next(filter(among, share.free), None)
+    free = next_unit(session, rater, filter(among, share.free))
     return pool.give(session, rater, free, POOL, now) if free is not None else None
+
+
+def next_unit(session: Session, rater: Rater, free: Iterable[Unit]) -> Unit | None:
+    """Return which of the `free` units the rater is given next: the first, where no wing orders.
+
+    A wing may leave units out: then they are not asked for now.
+    """
+    units = list(free)
+    for wing in rooms.contributions("services", "next_question"):
+        units = wing.ordered(session, rater, units)
+    return units[0] if units else None
 
 
 def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
@@ -117,10 +129,11 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     found = [task for task in begun if task.postponed_at is None][:most]
     while len(found) < most and rater.study.overlap is None:
         share = pool.share(session, rater)
-        if not share.free or repeats.is_due(rater, share, _left(begun)):
+        free = next_unit(session, rater, share.free)
+        if free is None or repeats.is_due(rater, share, _left(begun)):
             break
         given_at = now + timedelta(microseconds=len(found))  # they are read in this order
-        found.append(pool.give(session, rater, share.free[0], POOL, given_at))
+        found.append(pool.give(session, rater, free, POOL, given_at))
     late = [task for task in begun if task.postponed_at is not None]
     return [*found, *late][:most]
 

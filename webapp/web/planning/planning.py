@@ -15,16 +15,17 @@ from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.study import QuestionSet
 from webapp.i18n import gettext, mark
 from webapp.services.planning import rules
+from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
 from webapp.services.planning.rules import RuleKind
-from webapp.services.study import assignments
+from webapp.services.study import assignments, studies
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import ChoiceField
 from webapp.web.frame.rooms import ShownPart
-from webapp.web.planning import machine_help
+from webapp.web.planning import machine_help, settled
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 
-PARTS: tuple[ModuleType, ...] = (machine_help,)
+PARTS: tuple[ModuleType, ...] = (settled, machine_help)
 """The parts of the page in their order: each has ``part(session, owner, question_set)``."""
 
 LABELS = {
@@ -46,9 +47,14 @@ class PlannedSet:
 
 @dataclass(frozen=True, slots=True)
 class RuleShown:
-    """A rule as reports name it; ``late`` says that verdicts existed when it was chosen."""
+    """A rule as reports name it.
+
+    ``stops`` says that nothing is asked any more once every order is settled, ``late`` that
+    verdicts existed when it was chosen.
+    """
 
     label: str
+    stops: bool
     chosen_at: datetime
     seed: int
     verdicts_before: int
@@ -73,6 +79,7 @@ class PlanningPage:
     rule: RuleShown | None
     earlier: tuple[RuleShown, ...]
     verdicts: int
+    is_blind: bool
     found: tuple[ShownPart, ...]
 
 
@@ -80,6 +87,7 @@ class RuleForm(Form):
     """The rule that the owner chooses; those that draw a sample are chosen with their sizes."""
 
     kind = ChoiceField([str(RuleKind.BY_EFFECT)], required=True)
+    afterwards = ChoiceField([STOP, GO_ON], default=STOP)
 
 
 @blueprint.get("")
@@ -96,7 +104,9 @@ def choose(set_id: int) -> Response:
     form = forms.checked(RuleForm)
     with access.writing() as (session, owner):
         chosen = rules.question_set(session, owner.study, set_id)
-        rules.choose(session, owner, chosen.id, RuleKind(form.kind.data), access.now())
+        settings = {AFTERWARDS: form.afterwards.data}
+        kind = RuleKind(form.kind.data)
+        rules.choose(session, owner, chosen.id, kind, access.now(), settings=settings)
         session.commit()
     return back(set_id)
 
@@ -120,6 +130,7 @@ def back(set_id: int) -> Response:
 
 def _page(session: Session, owner: Rater) -> PlanningPage:
     found = rules.question_sets(session, owner.study)
+    is_blind = studies.is_blind(session, owner.study)
     sets = tuple(
         PlannedSet(one.id, assignments.set_letter(number), len(one.questions))
         for number, one in enumerate(found)
@@ -130,7 +141,7 @@ def _page(session: Session, owner: Rater) -> PlanningPage:
     elif found:
         chosen = found[-1]
     else:
-        return PlanningPage(sets, None, None, (), 0, ())
+        return PlanningPage(sets, None, None, (), 0, is_blind, ())
     *_, shown = (one for one in sets if one.id == chosen.id)
     had = rules.every(session, chosen.id)
     return PlanningPage(
@@ -139,6 +150,7 @@ def _page(session: Session, owner: Rater) -> PlanningPage:
         rule=next((_shown(one) for one in reversed(had) if one.ended_at is None), None),
         earlier=tuple(_shown(one) for one in had if one.ended_at is not None),
         verdicts=rules.verdicts(session, chosen.id),
+        is_blind=is_blind,
         found=_parts(session, owner, chosen),
     )
 
@@ -151,6 +163,7 @@ def _parts(session: Session, owner: Rater, chosen: QuestionSet) -> tuple[ShownPa
 def _shown(rule: PlanningRule) -> RuleShown:
     return RuleShown(
         label=gettext(LABELS[RuleKind(rule.kind)]),
+        stops=rule.settings.get(AFTERWARDS) == STOP,
         chosen_at=rule.chosen_at,
         seed=rule.seed,
         verdicts_before=rule.verdicts_before,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from types import ModuleType
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
+from webapp import rooms
 from webapp.config import resource
 from webapp.db.tables.study import Study
 from webapp.i18n import texts_of
@@ -25,6 +27,7 @@ from webapp.services.study.standing import (
     study_standing,
 )
 from webapp.web.frame import access, formatting, forms, htmx
+from webapp.web.frame.rooms import ShownPart
 from webapp.web.study.forms import StudyForm
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
@@ -104,7 +107,8 @@ class StandingPage:
     """The progress of the study at ``at``; ``open_questions`` are those that miss a verdict.
 
     ``plan`` is set in a blind study, where raters are given their questions. ``machines`` counts
-    the machine judges, which nothing else on this page counts.
+    the machine judges, which nothing else on this page counts. ``brought`` are the parts of
+    wings, ``styles`` their style sheets.
     """
 
     at: datetime
@@ -117,6 +121,8 @@ class StandingPage:
     open_questions: int
     plan: AssignmentPlan | None
     machines: int
+    brought: tuple[ShownPart, ...]
+    styles: tuple[str, ...]
 
 
 @blueprint.get("/")
@@ -212,7 +218,22 @@ def _standing(session: Session, study: Study) -> StandingPage:
         open_questions=sum(line.left > 0 for line in questions),
         plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
         machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
+        brought=tuple(_brought(session, study)) if questions else (),
+        styles=tuple(style for wing in _wings() for style in wing.STYLES),
     )
+
+
+def _wings() -> Iterator[ModuleType]:
+    """Yield the module of each wing that has a part of this page."""
+    return rooms.contributions("web", "standing_part")
+
+
+def _brought(session: Session, study: Study) -> Iterator[ShownPart]:
+    """Yield the part that each wing shows of the progress."""
+    for wing in _wings():
+        part: ShownPart | None = wing.part(session, study)
+        if part is not None:
+            yield part
 
 
 def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -> AssignmentPlan:

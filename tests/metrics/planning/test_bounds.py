@@ -1,0 +1,180 @@
+"""The bounds of a difference are those that full enumeration of the open judgments finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.metrics.judging.figures import MEANS
+from webapp.metrics.judging.queries import QueryJudgments, summarise
+from webapp.metrics.planning.bounds import (
+    ABSENT,
+    BOUNDED,
+    CANNOT_TELL,
+    CUTOFF,
+    NOT_RELEVANT,
+    OPEN,
+    RELEVANT,
+    PooledLists,
+    reach,
+)
+from webapp.records import EmptyOutcome, QueryState, Relevance
+
+VERDICTS = {
+    NOT_RELEVANT: Relevance.NOT_RELEVANT,
+    RELEVANT: Relevance.RELEVANT,
+    CANNOT_TELL: Relevance.UNSURE,
+}
+OUTCOMES = {NOT_RELEVANT: EmptyOutcome.FALSE_NEGATIVE, RELEVANT: EmptyOutcome.CORRECT_EMPTY}
+EMPTINESS = 0
+"""Thing 0 is the emptiness of the question in these tests."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One run's answer: the things it lists in rank order, or none in another state."""
+
+    state: QueryState
+    things: tuple[int, ...] = ()
+
+
+def pooled(questions: list[tuple[Answer, ...]], things: int) -> PooledLists:
+    """Return the answers of each question as arrays."""
+    shape = len(questions), len(questions[0]), things
+    top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
+    reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
+    for q, answers in enumerate(questions):
+        for r, answer in enumerate(answers):
+            for rank, thing in enumerate(answer.things, start=1):
+                top[q, r, thing] += rank <= CUTOFF
+                whole[q, r, thing] += 1
+                reciprocal[q, r, thing] = max(reciprocal[q, r, thing], 1 / rank)
+                succeeds[q, r, thing] = True
+            if answer.state is QueryState.EMPTY:
+                succeeds[q, r, EMPTINESS] = True
+    states = np.array([[str(a.state) for a in answers] for answers in questions])
+    return PooledLists(
+        top=top,
+        whole=whole,
+        reciprocal=reciprocal,
+        succeeds=succeeds,
+        has_results=states == str(QueryState.RESULTS),
+        has_success=states != str(QueryState.UNREADABLE),
+    )
+
+
+def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:
+    """Return a figure of an answer once everything is said, as the pages count it."""
+    judged = QueryJudgments(
+        state=answer.state,
+        verdicts=tuple(VERDICTS[said[thing]] for thing in answer.things),
+        empty_outcome=OUTCOMES[said[EMPTINESS]] if answer.state is QueryState.EMPTY else None,
+    )
+    return summarise(judged).span(MEANS[figure]).value
+
+
+def enumerated(
+    answers: tuple[Answer, Answer], states: tuple[int, ...], figure: str
+) -> tuple[float, float, bool]:
+    """Return the smallest and the largest difference over every way things can turn out."""
+    ways = product(*[(NOT_RELEVANT, RELEVANT) if s == OPEN else (s,) for s in states])
+    found = []
+    for said in ways:
+        one, two = (value(answer, said, figure) for answer in answers)
+        found.append(None if one is None or two is None else one - two)
+    values = [0.0 if one is None else one for one in found]
+    return min(values), max(values), any(one is not None for one in found)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> tuple[tuple[Answer, Answer], tuple[int, ...]]:
+    """Draw two answers to one question over a few things, and the states of these."""
+    count = draw(st.integers(1, 7))
+    card_states = st.sampled_from([NOT_RELEVANT, RELEVANT, CANNOT_TELL, OPEN, OPEN])
+    emptiness = draw(st.sampled_from([NOT_RELEVANT, RELEVANT, OPEN]))
+    states = (emptiness, *draw(st.lists(card_states, min_size=count, max_size=count)))
+
+    def answer() -> Answer:
+        state = draw(st.sampled_from([QueryState.RESULTS] * 5 + list(QueryState)))
+        if state is not QueryState.RESULTS:
+            return Answer(state)
+        listed = st.lists(st.integers(1, count), min_size=1, max_size=9)
+        return Answer(state, tuple(draw(listed)))
+
+    return (answer(), answer()), states
+
+
+@given(questions())
+@pytest.mark.parametrize("figure", BOUNDED)
+def test_the_bounds_are_those_of_full_enumeration(
+    figure: str, question: tuple[tuple[Answer, Answer], tuple[int, ...]]
+) -> None:
+    answers, states = question
+
+    found = reach(pooled([answers], len(states)), np.array([states], np.int8), figure, 0, 1)
+
+    low, high, is_pair = enumerated(answers, states, figure)
+    assert found.low[0] == pytest.approx(low, abs=1e-12)
+    assert found.high[0] == pytest.approx(high, abs=1e-12)
+    assert bool(found.pairs[0]) == is_pair
+
+
+@given(questions())
+@pytest.mark.parametrize("figure", BOUNDED)
+def test_a_thing_that_moves_nothing_can_be_judged_either_way(
+    figure: str, question: tuple[tuple[Answer, Answer], tuple[int, ...]]
+) -> None:
+    answers, states = question
+    lists = pooled([answers], len(states))
+    before = reach(lists, np.array([states], np.int8), figure, 0, 1)
+    for thing, state in enumerate(states):
+        if state == OPEN and not before.moving[0, thing]:
+            for said in (NOT_RELEVANT, RELEVANT):
+                judged = np.array([[*states[:thing], said, *states[thing + 1 :]]], np.int8)
+                after = reach(lists, judged, figure, 0, 1)
+                assert after.low[0] == pytest.approx(before.low[0], abs=1e-12)
+                assert after.high[0] == pytest.approx(before.high[0], abs=1e-12)
+
+
+def test_a_card_that_both_runs_list_turns_out_the_same_in_both() -> None:
+    """Both list a alone: whatever it is, the runs are equal. One lists b beside it."""
+    same = Answer(QueryState.RESULTS, (1,))
+    more = Answer(QueryState.RESULTS, (1, 2))
+    lists = pooled([(same, same), (same, more)], 3)
+    states = np.array([[ABSENT, OPEN, ABSENT], [ABSENT, OPEN, OPEN]], np.int8)
+
+    found = reach(lists, states, "mean_precision_at_5", 0, 1)
+
+    # The card of both weighs 1 and 1/2, the other one 0 and 1/2.
+    assert found.low.tolist() == [0.0, -0.5]
+    assert found.high.tolist() == [0.0, 0.5]
+    assert found.moving.tolist() == [[False, False, False], [False, True, True]]
+
+
+def test_the_first_relevant_card_alone_decides_the_reciprocal_rank() -> None:
+    """First: a, b; second: b, a with b open, a relevant: 1 - 1/2 or 1 - 1."""
+    lists = pooled([(Answer(QueryState.RESULTS, (1, 2)), Answer(QueryState.RESULTS, (2, 1)))], 3)
+    found = reach(lists, np.array([[ABSENT, RELEVANT, OPEN]], np.int8), "mrr", 0, 1)
+    assert (found.low[0], found.high[0]) == (0.0, 0.5)
+
+
+def test_an_unclassified_empty_list_leaves_success_open_and_precision_without_a_pair() -> None:
+    lists = pooled([(Answer(QueryState.EMPTY), Answer(QueryState.RESULTS, (1,)))], 2)
+    states = np.array([[OPEN, RELEVANT]], np.int8)
+
+    success = reach(lists, states, "success_rate", 0, 1)
+    precision = reach(lists, states, "mean_precision_at_5", 0, 1)
+
+    assert (success.low[0], success.high[0]) == (-1.0, 0.0)
+    assert (precision.low[0], precision.high[0], precision.pairs[0]) == (0.0, 0.0, False)
+
+
+def test_an_unknown_figure_has_no_bounds() -> None:
+    lists = pooled([(Answer(QueryState.EMPTY), Answer(QueryState.EMPTY))], 1)
+    with pytest.raises(KeyError):
+        reach(lists, np.array([[OPEN]], np.int8), "composite", 0, 1)

@@ -1,0 +1,189 @@
+"""Which orders are settled, from stored runs and verdicts under a rule."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import set_study, stored
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
+from webapp.metrics.planning.settled import SettledOrder, SettledOrders
+from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import AnswerRating
+from webapp.services.planning import rules, settled
+from webapp.services.planning.rules import RuleKind
+from webapp.services.runs import reports, runs
+from webapp.services.runs.reports import MAJORITY, Rule
+from webapp.services.study import assignments, studies
+
+P5, SUCCESS = "mean_precision_at_5", "success_rate"
+
+
+def found(session: Session, study: Study, rule: Rule | None = None) -> SettledOrders:
+    (one,) = rules.question_sets(session, study)
+    own = settled.runs_of(session, study, one.id)
+    names = [str(run.search_method) for run in own]
+    return settled.settled_orders(
+        session, study, own, names, rule or reports.rule_of(session, study)
+    )
+
+
+def order(session: Session, study: Study, figure: str, rule: Rule | None = None) -> SettledOrder:
+    return next(one for one in found(session, study, rule).orders if one.figure == figure)
+
+
+def judge(
+    session: Session, rater: Rater, run: str, query_id: int, rank: int, said: Relevance | None
+) -> None:
+    name = f"{rater.id}-{run}-{query_id}-{rank}-{said}"
+    judgments.judge(session, rater, run, query_id, rank, said, click(name))
+
+
+@pytest.fixture(name="hybrid")
+def _hybrid(session: Session, study: Study) -> str:
+    """Two runs of three questions with a card of their own each; the third shows the same card."""
+    stored(
+        session, study, "api_only", *[query(n, card(f"a{n}")) for n in (1, 2)], query(3, card("s"))
+    )
+    return stored(
+        session, study, "hybrid", *[query(n, card(f"h{n}")) for n in (1, 2)], query(3, card("s"))
+    )
+
+
+def test_an_order_is_settled_once_the_rest_cannot_turn_it(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    before = order(session, study, P5)
+    assert (before.settled, before.ahead, before.n) == (False, None, 3)
+    assert before.low == pytest.approx(-2 / 3)
+    assert before.high == pytest.approx(2 / 3)
+    assert (before.open_cards, before.open_questions) == (4, (1, 2))
+    (api,) = {before.first, before.second} - {hybrid}
+    for number in (1, 2):
+        judge(session, rater, hybrid, number, 1, YES)
+    assert not order(session, study, P5).settled  # still possibly equal
+    judge(session, rater, api, 1, 1, NO)
+
+    after = order(session, study, P5)
+
+    assert (after.settled, after.ahead) == (True, hybrid)
+    assert (after.open_cards, after.open_questions) == (0, ())
+    every = found(session, study)
+    assert (every.judged, every.things) == (3, 5)
+    assert every.is_settled
+    assert every.name(hybrid) == "hybrid"
+
+
+def test_a_cleared_verdict_opens_its_card_again(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    judge(session, rater, hybrid, 1, 1, YES)
+    assert found(session, study).judged == 1
+    judge(session, rater, hybrid, 1, 1, None)
+    assert found(session, study).judged == 0
+
+
+def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    first = stored(session, study, "api_only", query(1), query(2, card("a")))
+    stored(session, study, "hybrid", query(1), query(2, state=QueryState.FAILED))
+
+    success = order(session, study, SUCCESS)
+    # Question 1 is the same in both runs; question 2 is 0 or 1 against the failed call's 0.
+    assert (success.low, success.high, success.open_questions) == (0.0, 0.5, (2,))
+    outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, rater, first, 1, outcome, click("empty"))
+    judge(session, rater, first, 2, 1, UNSURE)
+
+    success = order(session, study, SUCCESS)
+    assert (success.settled, success.ahead, success.low, success.n) == (True, None, 0.0, 1)
+
+
+def test_a_majority_counts_once_the_raters_at_work_cannot_turn_it(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    majority = Rule(MAJORITY)
+    second = studies.add_rater(session, study, "Ani", NOW)
+    studies.add_rater(session, study, "never begins", NOW)
+    judge(session, rater, hybrid, 1, 1, YES)
+    assert found(session, study, majority).judged == 1  # one rater is at work
+    judge(session, second, hybrid, 2, 1, YES)
+
+    assert found(session, study, majority).judged == 0  # each waits for the other
+    judge(session, second, hybrid, 1, 1, YES)
+    assert found(session, study, majority).judged == 1
+    judge(session, rater, hybrid, 2, 1, NO)
+    assert found(session, study, majority).judged == 1  # a tie stays open
+    set_study(session, study, overlap=1)
+    judge(session, rater, hybrid, 3, 1, UNSURE)
+    assert found(session, study, majority).judged == 2  # nobody else gets the question
+
+
+def test_only_raters_who_get_a_question_are_waited_for(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    second = studies.add_rater(session, study, "Ani", NOW)
+    (numbered,) = assignments.numbered(session, study)
+    assignments.assign(session, second, frozenset({numbered.ids[2]}), NOW)
+    judge(session, rater, hybrid, 1, 1, YES)
+    judge(session, second, hybrid, 2, 1, YES)
+
+    assert found(session, study, Rule(MAJORITY)).judged == 1
+
+
+def test_a_run_that_is_deleted_or_added_is_noticed(
+    session: Session, study: Study, hybrid: str
+) -> None:
+    assert len(found(session, study).orders) == 4
+    third = stored(session, study, "vector_only", query(1, card("v")), query(2, card("a2")))
+    assert len(found(session, study).orders) == 12
+    runs.delete_run(session, study, third, NOW)
+    assert len(found(session, study).orders) == 4
+    assert hybrid
+
+
+def test_cards_that_the_owner_adds_are_noticed(session: Session, study: Study) -> None:
+    stored(session, study, "hybrid", query(1, card("a")))
+    broken = stored(session, study, "api_only", query(1, state=QueryState.UNREADABLE))
+    assert order(session, study, P5).n == 0
+    runs.add_cards(session, study, broken, 1, "1. **Rumah B**\n   - 📍 Medan", NOW)
+    assert order(session, study, P5).n == 1
+
+
+def test_the_rule_by_effect_is_named_where_it_was_used(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    (one,) = rules.question_sets(session, study)
+    rules.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
+    assert found(session, study).by_effect is None
+    rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW, seed=2)
+    rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW, seed=3)
+    judge(session, rater, hybrid, 1, 1, YES)
+    rules.end(session, one.id, NOW)
+
+    by_effect = found(session, study).by_effect
+    assert by_effect is not None
+    assert (by_effect.seed, by_effect.ended_at) == (3, NOW)
+
+
+def test_the_next_ones_are_those_that_can_move_most(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    (one,) = rules.question_sets(session, study)
+    rule = reports.rule_of(session, study)
+    assert settled.next_ones(session, study, one.id, rule) == (1, 2)
+    judge(session, rater, hybrid, 1, 1, YES)
+    assert settled.next_ones(session, study, one.id, rule) == (2, 1)
+
+
+def test_one_run_has_no_order(session: Session, study: Study) -> None:
+    stored(session, study, "hybrid", query(1, card("a")))
+    (one,) = rules.question_sets(session, study)
+    rule = reports.rule_of(session, study)
+    assert settled.effects(session, study, one.id, rule) is None
+    assert settled.next_ones(session, study, one.id, rule) == ()

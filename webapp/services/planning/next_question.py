@@ -1,0 +1,96 @@
+"""The question that a blind rater is given next where a study is rated by effect.
+
+The core asks ``ordered`` whenever it gives a rater a new question (see ``rating.tasks``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import PlanningRule
+from webapp.db.tables.rating import Task
+from webapp.db.tables.study import Question
+from webapp.metrics.planning.effect import EQUAL
+from webapp.services.planning import rules, settled
+from webapp.services.planning.rules import RuleKind
+from webapp.services.rating import tasks
+from webapp.services.rating.pool import POOL, Unit
+from webapp.services.runs import reports
+
+AFTERWARDS = "afterwards"
+STOP, GO_ON = "stop", "go_on"
+"""The values of the setting ``AFTERWARDS``: what is asked once every order is settled."""
+
+
+def ordered(session: Session, rater: Rater, units: Sequence[Unit]) -> list[Unit]:
+    """Return `units` as the rater is to be given them; those left out are not asked now.
+
+    Where a question set is rated by effect, its question that can move the unsettled orders most
+    comes first, ties as the rule's seed has them. Questions that another rater has in hand come
+    after the others: nobody waits, and nobody judges the same at the same time without need.
+    """
+    in_force = _in_force(session, rater)
+    if not in_force:
+        return list(units)
+    sets = _sets(session, [unit.question_id for unit in units])
+    busy = _in_hand(session, rater)
+    found = [unit for unit in units if sets[unit.question_id] not in in_force]
+    for set_id, rule in in_force.items():
+        own = [unit for unit in units if sets[unit.question_id] == set_id]
+        found += _by_effect(session, rater, rule, own, busy) if own else []
+    return found
+
+
+def _in_force(session: Session, rater: Rater) -> Mapping[int, PlanningRule]:
+    """Return the rules by effect of the rater's study, by question set."""
+    found = rules.all_in_force(session, rater.study_id)
+    return {one.question_set_id: one for one in found if one.kind == RuleKind.BY_EFFECT}
+
+
+def _by_effect(
+    session: Session, rater: Rater, rule: PlanningRule, units: Sequence[Unit], busy: set[Unit]
+) -> list[Unit]:
+    study_rule = reports.rule_of(session, rater.study)
+    found = settled.effects(session, rater.study, rule.question_set_id, study_rule)
+    if found is None:
+        return list(units)
+    pooled, so_far = found
+    if so_far.is_settled:
+        return [] if rule.settings.get(AFTERWARDS) == STOP else list(units)
+    effects = dict(zip(pooled.questions, so_far.effects.tolist(), strict=True))
+
+    def place(unit: Unit) -> tuple[bool, float, bytes]:
+        effect = effects.get(unit.question_id, 0.0)
+        # Sums of shares that differ in their last digits only are ties.
+        return unit in busy, -round(effect / EQUAL) * EQUAL, tie(rule.seed, unit)
+
+    return sorted(units, key=place)
+
+
+def tie(seed: int, unit: Unit) -> bytes:
+    """Return the place of a unit among those of equal effect."""
+    return sha256(f"{seed} {unit.question_id} {unit.run_id or ''}".encode()).digest()
+
+
+def _in_hand(session: Session, rater: Rater) -> set[Unit]:
+    """Return the units that other raters were given and have not finished."""
+    rows = select(Task.question_id, Task.run_id).where(
+        Task.kind == POOL,
+        Task.rater_id != rater.id,
+        Task.rater_id.in_(select(Rater.id).where(Rater.study_id == rater.study_id)),
+        tasks.is_open(rater.study),
+    )
+    return {Unit(question, run) for question, run in session.execute(rows)}
+
+
+def _sets(session: Session, questions: Sequence[int]) -> dict[int, int]:
+    """Return the question set of each question of the study they are of."""
+    rows = select(Question.id, Question.question_set_id)
+    if questions:
+        rows = rows.where(Question.id.between(min(questions), max(questions)))
+    return dict(session.execute(rows).all())

@@ -1,0 +1,253 @@
+"""The lists of the runs of a question set and the verdicts on them, read into arrays at once.
+
+The lists change only when a run is imported, mended or deleted: they are read once and kept until
+then. The verdicts are read at each call, in one row for each rater and kind of verdict,
+so that a set of thousands of questions costs little more than a small one.
+
+A verdict of several raters counts as given once the raters who still have to judge the thing
+cannot change it any more; until then the thing is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Engine, Select, String, cast, func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.connection import tables
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import Judgment
+from webapp.db.tables.people import LogEntry
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query, Result, Run, RunFile
+from webapp.db.tables.study import Question, Study
+from webapp.metrics.planning.bounds import (
+    ABSENT,
+    CANNOT_TELL,
+    CUTOFF,
+    NOT_RELEVANT,
+    OPEN,
+    RELEVANT,
+    PooledLists,
+)
+from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.services.runs.reports import ADJUDICATED, Rule
+from webapp.services.study import assignments, studies
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from webapp.metrics.planning.bounds import Codes
+
+STATES: Mapping[str, int] = {
+    Relevance.NOT_RELEVANT: NOT_RELEVANT,
+    Relevance.RELEVANT: RELEVANT,
+    Relevance.UNSURE: CANNOT_TELL,
+    EmptyOutcome.FALSE_NEGATIVE: NOT_RELEVANT,
+    EmptyOutcome.CORRECT_EMPTY: RELEVANT,
+}
+"""The state that a verdict gives to its thing."""
+MOST_KEPT = 8
+"""So many question sets are kept for each database."""
+
+
+@dataclass(frozen=True, slots=True)
+class PooledSet:
+    """The lists of some runs of one question set.
+
+    ``questions`` are the ids of its questions, ``positions`` their places in the set.
+    ``places`` has the place of a thing in the flat array of questions x things by its id, -1 for
+    things of other questions. ``pristine`` is the state of everything before the first verdict.
+    """
+
+    runs: tuple[str, ...]
+    questions: tuple[int, ...]
+    positions: tuple[int, ...]
+    lists: PooledLists
+    places: NDArray[np.int64]
+    pristine: Codes
+
+
+_kept: WeakKeyDictionary[Engine, dict[tuple[Any, ...], PooledSet]] = WeakKeyDictionary()
+
+
+def pooled_set(session: Session, run_ids: Sequence[str]) -> PooledSet:
+    """Return what these runs, all of one question set, list for its questions."""
+    connection = tables(session)
+    key = (tuple(run_ids), *connection.execute(_changes()).one())
+    kept = _kept.setdefault(connection.engine, {})
+    found = kept.get(key)
+    if found is None:
+        found = _read(session, run_ids)
+        while len(kept) >= MOST_KEPT:
+            kept.pop(next(iter(kept)))
+        kept[key] = found
+    return found
+
+
+@cache
+def _changes() -> Select[*tuple[Any, ...]]:
+    """Return the statement whose row differs once a run's lists or a question's place change.
+
+    Every import stores a file, and whatever else an owner does to a run is logged.
+    """
+    columns = (func.count(RunFile.id), func.max(RunFile.id))
+    logged = (func.count(LogEntry.id), func.max(LogEntry.id))
+    return select(*(select(column).scalar_subquery() for column in (*columns, *logged)))
+
+
+def _read(session: Session, run_ids: Sequence[str]) -> PooledSet:
+    import numpy as np
+
+    connection = tables(session)
+    asked = connection.execute(
+        select(
+            *(Query.id, Query.run_id, Query.state, Query.emptiness_id),
+            *(Question.id.label("question_id"), Question.position),
+        )
+        .join(Question, Question.id == Query.question_id)
+        .where(Query.run_id.in_(run_ids))
+        .order_by(Question.position, Question.id)
+    ).all()
+    listed = connection.execute(
+        select(Result.query_key, Result.rank, Result.judged_thing_id)
+        .join(Query, Query.id == Result.query_key)
+        .where(Query.run_id.in_(run_ids))
+    ).all()
+    positions = dict.fromkeys((row.question_id, row.position) for row in asked)
+    question_places = {question: place for place, (question, _) in enumerate(positions)}
+    run_places = {run: place for place, run in enumerate(run_ids)}
+    cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in asked}
+    columns: dict[tuple[int, int], int] = {}
+    widths = [0] * len(positions)
+    empty = [(row.id, 0, row.emptiness_id) for row in asked if row.emptiness_id is not None]
+    for key, _, thing in (*listed, *empty):
+        question = cells[key][0]
+        if (question, thing) not in columns:
+            columns[question, thing] = widths[question]
+            widths[question] += 1
+    width = max(widths, default=0)
+    shape = len(positions), len(run_ids), width
+    top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
+    reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
+    for key, rank, thing in listed:
+        question, run = cells[key]
+        place = question, run, columns[question, thing]
+        top[place] += rank <= CUTOFF
+        whole[place] += 1
+        reciprocal[place] = max(reciprocal[place], 1 / rank)
+        succeeds[place] = True
+    for key, _, thing in empty:
+        question, run = cells[key]
+        succeeds[question, run, columns[question, thing]] = True
+    has_results = np.zeros(shape[:2], dtype=bool)
+    has_success = np.zeros(shape[:2], dtype=bool)
+    for row in asked:
+        has_results[cells[row.id]] = row.state == QueryState.RESULTS
+        has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
+    places = np.full(1 + max((thing for _, thing in columns), default=0), -1)
+    pristine = np.full((len(positions), width), ABSENT, dtype=np.int8)
+    for (question, thing), column in columns.items():
+        places[thing] = question * width + column
+        pristine[question, column] = OPEN
+    return PooledSet(
+        runs=tuple(run_ids),
+        questions=tuple(question for question, _ in positions),
+        positions=tuple(position for _, position in positions),
+        lists=PooledLists(top, whole, reciprocal, succeeds, has_results, has_success),
+        places=places,
+        pristine=pristine,
+    )
+
+
+def states(session: Session, study: Study, pooled: PooledSet, rule: Rule) -> Codes:
+    """Return the state of every thing under `rule`."""
+    if rule.rater is not None:
+        return _of_rater(session, pooled, rule.rater.id)
+    return _merged(session, study, pooled, is_adjudicated=rule.name == ADJUDICATED)
+
+
+def _of_rater(session: Session, pooled: PooledSet, rater_id: int) -> Codes:
+    said = pooled.pristine.copy()
+    flat = said.reshape(-1)
+    for _, verdict, places in _given(session, pooled, [rater_id]):
+        flat[places] = STATES[verdict]
+    return said
+
+
+def _merged(session: Session, study: Study, pooled: PooledSet, *, is_adjudicated: bool) -> Codes:
+    import numpy as np
+
+    people = studies.raters(session, study)
+    votes = {code: np.zeros(pooled.pristine.size, dtype=np.int16) for code in set(STATES.values())}
+    judging: set[int] = set()
+    for rater_id, verdict, places in _given(session, pooled, [one.id for one in people]):
+        if places.size:
+            judging.add(rater_id)
+        votes[STATES[verdict]][places] += 1
+    awaited = _awaited(session, study, pooled, judging)
+    yes, no, unsure = (votes[code] for code in (RELEVANT, NOT_RELEVANT, CANNOT_TELL))
+    left = np.maximum(np.repeat(awaited, pooled.pristine.shape[1]) - yes - no - unsure, 0)
+    said = pooled.pristine.copy()
+    flat = said.reshape(-1)
+    flat[(unsure > 0) & (yes + no + left == 0)] = CANNOT_TELL
+    flat[yes - no > left] = RELEVANT
+    flat[no - yes > left] = NOT_RELEVANT
+    if is_adjudicated:
+        for thing, verdict in session.execute(
+            select(Adjudication.judged_thing_id, Adjudication.verdict)
+        ):
+            if thing < pooled.places.size and pooled.places[thing] >= 0:
+                flat[pooled.places[thing]] = STATES[verdict]
+    return said
+
+
+def _given(
+    session: Session, pooled: PooledSet, rater_ids: Sequence[int]
+) -> list[tuple[int, str, NDArray[np.int64]]]:
+    """Return the places of the things on which each rater gave each kind of verdict."""
+    import numpy as np
+
+    things = func.aggregate_strings(cast(Judgment.judged_thing_id, String), " ")
+    rows = tables(session).execute(
+        select(Judgment.rater_id, Judgment.verdict, things)
+        .where(Judgment.rater_id.in_(rater_ids), Judgment.verdict.is_not(None))
+        .group_by(Judgment.rater_id, Judgment.verdict)
+    )
+    found = []
+    for rater_id, verdict, listed in rows:
+        assert verdict is not None
+        judged = np.fromstring(listed, dtype=np.int64, sep=" ")
+        places = pooled.places[judged[judged < pooled.places.size]]
+        found.append((rater_id, verdict, places[places >= 0]))
+    return found
+
+
+def _awaited(
+    session: Session, study: Study, pooled: PooledSet, judging: set[int]
+) -> NDArray[np.int64]:
+    """Return how many raters each question is to have, of those who have begun with the set."""
+    import numpy as np
+
+    begun = select(Task.rater_id).distinct().where(Task.question_id.in_(_questions(pooled)))
+    at_work = judging | set(session.scalars(begun))
+    present = {one.id for one in studies.raters(session, study) if one.removed_at is None}
+    own = assignments.by_rater(session, study)
+    counts = np.zeros(len(pooled.questions), dtype=np.int64)
+    for rater_id in at_work & present:
+        if rater_id not in own:
+            counts += 1
+        else:
+            counts += np.isin(pooled.questions, list(own[rater_id]))
+    return np.minimum(counts, study.overlap or counts)
+
+
+def _questions(pooled: PooledSet) -> Any:
+    """Return the statement over the ids of the questions of the set's runs."""
+    return select(Query.question_id).join(Run).where(Run.id.in_(pooled.runs))

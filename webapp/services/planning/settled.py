@@ -1,0 +1,96 @@
+"""Which orders of runs no judgment can change any more, and what could still change the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
+from webapp.metrics.planning.bounds import OPEN
+from webapp.metrics.planning.effect import OrdersSoFar, RunOrder, orders_so_far
+from webapp.metrics.planning.settled import EffectRule, SettledOrder, SettledOrders
+from webapp.services.planning import pooled_lists, rules
+from webapp.services.planning.pooled_lists import PooledSet
+from webapp.services.planning.rules import RuleKind
+from webapp.services.runs import order
+from webapp.services.runs.reports import Rule
+
+
+def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
+    """Return the runs of a question set in the study's order."""
+    return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
+
+
+def next_ones(
+    session: Session, study: Study, question_set_id: int, rule: Rule, most: int = 2
+) -> tuple[int, ...]:
+    """Return the positions of the questions that can move the open orders most, `most` at most."""
+    found = effects(session, study, question_set_id, rule)
+    if found is None:
+        return ()
+    pooled, so_far = found
+    ranked = sorted(zip(-so_far.effects, pooled.positions, strict=True))
+    return tuple(position for effect, position in ranked[:most] if effect < 0)
+
+
+def settled_orders(
+    session: Session, study: Study, runs: Sequence[Run], names: Sequence[str], rule: Rule
+) -> SettledOrders:
+    """Return the orders of `runs`, which share a question set, under `rule`."""
+    pooled = pooled_lists.pooled_set(session, [run.id for run in runs])
+    said = pooled_lists.states(session, study, pooled, rule)
+    found = orders_so_far(pooled.lists, said)
+    open_now = int((said == OPEN).sum())
+    things = int((pooled.pristine == OPEN).sum())
+    return SettledOrders(
+        names=tuple(zip(pooled.runs, names, strict=True)),
+        orders=tuple(_order(pooled, one) for one in found.orders),
+        judged=things - open_now,
+        things=things,
+        open_cards=found.open_things,
+        open_questions=tuple(pooled.positions[place] for place in found.open_questions),
+        by_effect=_by_effect(session, runs[0].question_set_id),
+    )
+
+
+def _by_effect(session: Session, question_set_id: int) -> EffectRule | None:
+    """Return the last rule by effect under which people judged the question set."""
+    had = [one for one in rules.every(session, question_set_id) if one.kind == RuleKind.BY_EFFECT]
+    used = [one for one in had if one.verdicts_at_end != 0]
+    return EffectRule(used[-1].chosen_at, used[-1].seed, used[-1].ended_at) if used else None
+
+
+def effects(
+    session: Session, study: Study, question_set_id: int, rule: Rule
+) -> tuple[PooledSet, OrdersSoFar] | None:
+    """Return what each question of a set can still move; ``None`` where fewer than two runs are."""
+    ids = session.scalars(
+        select(Run.id)
+        .where(Run.study_id == study.id, Run.question_set_id == question_set_id)
+        .order_by(Run.id)
+    ).all()
+    if len(ids) < 2:
+        return None
+    pooled = pooled_lists.pooled_set(session, ids)
+    return pooled, orders_so_far(pooled.lists, pooled_lists.states(session, study, pooled, rule))
+
+
+def _order(pooled: PooledSet, one: RunOrder) -> SettledOrder:
+    is_open = not one.is_settled
+    return SettledOrder(
+        figure=one.figure,
+        first=pooled.runs[one.first],
+        second=pooled.runs[one.second],
+        settled=one.is_settled,
+        ahead=None if one.ahead is None else pooled.runs[one.ahead],
+        low=one.low,
+        high=one.high,
+        n=one.n,
+        open_cards=one.open_things if is_open else 0,
+        open_questions=(
+            tuple(pooled.positions[place] for place in one.open_questions) if is_open else ()
+        ),
+    )
