@@ -1,0 +1,203 @@
+"""How many questions a comparison of two runs needs, and what a number of them can show.
+
+A difference of two runs is tested on its paired differences, one for each question. All here is
+about their mean: *d* is the difference to be seen, *s* the standard deviation of the paired
+differences, *n* the number of questions that have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import sqrt
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING
+
+from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import randomisation_tests
+from webapp.metrics.planning.distributions import (
+    chi_square_quantile,
+    noncentral_t_cdf,
+    root,
+    t_quantile,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FEWEST = 2
+"""One paired difference has no standard deviation."""
+MOST = 1_000_000
+"""No plan goes beyond so many questions."""
+SIMULATED = 500
+"""So many studies are drawn for a simulated power, each tested with as many permutations."""
+UPPER_CONFIDENCE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a test is to achieve: significant at ``level`` with probability ``power``."""
+
+    level: float = 0.05
+    power: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class PairedSpread:
+    """How much the paired differences of two rated runs vary, over `n` questions.
+
+    ``deviation`` is their standard deviation, ``upper`` its one-sided upper 80 % limit.
+    """
+
+    n: int
+    mean: float
+    deviation: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedPower:
+    """The share of `studies` drawn from `seed` whose randomisation test was significant."""
+
+    power: float
+    studies: int
+    seed: int
+
+    @property
+    def error(self) -> float:
+        """The standard error of the share."""
+        return sqrt(self.power * (1 - self.power) / self.studies)
+
+
+def spread(differences: Sequence[float]) -> PairedSpread | None:
+    """Return how much paired differences vary; ``None`` of fewer than two or of equal ones.
+
+    >>> spread([0.2, -0.2, 0.6, 0.2]).deviation
+    0.32659863237109044
+    """
+    if len(differences) < FEWEST:
+        return None
+    deviation = stdev(differences)
+    if deviation <= 1e-12:
+        return None
+    n = len(differences)
+    return PairedSpread(n, fmean(differences), deviation, upper_limit(deviation, n))
+
+
+def upper_limit(deviation: float, n: int, *, confidence: float = UPPER_CONFIDENCE) -> float:
+    """Return the limit that the true deviation does not exceed, with the given confidence.
+
+    ``s sqrt((n - 1) / q)``, where `q` is the (1 - confidence) quantile of chi-square with n - 1
+    degrees of freedom. Reference: Browne (1995), On the use of a pilot sample for sample size
+    determination. Statistics in Medicine 14, 1933-1940.
+
+    >>> round(upper_limit(0.3, 30), 4)
+    0.3408
+    """
+    return deviation * sqrt((n - 1) / chi_square_quantile(1 - confidence, n - 1))
+
+
+def power(n: int, difference: float, deviation: float, *, level: float = 0.05) -> float:
+    """Return the power of the two-sided paired t test of `n` differences.
+
+    ``P(|T| > t)`` for the non-central t with n - 1 degrees of freedom and non-centrality
+    ``d sqrt(n) / s``, `t` being the (1 - level / 2) quantile of Student's t.
+    Reference: Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, ch. 2.
+
+    >>> round(power(34, 0.5, 1.0), 4)
+    0.8078
+    """
+    return _power(n, abs(difference) / deviation * sqrt(n), level)
+
+
+def questions_needed(
+    difference: float, deviation: float, demand: Demand | None = None
+) -> int | None:
+    """Return the fewest questions with the power asked; ``None`` where `MOST` are too few.
+
+    >>> questions_needed(0.5, 1.0)
+    34
+    """
+    demand = demand or Demand()
+    high = FEWEST
+    while high < MOST and power(high, difference, deviation, level=demand.level) < demand.power:
+        high = min(2 * high, MOST)
+    if power(high, difference, deviation, level=demand.level) < demand.power:
+        return None
+    low = FEWEST - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (
+            middle < FEWEST
+            or power(middle, difference, deviation, level=demand.level) < demand.power
+        ):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def smallest_difference(n: int, deviation: float, demand: Demand | None = None) -> float | None:
+    """Return the smallest difference that `n` questions show with the power asked.
+
+    ``None`` of fewer than two questions.
+
+    >>> round(smallest_difference(34, 1.0), 4)
+    0.495
+    """
+    demand = demand or Demand()
+    if n < FEWEST:
+        return None
+    return _shift(n, demand) * deviation / sqrt(n)
+
+
+@cache
+def _shift(n: int, demand: Demand) -> float:
+    """The non-centrality at which `n` differences have the power asked."""
+    high = 1.0
+    while _power(n, high, demand.level) < demand.power:
+        high *= 2
+    return root(lambda shift: _power(n, shift, demand.level) - demand.power, 0, high)
+
+
+def _power(n: int, shift: float, level: float) -> float:
+    limit = t_quantile(1 - level / 2, n - 1)
+    beyond = 1 - noncentral_t_cdf(limit, n - 1, shift)
+    return beyond + noncentral_t_cdf(-limit, n - 1, shift)
+
+
+def simulated_power(
+    differences: Sequence[float],
+    n: int,
+    difference: float,
+    *,
+    seed: int,
+    level: float = 0.05,
+    studies: int = SIMULATED,
+) -> SimulatedPower:
+    """Return how often studies of `n` questions are significant in the randomisation test.
+
+    Each study draws `n` of the paired differences with replacement, after all were moved so that
+    their mean is `difference`. It is the test of the comparison, so it holds for differences
+    that are far from normal too.
+    """
+    samples = _studies(differences, n, difference, seed, studies)
+    tests = randomisation_tests(samples, Resampling(resamples=studies, seed=seed))  # type: ignore[arg-type]
+    found = sum(test.p <= level + 1e-12 for test in tests) / studies
+    return SimulatedPower(found, studies, seed)
+
+
+def _studies(
+    differences: Sequence[float], n: int, difference: float, seed: int, studies: int
+) -> NDArray[np.float64]:
+    import numpy as np
+
+    moved = np.asarray(differences, dtype=np.float64)
+    moved = moved - moved.mean() + difference
+    stream = np.random.PCG64(seed)
+    words = stream.random_raw((studies * n + 1) // 2).astype("<u8").view("<u4")[: studies * n]
+    places = (words.astype(np.uint64) * np.uint64(len(moved))) >> np.uint64(32)
+    drawn: NDArray[np.float64] = moved[places.astype(np.intp)].reshape(studies, n)
+    return drawn
