@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webapp import notation
+from webapp import notation, rooms
 from webapp.exporters.comparisons import conclusions, words
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.differences import Difference, RunDifferences
@@ -14,9 +14,9 @@ MOST_NAMED = 6
 
 
 def answer(comparison: RunDifferences, figures: Sequence[str]) -> tuple[str, ...]:
-    """Return two sentences on the differences of `figures`: those that are significant, the rest.
+    """Return sentences on the differences of `figures`: those that are significant, the rest.
 
-    Where no two runs share a question with a value, the one sentence that says so. Where a run is
+    Of those that are not significant, wings say more. Where no two runs share a question with a value, the one sentence that says so. Where a run is
     not rated to its end, a last one says that the answer is provisional.
     """
     asked = [
@@ -28,6 +28,7 @@ def answer(comparison: RunDifferences, figures: Sequence[str]) -> tuple[str, ...
     if not paired:
         return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
     said = [_ahead(comparison, paired), _rest(comparison, paired)]
+    said += _why_alike(comparison, paired)
     if any(comparison.is_partial(run) for one in asked for run in (one.first, one.second)):
         said.append(gettext("Provisional: not everything is rated."))
     return tuple(said)
@@ -83,6 +84,14 @@ def _rest(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
         for figures, pairs in alike.items()
     ]
     return gettext("Cannot be told apart %(on)s (%(sure)s).", on="; ".join(parts), sure=sure)
+
+
+def _why_alike(comparison: RunDifferences, paired: Sequence[Difference]) -> list[str]:
+    """Return what wings say of the differences that are not significant."""
+    alike = [one for one in paired if not conclusions.significant(comparison, one)]
+    level = 1 - comparison.settings.confidence
+    modules = rooms.contributions("exporters", "not_told_apart")
+    return [said for wing in modules if (said := wing.of_all(alike, level))]
 
 
 def _named(names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webapp import notation
+from webapp import notation, rooms
 from webapp.exporters.comparisons import words
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.comparisons import Comparison
@@ -52,9 +52,14 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
         details=_details(comparison, difference),
         worth=_worth(comparison, difference),
     )
+    sentences = [said]
+    if not significant(comparison, difference):
+        level = 1 - comparison.settings.confidence
+        modules = rooms.contributions("exporters", "not_told_apart")
+        sentences += [more for wing in modules if (more := wing.of_one(difference, level))]
     if _partial(comparison, difference):
-        return " ".join([said, gettext("Provisional: not everything is rated.")])
-    return said
+        sentences.append(gettext("Provisional: not everything is rated."))
+    return " ".join(sentences)
 
 
 def _apart(difference: Difference, mean: float, first: str, second: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Protocol
 
 from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
@@ -50,6 +50,7 @@ class Difference:
     ``p`` belongs to ``test``, ``p_holm`` is corrected over the run pairs of this figure. Wins
     are questions where the first run's value is larger. ``signed_rank`` is Wilcoxon's test of
     the same differences, ``None`` for successes, and ``signed_rank_p_holm`` its p corrected alike.
+    ``deviation`` is the standard deviation of the differences, ``None`` of fewer than two.
     Without pairs everything but the counts is ``None``. ``measure`` explains a figure that is none
     of the headline figures.
     """
@@ -72,6 +73,7 @@ class Difference:
     signed_rank: SignedRank | None = None
     signed_rank_p_holm: float | None = None
     measure: Measure | None = None
+    deviation: float | None = None
 
     @property
     def small(self) -> bool:
@@ -176,8 +178,23 @@ def _pairs(
     second: ComparedRun,
     headlines: Mapping[str, Mapping[str, float | None]],
 ) -> PairedValues:
+    return PairedValues(
+        figure=figure,
+        first=first.run,
+        second=second.run,
+        values=tuple(paired_values(figure, first, second, at_zero=at_zero).values()),
+        headline=_headline(figure, at_zero, headlines[first.run], headlines[second.run]),
+        at_zero=at_zero,
+        binary=figure == "success_rate",
+    )
+
+
+def paired_values(
+    figure: str, first: ComparedRun, second: ComparedRun, *, at_zero: bool = False
+) -> dict[int, tuple[float, float]]:
+    """Return the two values of each question that has one in both runs, by its position."""
     theirs = {query.position: query for query in second.queries}
-    values = []
+    found = {}
     for query in first.queries:
         other = theirs.get(query.position)
         if other is None:
@@ -185,16 +202,8 @@ def _pairs(
         one = value_of(query, figure, false_negatives_at_zero=at_zero)
         two = value_of(other, figure, false_negatives_at_zero=at_zero)
         if one is not None and two is not None:
-            values.append((one, two))
-    return PairedValues(
-        figure=figure,
-        first=first.run,
-        second=second.run,
-        values=tuple(values),
-        headline=_headline(figure, at_zero, headlines[first.run], headlines[second.run]),
-        at_zero=at_zero,
-        binary=figure == "success_rate",
-    )
+            found[query.position] = (one, two)
+    return found
 
 
 def _headline(
@@ -255,4 +264,5 @@ def _difference(
         signed_rank=ranked,
         signed_rank_p_holm=ranked_p_holm,
         measure=pairs.measure,
+        deviation=stdev(pairs.differences) if len(pairs.values) > 1 else None,
     )

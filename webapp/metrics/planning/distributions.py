@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import erfc, exp, inf, isclose, lgamma, log, log1p, nan, sqrt
+from math import erfc, exp, isclose, lgamma, log, log1p, sqrt
 
 _MOST_STEPS = 10_000
 _TINY = 1e-300
@@ -178,7 +178,8 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     False position with the Illinois rule; every third step halves, so that it always ends.
     """
     at_low, at_high = function(low), function(high)
-    middle = nan
+    if at_low >= 0:
+        return low
     for step in range(200):
         if at_high == at_low or isclose(low, high, rel_tol=1e-15, abs_tol=1e-300):
             break
@@ -194,4 +195,4 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
             low, at_low, at_high = middle, value, at_high / 2 if step % 3 else at_high
         else:
             high, at_high, at_low = middle, value, at_low / 2 if step % 3 else at_low
-    return (low + high) / 2 if high < inf else middle
+    return (low + high) / 2

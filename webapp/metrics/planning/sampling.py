@@ -97,7 +97,9 @@ def allocation(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return found
 
 
-def draw(strata: Mapping[int, str], n: int, seed: int, *, stratified: bool) -> tuple[DrawnQuestion, ...]:
+def draw(
+    strata: Mapping[int, str], n: int, seed: int, *, stratified: bool
+) -> tuple[DrawnQuestion, ...]:
     """Return `n` of the questions in the order of drawing; `strata` has the stratum of each.
 
     Without strata they are the first of ``random_order``. With strata each gets its share
@@ -160,7 +162,7 @@ def sampled_mean(strata: Sequence[Stratum], settings: Resampling | None = None) 
         return found(value, None, Interval(value, value, 0))
     if any(one.drawn < MIN_UNITS for one in together):
         return found(value, TOO_FEW, NO_INTERVAL)
-    return found(value, None, _bootstrap(together, value, settings or Resampling()))
+    return found(value, None, _bootstrap(together, settings or Resampling()))
 
 
 def collapsed(strata: Sequence[Stratum]) -> tuple[Stratum, ...]:
@@ -188,7 +190,7 @@ def _estimate(strata: Sequence[Stratum]) -> float:
     return above / below
 
 
-def _bootstrap(strata: Sequence[Stratum], value: float, settings: Resampling) -> Interval:
+def _bootstrap(strata: Sequence[Stratum], settings: Resampling) -> Interval:
     import numpy as np
 
     above, below = np.zeros(settings.resamples), np.zeros(settings.resamples)
@@ -205,8 +207,7 @@ def _bootstrap(strata: Sequence[Stratum], value: float, settings: Resampling) ->
     low = min(value for one in strata for value in one.values if value is not None)
     high = max(value for one in strata for value in one.values if value is not None)
     degrees = sum(one.drawn for one in strata) - len(strata)
-    found = percentiles(np.clip(means, low, high), _widened(settings, degrees))
-    return found
+    return percentiles(np.clip(means, low, high), _widened(settings, degrees))
 
 
 def _scale(one: Stratum) -> float:

@@ -99,8 +99,8 @@ def confidence_sequence(
         lower = max(grid[max(places[0] - 1, 0)], total / (count + left))
         upper = min(grid[min(places[-1] + 1, PARTS)], (total + left) / (count + left))
         width = bounds.high - bounds.low
-        ends = [bounds.low + width * float(end) for end in (min(lower, upper), max(lower, upper))]
-        found.append(Interval(*ends, 0))
+        low, high = (bounds.low + width * float(end) for end in sorted((lower, upper)))
+        found.append(Interval(low, high, 0))
     return tuple(found)
 
 

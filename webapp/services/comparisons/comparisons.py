@@ -203,6 +203,13 @@ def report(
     )
 
 
+def judged_runs(
+    session: Session, study: Study, compared: Sequence[Run], rule: Rule
+) -> tuple[ComparedRun, ...]:
+    """Return runs of one question set as `rule` judges them, without comparing them."""
+    return _RunsUnderRules(session, study, compared, names_of(compared)).under(rule)
+
+
 def _parts(
     session: Session,
     study: Study,

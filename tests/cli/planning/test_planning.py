@@ -1,0 +1,50 @@
+"""``relevansi plan``: the page's plan in a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.relevansi import document, relevansi
+from tests.conftest import NOW
+from tests.services.runs.runs import card, query, run
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+
+@pytest.fixture(name="instance")
+def _instance(tmp_path: Path) -> Path:
+    """One run of one question."""
+    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
+    database.prepare()
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        imports.store(session, study, run(query(1, card("a"))), Labels(), NOW)
+        session.commit()
+    database.close()
+    return tmp_path
+
+
+def test_a_plan_says_the_questions_that_a_difference_takes(instance: Path) -> None:
+    asked = ("plan", "--figure", "mrr", "--difference", "0.15", "--deviation", "0.28")
+    said = relevansi(instance, *asked).stdout
+    assert "A difference of 0.15 takes 30 questions at a power of 80%, tested at 5%." in said
+
+    found = document(relevansi(instance, *asked, "--format", "json"))
+    assert (found["needed"], found["pair"], found["simulated"]) == (30, None, None)
+    assert found["effort"]["things"] == 1.0
+    assert [point["questions"] for point in found["curve"]][:2] == [5, 10]
+
+
+def test_what_cannot_be_planned_is_said_in_one_line(instance: Path, tmp_path: Path) -> None:
+    assert "Nothing is known yet" in relevansi(instance, "plan").stdout
+    assert "A plan takes two runs" in relevansi(instance, "plan", "--runs", "a", "b").stderr
+    assert (
+        "The study has 1 question set" in relevansi(instance, "plan", "--question-set", "2").stderr
+    )
+    empty = relevansi(tmp_path / "empty", "plan")
+    assert "There are no questions yet" in empty.stderr

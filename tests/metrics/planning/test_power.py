@@ -1,0 +1,106 @@
+"""Power, questions needed and smallest differences equal statsmodels'; the simulated power fits."""
+
+from __future__ import annotations
+
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+from webapp.metrics.planning.power import (
+    Demand,
+    power,
+    questions_needed,
+    simulated_power,
+    smallest_difference,
+    spread,
+    upper_limit,
+)
+
+# statsmodels 0.15.0, TTestPower().power(d / s, n, level, alternative="two-sided").
+POWERS = [
+    (2, 0.5, 0.4, 0.05, 0.11225284899013722),
+    (5, 0.3, 0.25, 0.05, 0.5302212511402787),
+    (10, 0.2, 0.3, 0.05, 0.4692343078511547),
+    (30, 0.15, 0.28, 0.05, 0.8094521085765543),
+    (30, 0.15, 0.28, 0.01, 0.575504260012987),
+    (64, -0.1, 0.5, 0.05, 0.3505670349805007),
+    (200, 0.05, 0.35, 0.1, 0.6439051970088113),
+    (1000, 0.02, 0.2, 0.05, 0.8847890988907137),
+]
+# statsmodels 0.15.0, TTestPower().solve_power, rounded up: 29.33, 72.58, 380.19, 3.53, 7128.98.
+NEEDED = [
+    (0.15, 0.28, 0.05, 0.8, 30),
+    (0.1, 0.3, 0.05, 0.8, 73),
+    (0.05, 0.3, 0.05, 0.9, 381),
+    (0.5, 0.2, 0.05, 0.8, 4),
+    (0.02, 0.4, 0.01, 0.95, 7129),
+]
+# statsmodels 0.15.0, TTestPower().solve_power(nobs=n, ...) x s.
+SHOWN = [
+    (30, 0.28, 0.05, 0.8, 0.14818599726669054),
+    (10, 0.3, 0.05, 0.8, 0.29880057322872533),
+    (200, 0.5, 0.05, 0.9, 0.11516182184580201),
+    (3, 0.2, 0.05, 0.8, 0.6528087105639276),
+]
+
+
+@pytest.mark.parametrize(("n", "difference", "deviation", "level", "expected"), POWERS)
+def test_the_power_is_that_of_statsmodels(
+    n: int, difference: float, deviation: float, level: float, expected: float
+) -> None:
+    assert power(n, difference, deviation, level=level) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("difference", "deviation", "level", "wanted", "expected"), NEEDED)
+def test_the_questions_needed_are_those_of_statsmodels(
+    difference: float, deviation: float, level: float, wanted: float, expected: int
+) -> None:
+    assert questions_needed(difference, deviation, Demand(level, wanted)) == expected
+
+
+@pytest.mark.parametrize(("n", "deviation", "level", "wanted", "expected"), SHOWN)
+def test_the_smallest_difference_is_that_of_statsmodels(
+    n: int, deviation: float, level: float, wanted: float, expected: float
+) -> None:
+    found = smallest_difference(n, deviation, Demand(level, wanted))
+    assert found is not None
+    assert found == pytest.approx(expected, rel=1e-5)  # statsmodels' search ends early
+    limit = stats.t.isf(level / 2, n - 1)
+    shift = found / deviation * n**0.5
+    reached = stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift)
+    assert reached == pytest.approx(wanted, abs=1e-9)
+
+
+def test_one_question_shows_nothing_and_no_number_shows_next_to_nothing() -> None:
+    assert smallest_difference(1, 0.3) is None
+    assert questions_needed(1e-9, 1.0) is None
+
+
+def test_the_spread_of_a_rated_pair_has_the_upper_limit_of_chi_square() -> None:
+    found = spread([0.2, -0.2, 0.6, 0.2])  # mean 0.2; squares 0, 0.16, 0.16, 0: 0.32 / 3
+    assert found is not None
+    assert found.n == 4
+    assert found.mean == pytest.approx(0.2)
+    assert found.deviation == pytest.approx((0.32 / 3) ** 0.5)
+    expected = found.deviation * (3 / stats.chi2.ppf(0.2, 3)) ** 0.5
+    assert found.upper == pytest.approx(expected, rel=1e-10)
+    assert upper_limit(1.0, 30) == pytest.approx((29 / stats.chi2.ppf(0.2, 29)) ** 0.5)
+
+
+@pytest.mark.parametrize("differences", [[], [0.5], [0.2, 0.2, 0.2]])
+def test_too_few_or_equal_differences_have_no_spread(differences: list[float]) -> None:
+    assert spread(differences) is None
+
+
+def test_the_simulated_power_is_near_that_of_the_t_test_and_repeats() -> None:
+    differences = list(stats.norm.ppf([(i + 0.5) / 40 for i in range(40)]))
+    found = simulated_power(differences, 30, 0.5, seed=7)
+
+    deviation = float(stats.tstd(differences)) * (39 / 40) ** 0.5  # drawn with replacement
+    assert found.power == pytest.approx(power(30, 0.5, deviation), abs=4 * found.error)
+    assert found == simulated_power(differences, 30, 0.5, seed=7)
+    assert found.error == pytest.approx((found.power * (1 - found.power) / 500) ** 0.5)
+
+
+def test_without_a_difference_the_simulated_power_is_the_level() -> None:
+    found = simulated_power([-0.4, -0.2, 0.0, 0.2, 0.4], 20, 0.0, seed=1)
+    assert found.power == pytest.approx(0.05, abs=4 * 0.05 * 0.95 / 500**0.5 + 0.02)

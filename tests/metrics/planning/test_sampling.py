@@ -1,0 +1,107 @@
+"""Questions are drawn without replacement, strata in proportion; the mean stands for all."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.planning.sampling import (
+    DrawnQuestion,
+    Stratum,
+    allocation,
+    collapsed,
+    draw,
+    extend,
+    random_order,
+    sampled_mean,
+)
+
+STRATA = {number: "a" if number <= 5 else "b" if number <= 8 else "c" for number in range(1, 11)}
+
+
+def test_an_order_has_every_question_once_and_repeats_whatever_order_they_came_in() -> None:
+    order = random_order(range(1, 101), 7)
+    assert sorted(order) == list(range(1, 101))
+    assert order == random_order(range(100, 0, -1), 7)
+    assert order != random_order(range(1, 101), 8)
+
+
+def test_every_question_is_drawn_about_equally_often() -> None:
+    first = Counter(random_order(range(10), seed)[0] for seed in range(2000))
+    # 200 each; the standard deviation is sqrt(2000 x 0.1 x 0.9) = 13.4.
+    assert all(abs(first[question] - 200) < 4 * 13.4 for question in range(10))
+
+
+def test_the_shares_are_those_of_largest_remainders() -> None:
+    assert allocation({"a": 5, "b": 3, "c": 2}, 4) == {"a": 2, "b": 1, "c": 1}  # 2.0, 1.2, 0.8
+    assert allocation({"a": 5, "b": 3, "c": 2}, 3) == {"a": 1, "b": 1, "c": 1}  # 1.5, 0.9, 0.6
+    assert allocation({"a": 1, "b": 1, "c": 1}, 2) == {"a": 1, "b": 1, "c": 0}  # by name
+    assert allocation({"a": 2, "b": 1}, 9) == {"a": 2, "b": 1}
+    assert allocation({}, 3) == {}
+
+
+def test_strata_get_their_shares_and_an_extension_keeps_what_was_drawn() -> None:
+    drawn = draw(STRATA, 4, 7, stratified=True)
+    assert Counter(one.stratum for one in drawn) == {"a": 2, "b": 1, "c": 1}
+    assert [one.position for one in drawn] == [1, 2, 3, 4]
+    assert all(one.stratum == STRATA[one.question] for one in drawn)
+
+    more = extend(drawn, STRATA, allocation(Counter(STRATA.values()), 7), 7)
+
+    assert more[:4] == drawn
+    assert Counter(one.stratum for one in more) == {"a": 4, "b": 2, "c": 1}  # 3.5, 2.1, 1.4
+    assert len({one.question for one in more}) == 7
+
+
+def test_without_strata_the_first_of_the_order_are_drawn_and_more_follow_it() -> None:
+    drawn = draw(STRATA, 3, 7, stratified=False)
+    order = random_order(tuple(STRATA), 7)
+    assert drawn == tuple(DrawnQuestion(q, n) for n, q in enumerate(order[:3], 1))
+    assert [one.question for one in extend(drawn, STRATA, {"": 5}, 7)] == list(order[:5])
+
+
+def test_a_mean_weighs_strata_by_their_size() -> None:
+    # 6 x 0.5 + 2 x 1.0 over 8.
+    found = sampled_mean([Stratum(6, (0.25, 0.75)), Stratum(2, (1.0, 1.0))])
+    assert found.value == pytest.approx(0.625)
+    assert (found.values, found.drawn, found.of) == (4, 4, 8)
+
+
+def test_questions_without_a_value_are_in_no_mean() -> None:
+    # a: 2 of 4 have one, so 3 of its 6; b: both, 2. (3 x 0.5 + 2 x 1) / 5.
+    found = sampled_mean([Stratum(6, (0.25, None, 0.75, None)), Stratum(2, (1.0, 1.0))])
+    assert found.value == pytest.approx(0.7)
+    nothing = sampled_mean([Stratum(6, (None, None))])
+    assert (nothing.value, nothing.reason) == (None, "no_value")
+
+
+def test_all_questions_drawn_have_a_point_and_one_has_no_interval() -> None:
+    whole = sampled_mean([Stratum(3, (0.0, 0.5, 1.0))])
+    assert (whole.interval.lower, whole.interval.upper) == (0.5, 0.5)
+    one = sampled_mean([Stratum(3, (0.5,))])
+    assert (one.value, one.reason, one.interval.lower) == (0.5, "too_few", None)
+
+
+def test_strata_with_one_question_drawn_count_together() -> None:
+    found = collapsed(
+        [Stratum(6, (0.1, 0.2)), Stratum(2, (0.3,)), Stratum(1, ()), Stratum(2, (1,))]
+    )
+    assert found == (Stratum(6, (0.1, 0.2)), Stratum(5, (0.3, 1)))
+    lonely = collapsed([Stratum(6, (0.1, 0.2)), Stratum(2, (0.3,))])
+    assert lonely == (Stratum(8, (0.3, 0.1, 0.2)),)
+
+
+def test_the_interval_has_the_width_of_the_corrected_t_interval() -> None:
+    """Its spread is s sqrt(1 - n/N) / sqrt(n), its reach about that of Student's t."""
+    values = tuple(float(v) for v in np.random.default_rng(5).normal(0.5, 0.1, 40))
+    found = sampled_mean([Stratum(80, values)], Resampling(resamples=20_000))
+    deviation = float(np.std(values, ddof=1)) * (1 - 40 / 80) ** 0.5 / 40**0.5
+    assert found.interval.lower is not None
+    assert found.interval.upper is not None
+    # t quantile 0.975 with 39 degrees of freedom: 2.0227.
+    assert found.interval.upper - found.interval.lower == pytest.approx(
+        2 * 2.0227 * deviation, rel=0.03
+    )

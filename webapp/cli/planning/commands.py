@@ -1,0 +1,10 @@
+"""The commands of planning, each module read when its command is called."""
+
+from __future__ import annotations
+
+from webapp.i18n import mark
+
+COMMANDS = {
+    "plan": ("planning", mark("Say how many questions, verdicts and hours a difference takes.")),
+}
+"""The name of each command, its module here, and what it does."""

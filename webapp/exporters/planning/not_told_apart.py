@@ -1,0 +1,56 @@
+"""What a comparison says of differences that cannot be told apart: what its questions can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webapp import notation
+from webapp.exporters.comparisons import words
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.comparisons.differences import Difference
+from webapp.metrics.planning.power import Demand, smallest_difference
+
+
+def of_one(difference: Difference, level: float) -> str:
+    """Return from which difference on these questions show one; "" where nothing can be said."""
+    shown = _shown(difference, level)
+    if shown is None:
+        return ""
+    return ngettext(
+        "%(n)s question can show differences from %(difference)s up (power %(power)s).",
+        "%(n)s questions can show differences from %(difference)s up (power %(power)s).",
+        difference.n,
+        difference=notation.amount(shown, words.difference_unit(difference)),
+        power=notation.percent(Demand().power),
+    )
+
+
+def of_all(differences: Sequence[Difference], level: float) -> str:
+    """Return the same of several differences: for each figure the pair that varies most."""
+    found: dict[str, str] = {}
+    by_size = sorted(
+        ((shown, one) for one in differences if (shown := _shown(one, level)) is not None),
+        key=lambda pair: -pair[0],
+    )
+    for shown, one in by_size:
+        amount = notation.amount(shown, words.difference_unit(one))
+        found.setdefault(words.difference_name(one), amount)
+    if not found:
+        return ""
+    names = list(dict.fromkeys(map(words.difference_name, differences)))
+    return gettext(
+        "Could have been shown (power %(power)s): differences from %(differences)s up.",
+        power=notation.percent(Demand().power),
+        differences=", ".join(
+            gettext("%(difference)s on %(figure)s", difference=found[name], figure=name)
+            for name in names
+            if name in found
+        ),
+    )
+
+
+def _shown(difference: Difference, level: float) -> float | None:
+    """The smallest difference that its questions show; ``None`` where nothing varies."""
+    if not difference.deviation or difference.deviation <= 1e-12:
+        return None
+    return smallest_difference(difference.n, difference.deviation, Demand(level=round(level, 12)))

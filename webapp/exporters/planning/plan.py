@@ -1,0 +1,261 @@
+"""A rating plan in words, as a table and as a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from math import log
+from typing import Any
+
+from webapp import notation
+from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.charts.canvas import PAGE, SMALL, Canvas, Palette, Picture
+from webapp.exporters.frame.tables import Cell, Column, Table, whole_number
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.planning.plans import CurvePoint, RatingPlan
+
+HEIGHT = 200.0
+LEFT, FOOT, TOP, MARGIN = 44.0, 34.0, 14.0, 24.0
+LABELLED = (10, 30, 100, 300, 1000)
+
+
+def sentences(found: RatingPlan) -> tuple[str, ...]:
+    """Return what the plan comes to: what the questions show, what a difference takes."""
+    if found.deviation is None:
+        return (
+            gettext(
+                "Nothing is known yet of how much two runs differ from question to question. Rate "
+                "a few questions of two runs first, or enter a standard deviation."
+            ),
+        )
+    said = [_basis(found, found.deviation), _shows(found), *_needed(found)]
+    return tuple(filter(None, said))
+
+
+def _basis(found: RatingPlan, deviation: float) -> str:
+    figure = words.figure_name(found.wish.figure)
+    if found.spread is None or found.pair is None:
+        return gettext(
+            "%(figure)s: the differences are taken to vary by a standard deviation of %(s)s, as "
+            "entered.",
+            figure=figure,
+            s=notation.four(deviation),
+        )
+    return ngettext(
+        "%(figure)s: between %(first)s and %(second)s the differences vary by a standard "
+        "deviation of %(s)s over %(n)s question; it is at most %(upper)s (upper 80%% limit).",
+        "%(figure)s: between %(first)s and %(second)s the differences vary by a standard "
+        "deviation of %(s)s over %(n)s questions; it is at most %(upper)s (upper 80%% limit).",
+        found.spread.n,
+        figure=figure,
+        first=found.pair[0],
+        second=found.pair[1],
+        s=notation.four(found.spread.deviation),
+        upper=notation.four(found.spread.upper),
+    )
+
+
+def _shows(found: RatingPlan) -> str:
+    if found.shows is None:
+        return ""
+    return ngettext(
+        "With %(n)s question you can show differences from %(shows)s up.",
+        "With %(n)s questions you can show differences from %(shows)s up.",
+        found.has,
+        shows=_or_upper(found, found.shows, found.shows_upper),
+    )
+
+
+def _or_upper(found: RatingPlan, value: float, upper: float | None) -> str:
+    said = notation.amount(value, words.unit_of(found.wish.figure))
+    if upper is None:
+        return said
+    return gettext(
+        "%(value)s (%(upper)s with the upper limit)",
+        value=said,
+        upper=notation.amount(upper, words.unit_of(found.wish.figure)),
+    )
+
+
+def _needed(found: RatingPlan) -> list[str]:
+    wish = found.wish
+    difference = notation.amount(wish.difference, words.unit_of(wish.figure))
+    if found.needed is None:
+        return [gettext("No number of questions shows a difference of %(d)s.", d=difference)]
+    said = [
+        gettext(
+            "A difference of %(d)s takes %(n)s questions at a power of %(power)s, tested at "
+            "%(level)s.",
+            d=difference,
+            n=notation.number(found.needed)
+            if found.needed_upper is None
+            else gettext(
+                "%(value)s (%(upper)s with the upper limit)",
+                value=notation.number(found.needed),
+                upper=notation.number(found.needed_upper),
+            ),
+            power=notation.percent(wish.demand.power),
+            level=notation.percent(wish.demand.level),
+        )
+    ]
+    if found.simulated is not None:
+        said.append(
+            gettext(
+                "The randomisation test of the comparison found it in %(share)s ± %(error)s of "
+                "%(studies)s simulated studies (seed %(seed)s).",
+                share=notation.percent(round(found.simulated.power, 3)),
+                error=notation.percent(round(2 * found.simulated.error, 3)),
+                studies=notation.number(found.simulated.studies),
+                seed=found.simulated.seed,
+            )
+        )
+    said.append(_work(found, found.needed))
+    return said
+
+
+def _work(found: RatingPlan, questions: int) -> str:
+    effort = found.effort
+    said = gettext(
+        "That is %(verdicts)s verdicts and %(ratings)s ratings of answers: %(things)s cards and "
+        "empty lists per question, each judged by %(times)s of %(raters)s raters.",
+        verdicts=notation.number(effort.verdicts(questions)),
+        ratings=notation.number(effort.ratings(questions)),
+        things=notation.number(round(effort.things, 1)),
+        times=notation.number(effort.times),
+        raters=notation.number(effort.raters),
+    )
+    hours = effort.hours(questions)
+    if hours is None or effort.pace is None:
+        return " ".join([said, gettext("How long that takes is known after the first verdicts.")])
+    return " ".join(
+        [
+            said,
+            gettext(
+                "At %(pace)s seconds each this takes %(hours)s hours, %(own)s for each rater.",
+                pace=notation.number(round(effort.pace, 1)),
+                hours=notation.number(round(hours, 1)),
+                own=notation.number(round(hours / effort.raters, 1)),
+            ),
+        ]
+    )
+
+
+def curve_table(found: RatingPlan) -> Table:
+    """Return the curve as a table: questions, the smallest difference they show, the work."""
+    return Table(
+        "plan",
+        gettext("What a number of questions can show"),
+        (
+            Column(gettext("Questions"), numeric=True),
+            Column(gettext("Differences from"), numeric=True),
+            Column(gettext("With the upper limit"), numeric=True),
+            Column(gettext("Verdicts"), numeric=True),
+            Column(gettext("Hours"), numeric=True),
+        ),
+        tuple(_row(found, point) for point in found.curve),
+        (
+            gettext(
+                "Paired t test on two sides at %(level)s, power %(power)s; without Holm's "
+                "correction for several pairs of runs. Only questions with a value in both runs "
+                "count.",
+                level=notation.percent(found.wish.demand.level),
+                power=notation.percent(found.wish.demand.power),
+            ),
+        ),
+    )
+
+
+def _row(found: RatingPlan, point: CurvePoint) -> tuple[Cell, ...]:
+    unit = words.unit_of(found.wish.figure)
+    hours = found.effort.hours(point.questions)
+    return (
+        whole_number(point.questions),
+        Cell(notation.amount(point.shows, unit), (point.shows,)),
+        Cell(
+            notation.UNDEFINED if point.upper is None else notation.amount(point.upper, unit),
+            (point.upper,),
+        ),
+        whole_number(found.effort.verdicts(point.questions)),
+        Cell(notation.UNDEFINED if hours is None else notation.decimals(hours, 1), (hours,)),
+    )
+
+
+def plan_json(found: RatingPlan) -> dict[str, Any]:
+    """Return the plan as plain values; what is not known is null."""
+    effort, simulated = found.effort, found.simulated
+    return {
+        "figure": found.wish.figure,
+        "difference": found.wish.difference,
+        "power": found.wish.demand.power,
+        "level": found.wish.demand.level,
+        "pair": found.pair and list(found.pair),
+        "deviation": found.deviation,
+        "deviation_upper": found.spread and found.spread.upper,
+        "questions": found.has,
+        "shows": found.shows,
+        "needed": found.needed,
+        "needed_upper": found.needed_upper,
+        "simulated": simulated and {**asdict(simulated), "error": simulated.error},
+        "effort": asdict(effort),
+        "curve": [
+            {
+                **asdict(point),
+                "verdicts": effort.verdicts(point.questions),
+                "hours": effort.hours(point.questions),
+            }
+            for point in found.curve
+        ],
+    }
+
+
+def curve(found: RatingPlan, width: float, palette: Palette = PAGE) -> Picture:
+    """Return the smallest difference against the number of questions, as a picture.
+
+    Questions are on a logarithmic scale. A dot marks the questions of the set.
+    """
+    points = found.curve
+    high = max(max(point.shows, point.upper or 0) for point in points)
+    first, last = log(points[0].questions), log(points[-1].questions)
+
+    def at(n: int, value: float) -> tuple[float, float]:
+        across = (log(n) - first) / (last - first) * (width - LEFT - MARGIN)
+        return LEFT + across, TOP + (1 - value / high) * (HEIGHT - TOP - FOOT)
+
+    canvas = Canvas(width, palette)
+    soft = palette.soft
+    for share in (0.0, 0.5, 1.0):
+        _, y = at(points[0].questions, share * high)
+        canvas.line((LEFT, y), (width - MARGIN, y), stroke=palette.rule)
+        said = notation.amount(share * high, words.unit_of(found.wish.figure))
+        canvas.text((LEFT - 6, y + 4), said, size=SMALL, fill=soft, anchor="end")
+    for n in LABELLED:
+        if points[0].questions <= n <= points[-1].questions:
+            x, y = at(n, 0)
+            canvas.text((x, y + 15), notation.number(n), size=SMALL, fill=soft, anchor="middle")
+    _, foot = at(points[0].questions, 0)
+    canvas.text(
+        (width - MARGIN, foot + 30), gettext("questions"), size=SMALL, fill=soft, anchor="end"
+    )
+    _line(canvas, [at(p.questions, p.upper) for p in points if p.upper is not None], "4 3")
+    _line(canvas, [at(point.questions, point.shows) for point in points])
+    if found.shows is not None:
+        mark = at(found.has, found.shows)
+        canvas.dot(mark, fill=palette.accent, stroke=palette.accent)
+        label = gettext(
+            "%(n)s: %(d)s",
+            n=notation.number(found.has),
+            d=notation.amount(found.shows, words.unit_of(found.wish.figure)),
+        )
+        canvas.text((mark[0] + 8, mark[1] - 8), label)
+    return canvas.picture(
+        "plan-curve",
+        gettext("Smallest difference that a number of questions shows"),
+        " ".join(sentences(found)),
+        HEIGHT,
+    )
+
+
+def _line(canvas: Canvas, places: Sequence[tuple[float, float]], dash: str = "") -> None:
+    for start, end in pairwise(places):
+        canvas.line(start, end, stroke=canvas.palette.accent, width=2, dash=dash)

@@ -1,0 +1,131 @@
+"""The rating plan of a question set: what is known of two rated runs, the pool and the pace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from statistics import median
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.failures import Refused
+from webapp.i18n import mark
+from webapp.metrics.comparisons.differences import paired_values
+from webapp.metrics.planning.plans import RatingEffort, RatingPlan, RatingPlanWish, plan
+from webapp.metrics.planning.power import spread
+from webapp.records import QueryState
+from webapp.services.comparisons import comparisons
+from webapp.services.rating import pool
+from webapp.services.runs import order, reports
+from webapp.services.study import standing, studies
+
+FIGURES = (
+    "mean_precision_at_5",
+    "mean_overall_precision",
+    "mrr",
+    "success_rate",
+    "mean_response_quality",
+)
+"""The figures that a plan can be for."""
+
+
+class NotAPair(Refused):
+    """The two runs of a plan are not two different runs of the question set."""
+
+    message = mark("A plan takes two runs of one question set")
+    remedy = mark("Choose two of the runs listed, or enter a standard deviation instead.")
+    command_remedy = mark("`relevansi runs` lists them.")
+    status = 422
+
+
+def runs_of(session: Session, study: Study, question_set: QuestionSet) -> list[Run]:
+    """Return the runs of a question set, in the study's order."""
+    return [run for run in order.in_order(session, study) if run.question_set_id == question_set.id]
+
+
+def rating_plan(
+    session: Session,
+    study: Study,
+    question_set: QuestionSet,
+    wish: RatingPlanWish,
+    *,
+    pair: tuple[str, str] | None = None,
+    raters: int | None = None,
+) -> RatingPlan:
+    """Return the plan, from the verdicts on a `pair` of runs by their ids.
+
+    Without a `pair` it is the one whose differences vary most of those that are rated. `raters`
+    replaces the number of the study's. Raises ``NotAPair``.
+    """
+    compared = runs_of(session, study, question_set)
+    names = comparisons.names_of(compared)
+    if pair is not None and len({*pair} & {*names}) < comparisons.FEWEST:
+        raise NotAPair(pair)
+    found = dict(_rated_pairs(session, study, compared, wish.figure))
+    chosen = next((one for one in found if pair is None or {*one} == {*pair}), None)
+    if pair is None:
+        chosen = max(found, key=lambda one: _deviation(found[one]), default=None)
+    return plan(
+        wish,
+        effort(session, study, question_set, raters),
+        has=len(question_set.questions),
+        pair=(names[chosen[0]], names[chosen[1]]) if chosen else None,
+        differences=found[chosen] if chosen else (),
+    )
+
+
+def _rated_pairs(
+    session: Session, study: Study, compared: Sequence[Run], figure: str
+) -> Iterator[tuple[tuple[str, str], tuple[float, ...]]]:
+    """Yield the ids of every two runs with their differences, one for each question."""
+    if len(compared) < comparisons.FEWEST:
+        return
+    judged = comparisons.judged_runs(session, study, compared, reports.rule_of(session, study))
+    for one, other in combinations(judged, 2):
+        values = paired_values(figure, one, other).values()
+        yield (one.run, other.run), tuple(first - second for first, second in values)
+
+
+def _deviation(differences: Sequence[float]) -> float:
+    found = spread(differences)
+    return found.deviation if found else 0.0
+
+
+def effort(
+    session: Session, study: Study, question_set: QuestionSet, raters: int | None = None
+) -> RatingEffort:
+    """Return the work that a question is, from the pool, the raters and their pace."""
+    asked = [question.id for question in question_set.questions]
+    of_set = JudgedThing.question_id.in_(
+        select(Question.id).where(Question.question_set_id == question_set.id)
+    )
+    things = session.scalar(
+        select(func.count()).select_from(JudgedThing).where(of_set, pool.is_shown(study))
+    )
+    answers = session.scalar(
+        select(func.count())
+        .select_from(Query)
+        .join(Run)
+        .where(
+            Run.question_set_id == question_set.id,
+            Query.state != str(QueryState.UNREADABLE),
+        )
+    )
+    present = [one for one in studies.raters(session, study) if one.removed_at is None]
+    count = raters or max(len(present), 1)
+    paces = [
+        found.pace
+        for found in (standing.rater_standing(session, one) for one in present)
+        if found.pace is not None
+    ]
+    return RatingEffort(
+        things=(things or 0) / max(len(asked), 1),
+        answers=(answers or 0) / max(len(asked), 1),
+        raters=count,
+        times=min(study.overlap or count, count),
+        pace=median(paces) if paces else None,
+    )
