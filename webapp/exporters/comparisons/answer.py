@@ -16,8 +16,9 @@ MOST_NAMED = 6
 def answer(comparison: RunDifferences, figures: Sequence[str]) -> tuple[str, ...]:
     """Return sentences on the differences of `figures`: those that are significant, the rest.
 
-    Of those that are not significant, wings say more. Where no two runs share a question with a value, the one sentence that says so. Where a run is
-    not rated to its end, a last one says that the answer is provisional.
+    Of those that are not significant, wings say more. Where no two runs share a question with a
+    value, the one sentence that says so. Where a run is not rated to its end, a last one says that
+    the answer is provisional.
     """
     asked = [
         one

@@ -1,4 +1,4 @@
-"""What a comparison says of differences that cannot be told apart: what its questions can show."""
+"""The differences that a comparison could have shown, said of those it cannot tell apart."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ MOST_SIMULATED = 2000
 
 @dataclass(frozen=True, slots=True)
 class RatingEffort:
-    """What the pool asks for each question, of how many raters, and how fast they are.
+    """The work that a question is: its things and answers, the raters, and their pace.
 
     ``things`` are the cards and empty lists to judge, ``answers`` the answers to rate, each as a
     mean over questions. ``times`` raters judge each question. ``pace`` is the median of seconds
@@ -53,7 +53,7 @@ class RatingEffort:
 
 @dataclass(frozen=True, slots=True)
 class RatingPlanWish:
-    """What a plan is asked for: the figure, the difference worth seeing, and how surely.
+    """The wish of a plan: the figure, the difference worth seeing, and how surely.
 
     ``deviation`` is entered; without it, that of the rated pair counts.
     """

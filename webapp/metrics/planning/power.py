@@ -38,7 +38,7 @@ UPPER_CONFIDENCE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a test is to achieve: significant at ``level`` with probability ``power``."""
+    """The aim of a test: significant at ``level`` with probability ``power``."""
 
     level: float = 0.05
     power: float = 0.8

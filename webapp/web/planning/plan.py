@@ -34,7 +34,7 @@ MOST_RATERS = 1000
 
 
 class PlanForm(Form):
-    """What a plan is asked for; an empty pair takes the runs that vary most."""
+    """The wish of a plan; an empty pair takes the runs that vary most."""
 
     figure = ChoiceField(plans.FIGURES, default=plans.FIGURES[0])
     difference = DecimalField(0, 5)
