@@ -6,5 +6,6 @@ from webapp.i18n import mark
 
 COMMANDS = {
     "plan": ("planning", mark("Say how many questions, verdicts and hours a difference takes.")),
+    "estimate": ("estimating", mark("Estimate a figure from a sample of the questions.")),
 }
 """The name of each command, its module here, and what it does."""

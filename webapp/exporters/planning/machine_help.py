@@ -32,12 +32,16 @@ def title() -> str:
 
 def basis(found: MachineHelp) -> str:
     """Return who judged what, by which rule."""
-    said = gettext(
+    alone = gettext(
+        "People judged a sample; their verdicts are merged by: %(rule)s.", rule=found.rule
+    )
+    helped = gettext(
         "%(machine)s (machine) judged all questions, people a sample of them; their verdicts are "
         "merged by: %(rule)s.",
         machine=found.machine,
         rule=found.rule,
     )
+    said = alone if found.machine is None else helped
     return said if found.sampling is None else f"{said} {told(found.sampling)}"
 
 
@@ -156,7 +160,7 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
             "Not valid: the sample was drawn after people had given %(n)s verdicts.",
             found.sampling.verdicts_before,
         )
-    if found.machine_open:
+    if found.machine is not None and found.machine_open:
         yield gettext(
             "%(machine)s has cards left in %(n)s of %(of)s questions. It can help once it has "
             "judged every card.",

@@ -30,13 +30,13 @@ class HelpedFigure:
 class MachineHelp:
     """The figures of runs of one question set by people with a machine's help.
 
-    ``rule`` merges the people, ``machine`` is the judge's name, ``names`` are those of the runs.
-    ``sampling`` is the rule that drew the sample; ``None`` where none did and the questions that
-    people have judged stand for it. The machine has cards left in ``machine_open`` of the
-    ``questions``.
+    ``rule`` merges the people, ``machine`` is the judge's name, ``None`` for people alone;
+    ``names`` are those of the runs. ``sampling`` is the rule that drew the sample; ``None`` where
+    none did and the questions that people have judged stand for it. The machine has cards left in
+    ``machine_open`` of the ``questions``.
     """
 
-    machine: str
+    machine: str | None
     rule: str
     names: Mapping[str, str]
     sampling: ChosenRule | None

@@ -19,6 +19,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
+from webapp.failures import Refused
+from webapp.i18n import mark
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.summaries import summarise
@@ -29,9 +31,10 @@ from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
+from webapp.services.people import raters
 from webapp.services.planning import rules
 from webapp.services.runs import order, reports
-from webapp.services.runs.reports import Rule
+from webapp.services.runs.reports import Rule, UnknownRater
 from webapp.services.study import studies
 
 WITH_RESULTS = frozenset({QueryState.RESULTS})
@@ -61,25 +64,39 @@ def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Ra
     return sorted((one for one in found if judged[one.id]), key=lambda one: -judged[one.id])
 
 
+def machine_named(session: Session, study: Study, name: str) -> Rater:
+    """Return the machine judge of that name; raises ``UnknownRater``."""
+    rater = raters.named(session, study, name)
+    if rater is None or not rater.is_machine:
+        raise UnknownRater(name)
+    return rater
+
+
 def of_runs(
     session: Session,
     study: Study,
     compared: Sequence[Run],
     rule: Rule,
-    machine: Rater,
+    machine: Rater | None,
+    figures: Collection[str] = tuple(FIGURES),
 ) -> MachineHelp:
-    """Return the figures of `compared`, runs of one question set, and of every two of them."""
+    """Return the figures of `compared`, runs of one question set, and of every two of them.
+
+    Without a `machine` there are those of people alone. Raises ``OtherQuestions``.
+    """
+    if len({run.question_set_id for run in compared}) > 1:
+        raise OtherQuestions
     judged = _BothJudged(session, study, compared, rule, machine)
     sampling = sampling_rule(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
-    alone = [(figure, run.id, None) for figure in FIGURES for run in compared]
+    alone = [(figure, run.id, None) for figure in figures for run in compared]
     pairs = [
         (figure, first.id, second.id)
-        for figure in FIGURES
+        for figure in figures
         for first, second in combinations(compared, 2)
     ]
     return MachineHelp(
-        machine=machine.name,
+        machine=machine.name if machine is not None else None,
         rule=rule.name,
         names=comparisons.names_of(compared),
         sampling=sampling,
@@ -119,6 +136,14 @@ def chosen(session: Session, rule: PlanningRule) -> ChosenRule:
     )
 
 
+class OtherQuestions(Refused):
+    """The runs belong to different question sets, so their questions cannot be paired."""
+
+    message = mark("These runs were asked different questions")
+    remedy = mark("Choose two runs of one question set.")
+    status = 422
+
+
 @dataclass(frozen=True, slots=True)
 class _JudgedTwice:
     """One question's value by people and by the machine.
@@ -148,14 +173,16 @@ class _BothJudged:
         study: Study,
         compared: Sequence[Run],
         rule: Rule,
-        machine: Rater,
+        machine: Rater | None,
     ) -> None:
         scope = Query.run_id.in_([run.id for run in compared])
         asked = verdicts.asked_queries(session, scope)
         places = select(Query.id, Question.position).join_from(Query, Question).where(scope)
         positions = dict(session.execute(places).all())
         said = reports.verdicts_under(session, study, scope, rule)
-        by_machine = verdicts.of_rater(session, scope, machine.id)
+        by_machine = Verdicts()
+        if machine is not None:
+            by_machine = verdicts.of_rater(session, scope, machine.id)
         self._people = _summaries(asked, positions, said)
         self._machine = _summaries(asked, positions, by_machine)
         self.positions = set(positions.values())

@@ -1,0 +1,92 @@
+"""``relevansi estimate``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webapp.cli.frame import database
+from webapp.cli.frame.output import say, write_json
+from webapp.i18n import gettext
+
+if TYPE_CHECKING:
+    from webapp.metrics.planning.machine_help import MachineHelp
+
+FIGURES = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
+
+
+@click.command("estimate")
+@click.option("--run", "run_id", required=True, metavar="ID", help="The run.")
+@click.option("--against", metavar="ID", help="Another run: the difference, first minus second.")
+@click.option("--figure", type=click.Choice(FIGURES), default=FIGURES[0], show_default=True)
+@click.option("--machine", metavar="JUDGE", help="Let this machine judge help.")
+@click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
+@click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
+def estimate_command(
+    *,
+    run_id: str,
+    against: str | None,
+    figure: str,
+    machine: str | None,
+    rule: str | None,
+    file_format: str,
+) -> None:
+    """Estimate a figure over all questions from the sample of them that people judged.
+
+    \b
+    JSON: {run, against, figure, value, low, high, n, of, waiting, valid, rule, people_rule,
+      machine: {name, weight, share_saved, correlation, alone: {value, low, high}, why} or null}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from webapp.exporters.planning import machine_help as words
+    from webapp.services.planning import machine_help
+    from webapp.services.runs import reports, runs
+
+    wanted = [run_id] if against is None else [run_id, against]
+    with database.reading() as (session, study):
+        compared = [runs.find(session, study, one) for one in wanted]
+        judge = machine_help.machine_named(session, study, machine) if machine else None
+        merged = reports.rule_of(session, study, rule)
+        found = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
+        if file_format == "json":
+            write_json(_document(found), None)
+            return
+        for line in (*_lines(found), words.basis(found), *words.warnings(found)):
+            say(line)
+
+
+def _document(found: MachineHelp) -> dict[str, Any]:
+    from webapp.exporters.planning import machine_help as words
+
+    document = words.help_json(found)
+    one = document["figures"][-1]
+    shown = one if found.machine else one["alone"]
+    return {
+        "run": one["first"],
+        "against": one["second"],
+        "figure": one["figure"],
+        **{key: shown[key] for key in ("value", "low", "high")},
+        **{key: one[key] for key in ("n", "of", "waiting")},
+        **{key: document[key] for key in ("valid", "rule", "people_rule")},
+        "machine": {
+            "name": found.machine,
+            **{key: one[key] for key in ("weight", "share_saved", "correlation", "alone", "why")},
+        }
+        if found.machine
+        else None,
+    }
+
+
+def _lines(found: MachineHelp) -> Iterator[str]:
+    from webapp.exporters.planning import machine_help as words
+
+    table = words.differences(found) if len(found.names) > 1 else words.figures(found)
+    (row,) = table.rows
+    headings = [column.heading for column in table.columns]
+    cells = dict(zip(headings, (cell.text for cell in row), strict=True))
+    yield cells.pop(headings[0])
+    if not found.machine:
+        kept = (gettext("People alone, same sample"), gettext("Sampled"))
+        cells = {heading: text for heading, text in cells.items() if heading in kept}
+    yield from (f"  {heading}: {text}" for heading, text in cells.items())
