@@ -245,14 +245,15 @@ def rate_everything(browser: Browser, owner: Person) -> None:
     page.goto(f"{owner.url}/rate/")
     letters, digits = cycle("yyty"), cycle("4352")
     until = time.monotonic() + MOST_SECONDS
-    while not (asked := _asked_now(page)).get("finished"):
+    while not (asked := asked_now(page)).get("finished"):
         assert time.monotonic() < until, page.url
         keys = digits if asked.get("kind") == "grades" else letters
         page.keyboard.type("".join(next(keys) for _ in asked.get("places", ())))
     context.close()
 
 
-def _asked_now(page: Page) -> dict[str, Any]:
+def asked_now(page: Page) -> dict[str, Any]:
+    """Return what the page of a blind rater asks for now; nothing on the way to another page."""
     try:
         found: dict[str, Any] = page.evaluate(ASKED)
     except Error:
