@@ -32,12 +32,14 @@ WINGS = (
 def contributions(layer: str, name: str) -> Iterator[ModuleType]:
     """Yield the module `name` of every room of `layer` that has one, the core's first.
 
+    A room with several contributions of that name lists their modules in ``MODULES`` of it.
+
     ``contributions("web", "pages")`` begins with ``webapp.web.runs.pages``.
     """
     for room in (*CORE, *WINGS):
         module = _module(f"webapp.{layer}.{room}", name)
         if module is not None:
-            yield module
+            yield from getattr(module, "MODULES", (module,))
 
 
 @cache  # pages ask for the same at every request

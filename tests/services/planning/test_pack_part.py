@@ -20,7 +20,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.planning.machine_help import help_json
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.services.planning import machine_help, pack_part
+from webapp.services.planning import machine_help, pack_part, settled
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.differences import DifferenceKind
 from webapp.services.runs.reports import Rule
@@ -47,7 +47,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
             judge(session, mesin, run, BY_MACHINE)
             judge(session, rater, run, BY_PEOPLE)
         data = packs.of_study(session, study, RULE, settings=FEW).data
-        ordered = machine_help.runs_of(session, study, runs[0].question_set_id)
+        ordered = settled.runs_of(session, study, runs[0].question_set_id)
         found = machine_help.of_runs(session, study, ordered, RULE, mesin)
         stated = json.loads(members(data)[pack_part.FIGURES])[str(runs[0].question_set_id)]
         assert stated["machine_help"] == [json.loads(json.dumps(help_json(found)))]
@@ -93,6 +93,19 @@ def test_a_changed_figure_is_reported_with_both_values(packed: bytes) -> None:
     assert one.place[1:] == ("machine_help", "1", "figures", "1", "value")
     assert isinstance(one.computed, float)
     assert one.stated == pytest.approx(one.computed + 0.01)
+
+
+def test_an_order_said_to_be_settled_is_found_out(packed: bytes) -> None:
+    def change(document: Any) -> None:
+        (of_set,) = document.values()
+        one = next(order for order in of_set["settled"] if not order["settled"])
+        one["settled"] = True
+
+    found = verified(changed(packed, pack_part.FIGURES, edited(change)))
+
+    (one,) = found.differences
+    assert (one.place[1], one.place[-1]) == ("settled", "settled")
+    assert (one.stated, one.computed) == (True, False)
 
 
 def test_a_changed_sample_changes_the_figures_that_rest_on_it(packed: bytes) -> None:
@@ -149,7 +162,7 @@ def test_a_member_that_cannot_be_used_is_named(
     assert (DifferenceKind.UNREADABLE, name) in {(o.kind, o.file) for o in found.differences}
 
 
-def test_without_a_rule_no_machine_and_no_member_is_in_the_pack(
+def test_without_a_rule_no_machine_is_in_the_pack(
     session: Session, study: Study, rater: Rater
 ) -> None:
     runs = study_of_two_runs(session, study)
@@ -158,7 +171,9 @@ def test_without_a_rule_no_machine_and_no_member_is_in_the_pack(
 
     found = members(packs.of_study(session, study, RULE, settings=FEW).data)
 
-    assert not any(name.startswith("planning/") for name in found)
+    (of_set,) = json.loads(found[pack_part.FIGURES]).values()
+    assert of_set["machine_help"] == []
+    assert of_set["settled"]
     assert not any(b"Mesin" in data for data in found.values())
 
 

@@ -1,37 +1,7 @@
-"""The settled orders in the files of a comparison: a section, and a list in its JSON."""
+"""The parts of planning in a comparison: the settled orders, people with a machine's help."""
 
 from __future__ import annotations
 
-from typing import Any
+from webapp.exporters.planning import machine_help_part, settled_part
 
-from webapp.exporters.frame.tables import Section
-from webapp.exporters.planning import settled_tables
-from webapp.metrics.planning.settled import PART, SettledOrders
-
-
-def section(found: SettledOrders) -> Section:
-    """Return the section of a report."""
-    return Section(
-        PART,
-        settled_tables.title(),
-        settled_tables.sentences(found),
-        (settled_tables.table(found),),
-    )
-
-
-def part_json(found: SettledOrders) -> list[dict[str, Any]]:
-    """Return each order: ``{runs, figure, settled, ahead, min, max, n, open_cards, questions}``."""
-    return [
-        {
-            "runs": [one.first, one.second],
-            "figure": one.figure,
-            "settled": one.settled,
-            "ahead": one.ahead,
-            "min": one.low,
-            "max": one.high,
-            "n": one.n,
-            "open_cards": one.open_cards,
-            "questions": list(one.open_questions),
-        }
-        for one in found.orders
-    ]
+MODULES = (settled_part, machine_help_part)

@@ -12,9 +12,7 @@ from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked,
 from webapp.exporters.planning.rule_words import rule_json, told
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.assisted import MeanEstimate, Unassisted, needed
-from webapp.metrics.planning.machine_help import SMALL_SAMPLE, HelpedFigure, MachineHelp
-
-NAME = "machine_help"
+from webapp.metrics.planning.machine_help import PART, SMALL_SAMPLE, HelpedFigure, MachineHelp
 
 REASONS = {
     Unassisted.FEW_SAMPLED: mark("Fewer than two sampled questions have a value."),
@@ -54,7 +52,7 @@ def figures(found: MachineHelp) -> Table:
     """Return every figure of every run: with help, and by people alone on the same sample."""
     alone = [one for one in found.figures if one.second is None]
     return _table(
-        f"{NAME}_figures", gettext("Figures by people with a machine's help"), found, alone
+        f"{PART}_figures", gettext("Figures by people with a machine's help"), found, alone
     )
 
 
@@ -62,7 +60,7 @@ def differences(found: MachineHelp) -> Table:
     """Return every difference of two runs likewise, first minus second."""
     pairs = [one for one in found.figures if one.second is not None]
     return _table(
-        f"{NAME}_differences", gettext("Differences by people with a machine's help"), found, pairs
+        f"{PART}_differences", gettext("Differences by people with a machine's help"), found, pairs
     )
 
 
@@ -77,7 +75,7 @@ def questions_needed(found: MachineHelp, width: float) -> Table:
         if one.second is None and one.found.moments is not None and one.found.moments.people > 0
     ]
     return Table(
-        f"{NAME}_needed",
+        f"{PART}_needed",
         gettext("How many questions should people judge?"),
         (
             Column(gettext("Figure")),
@@ -100,7 +98,7 @@ def section(found: MachineHelp) -> Section:
     """Return the section of a report."""
     tables = (figures(found), differences(found))
     said = (basis(found), *warnings(found))
-    return Section(NAME, title(), said, tuple(table for table in tables if table.rows))
+    return Section(PART, title(), said, tuple(table for table in tables if table.rows))
 
 
 def help_json(found: MachineHelp) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from webapp import notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Table, whole_number, word, word_or_dash
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.planning.settled import EffectRule, SettledOrder, SettledOrders
+from webapp.metrics.planning.settled import SettledOrder, SettledOrders
 
 
 def title() -> str:
@@ -82,7 +82,7 @@ def _judged(found: SettledOrders) -> str:
 
 
 def _rule(found: SettledOrders) -> str:
-    rule: EffectRule | None = found.by_effect
+    rule = found.by_effect
     if rule is None:
         return ""
     since = notation.zoned_moment(rule.chosen_at)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from webapp.metrics.planning.assisted import AssistedMean
 from webapp.metrics.planning.chosen_rules import ChosenRule
 
+PART = "machine_help"
+"""The name of the part in the files of a comparison."""
+
 SMALL_SAMPLE = 30
 """Below so many sampled questions a normal interval may be too narrow."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+
+from webapp.metrics.planning.chosen_rules import ChosenRule
 
 PART = "settled"
 """The name of the settled orders among the parts of a comparison."""
@@ -31,15 +32,6 @@ class SettledOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectRule:
-    """A rule by effect: when it was chosen, its seed, and when it ended, if it did."""
-
-    chosen_at: datetime
-    seed: int
-    ended_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class SettledOrders:
     """The orders of all pairs of some runs of a question set, by figure, and the cards in all.
 
@@ -54,7 +46,7 @@ class SettledOrders:
     things: int
     open_cards: int
     open_questions: tuple[int, ...]
-    by_effect: EffectRule | None
+    by_effect: ChosenRule | None
 
     @property
     def is_settled(self) -> bool:

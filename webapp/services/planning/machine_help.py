@@ -16,7 +16,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
@@ -25,15 +24,14 @@ from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.summaries import summarise
 from webapp.metrics.planning.assisted import assisted_mean
-from webapp.metrics.planning.chosen_rules import ChosenRule
 from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
 from webapp.services.people import raters
-from webapp.services.planning import rules
-from webapp.services.runs import order, reports
+from webapp.services.planning import chosen_rules
+from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule, UnknownRater
 from webapp.services.study import studies
 
@@ -47,12 +45,6 @@ FIGURES: Mapping[str, frozenset[QueryState]] = {
     "success_rate": READABLE,
 }
 """The figures a machine can help with, and the answers over which each is a mean."""
-
-
-def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
-    """Return the runs of a question set, in the order of the study."""
-    found = order.in_order(session, study)
-    return [run for run in found if run.question_set_id == question_set_id]
 
 
 def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Rater]:
@@ -87,7 +79,7 @@ def of_runs(
     if len({run.question_set_id for run in compared}) > 1:
         raise OtherQuestions
     judged = _BothJudged(session, study, compared, rule, machine)
-    sampling = sampling_rule(session, compared[0].question_set_id)
+    sampling = chosen_rules.sampling(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
     alone = [(figure, run.id, None) for figure in figures for run in compared]
     pairs = [
@@ -103,36 +95,6 @@ def of_runs(
         questions=len(judged.positions),
         machine_open=len(judged.machine_open),
         figures=tuple(judged.helped(*place, sample) for place in (*alone, *pairs)),
-    )
-
-
-def sampling_rule(session: Session, question_set_id: int) -> ChosenRule | None:
-    """Return the newest rule of a question set that drew questions; ``None`` if none did."""
-    drawn = (chosen(session, rule) for rule in reversed(rules.every(session, question_set_id)))
-    return next((rule for rule in drawn if rule.sample), None)
-
-
-def chosen(session: Session, rule: PlanningRule) -> ChosenRule:
-    """Return a rule with the questions that it drew, as reports name it."""
-    drawn = session.execute(
-        select(Question.position, SampledQuestion.stratum)
-        .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
-        .where(SampledQuestion.rule_id == rule.id)
-        .order_by(SampledQuestion.position)
-    ).all()
-    asked = select(Question.id).where(Question.question_set_id == rule.question_set_id)
-    return ChosenRule(
-        kind=rule.kind,
-        seed=rule.seed,
-        chosen_at=rule.chosen_at,
-        verdicts_before=rule.verdicts_before,
-        of=len(session.scalars(asked).all()),
-        ended_at=rule.ended_at,
-        verdicts_at_end=rule.verdicts_at_end,
-        outcome=rule.outcome,
-        settings=rule.settings,
-        sample=tuple(position for position, _ in drawn),
-        strata=tuple(stratum for _, stratum in drawn),
     )
 
 

@@ -1,4 +1,4 @@
-"""The part of planning in a proof pack: rules, samples, a machine's verdicts, and their figures.
+"""The part of planning in a proof pack: rules, samples, a machine's verdicts, settled orders.
 
 The figures follow from the other two and from people's verdicts, so that they are recomputed from
 the pack alone. A machine's verdicts are packed only where a rule drew a sample, which is where its
@@ -19,12 +19,13 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
+from webapp.exporters.planning import settled_part
 from webapp.exporters.planning.machine_help import help_json
 from webapp.exporters.planning.rule_words import rule_json
 from webapp.importers.planning import pack_members
 from webapp.importers.planning.pack_members import PackedRule, VerdictsByMachine, WrongPlace
 from webapp.services.judging import verdicts
-from webapp.services.planning import machine_help, rules
+from webapp.services.planning import chosen_rules, machine_help, settled
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
@@ -45,18 +46,15 @@ VerdictsBefore = Callable[[int, datetime], int]
 
 
 def documents(session: Session, study: Study, packed: Sequence[Run], rule: Rule) -> Documents:
-    """Return the members as JSON values; none where no rule was ever chosen."""
+    """Return the members as JSON values; none of one run without a rule."""
     sets: dict[int, list[Run]] = {}
     for run in packed:
         sets.setdefault(run.question_set_id, []).append(run)
-    chosen = {key: rules.every(session, key) for key in sets}
-    sets = {key: runs for key, runs in sets.items() if chosen[key]}
+    had = {key: chosen_rules.every(session, key) for key in sets}
+    sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
     if not sets:
         return {}
-    stated = {
-        str(key): [rule_json(machine_help.chosen(session, one)) for one in chosen[key]]
-        for key in sets
-    }
+    stated = {str(key): [rule_json(one) for one in had[key]] for key in sets}
     said: dict[str, dict[str, Any]] = {}
     for machine, run in _helped(session, study, sets):
         said.setdefault(machine.name, {})[run.id] = _said(session, machine, run)
@@ -89,7 +87,12 @@ def put_back(
 def _figures(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
     machines = [machine for machine, run in _helped(session, study, {0: runs}) if run is runs[0]]
     helped = (machine_help.of_runs(session, study, runs, rule, machine) for machine in machines)
-    return {"machine_help": [help_json(found) for found in helped]}
+    ids = [run.id for run in runs]
+    orders = settled.settled_orders(session, study, runs, ids, rule) if len(runs) > 1 else None
+    return {
+        "settled": [] if orders is None else settled_part.part_json(orders),
+        "machine_help": [help_json(found) for found in helped],
+    }
 
 
 def _helped(
@@ -97,7 +100,7 @@ def _helped(
 ) -> Iterator[tuple[Rater, Run]]:
     """Yield the machines that help where a rule drew a sample, with each run they judged."""
     for runs in sets.values():
-        if machine_help.sampling_rule(session, runs[0].question_set_id) is not None:
+        if chosen_rules.sampling(session, runs[0].question_set_id) is not None:
             for machine in machine_help.machines(session, study, runs):
                 yield from ((machine, run) for run in runs)
 

@@ -11,10 +11,9 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.bounds import OPEN
 from webapp.metrics.planning.effect import OrdersSoFar, RunOrder, orders_so_far
-from webapp.metrics.planning.settled import EffectRule, SettledOrder, SettledOrders
-from webapp.services.planning import pooled_lists, rules
+from webapp.metrics.planning.settled import SettledOrder, SettledOrders
+from webapp.services.planning import chosen_rules, pooled_lists
 from webapp.services.planning.pooled_lists import PooledSet
-from webapp.services.planning.rules import RuleKind
 from webapp.services.runs import order
 from webapp.services.runs.reports import Rule
 
@@ -52,15 +51,8 @@ def settled_orders(
         things=things,
         open_cards=found.open_things,
         open_questions=tuple(pooled.positions[place] for place in found.open_questions),
-        by_effect=_by_effect(session, runs[0].question_set_id),
+        by_effect=chosen_rules.by_effect(session, runs[0].question_set_id),
     )
-
-
-def _by_effect(session: Session, question_set_id: int) -> EffectRule | None:
-    """Return the last rule by effect under which people judged the question set."""
-    had = [one for one in rules.every(session, question_set_id) if one.kind == RuleKind.BY_EFFECT]
-    used = [one for one in had if one.verdicts_at_end != 0]
-    return EffectRule(used[-1].chosen_at, used[-1].seed, used[-1].ended_at) if used else None
 
 
 def effects(

@@ -1,19 +1,7 @@
-"""The settled orders on the page of a comparison."""
+"""The parts of planning in a comparison: the settled orders, people with a machine's help."""
 
 from __future__ import annotations
 
-from webapp.metrics.comparisons.report import ComparisonReport
-from webapp.metrics.planning.settled import PART, SettledOrders
-from webapp.web.comparisons.comparisons import Address
-from webapp.web.frame.rooms import ShownPart
-from webapp.web.planning import settled
+from webapp.web.planning import machine_help_part, settled_part
 
-STYLES = ("planning/planning.css",)
-
-
-def part(report: ComparisonReport, address: Address) -> ShownPart | None:
-    """Return the settled orders; rated files have no cards, so nothing is known of theirs."""
-    found: SettledOrders | None = report.part(PART)
-    if found is None or not address.has_answers:
-        return None
-    return settled.shown(found)
+MODULES = (settled_part, machine_help_part)

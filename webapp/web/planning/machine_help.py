@@ -11,7 +11,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import QuestionSet
 from webapp.exporters.frame.tables import Table
 from webapp.exporters.planning import machine_help as words
-from webapp.services.planning import machine_help
+from webapp.services.planning import machine_help, settled
 from webapp.services.runs import reports
 from webapp.web.frame.rooms import ShownPart
 
@@ -45,7 +45,7 @@ class MachineHelpShown:
 def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart | None:
     """Return the help of the machine judge asked for, else of the one that judged most."""
     study = owner.study
-    compared = machine_help.runs_of(session, study, question_set.id)
+    compared = settled.runs_of(session, study, question_set.id)
     found = machine_help.machines(session, study, compared)
     if not found:
         return ShownPart("planning/_machine_help.html", None)

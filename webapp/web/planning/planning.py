@@ -13,7 +13,8 @@ from wtforms import Form
 from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.study import QuestionSet
-from webapp.i18n import gettext, mark
+from webapp.exporters.planning.rule_words import KINDS
+from webapp.i18n import gettext
 from webapp.services.planning import rules
 from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
 from webapp.services.planning.rules import RuleKind
@@ -27,13 +28,6 @@ blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 
 PARTS: tuple[ModuleType, ...] = (plan, settled, machine_help)
 """The parts of the page in their order: each has ``part(session, owner, question_set)``."""
-
-LABELS = {
-    RuleKind.BY_EFFECT: mark("By effect"),
-    RuleKind.FIXED: mark("A sample of a size fixed beforehand"),
-    RuleKind.SEQUENCE: mark("A sample that grows until it is enough"),
-    RuleKind.MACHINE_HELP: mark("People with a machine's help"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +156,7 @@ def _parts(session: Session, owner: Rater, chosen: QuestionSet) -> tuple[ShownPa
 
 def _shown(rule: PlanningRule) -> RuleShown:
     return RuleShown(
-        label=gettext(LABELS[RuleKind(rule.kind)]),
+        label=gettext(KINDS[rule.kind]),
         stops=rule.settings.get(AFTERWARDS) == STOP,
         chosen_at=rule.chosen_at,
         seed=rule.seed,
