@@ -30,12 +30,14 @@ def _instance(tmp_path: Path) -> Path:
 
 
 def test_a_plan_says_the_questions_that_a_difference_takes(instance: Path) -> None:
-    asked = ("plan", "--figure", "mrr", "--difference", "0.15", "--deviation", "0.28")
+    asked = ("plan", "--figure", "mrr", "--difference", "0.15", "--sd", "0.28")
     said = relevansi(instance, *asked).stdout
     assert "A difference of 0.15 takes 30 questions at a power of 80%, tested at 5%." in said
 
     found = document(relevansi(instance, *asked, "--format", "json"))
-    assert (found["needed"], found["pair"], found["simulated"]) == (30, None, None)
+    assert (found["questions"], found["pair"], found["simulated"]) == (30, None, None)
+    assert (found["judgments"], found["hours"], found["set_questions"]) == (30, None, 1)
+    assert found["smallest_difference"] is None
     assert found["effort"]["things"] == 1.0
     assert [point["questions"] for point in found["curve"]][:2] == [5, 10]
 

@@ -127,6 +127,9 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
         "n": 2,
         "open_cards": 0,
         "questions": [],
+        "judged": 3,
+        "of": 4,
+        "rule": None,  # rated in the usual order
     }
     markdown = client.get(f"/comparisons/report.markdown?runs={first}&runs={second}").text
     assert "Every order is settled" in markdown

@@ -39,7 +39,9 @@ FIGURES = (
 @click.option("--level", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True)
 @click.option("--runs", "pair", nargs=2, metavar="ID ID", help="Take the deviation from these.")
 @click.option(
+    "--sd",
     "--deviation",
+    "deviation",
     type=click.FloatRange(0, 5, min_open=True),
     help="The standard deviation of the paired differences, where no pair is rated.",
 )

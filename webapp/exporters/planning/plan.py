@@ -182,8 +182,12 @@ def _row(found: RatingPlan, point: CurvePoint) -> tuple[Cell, ...]:
 
 
 def plan_json(found: RatingPlan) -> dict[str, Any]:
-    """Return the plan as plain values; what is not known is null."""
-    effort, simulated = found.effort, found.simulated
+    """Return the plan as plain values; what is not known is null.
+
+    ``questions`` are those that the difference takes, with the judgments and hours for them;
+    ``smallest_difference`` is what the set's own questions (``set_questions``) can show.
+    """
+    effort, simulated, needed = found.effort, found.simulated, found.needed
     return {
         "figure": found.wish.figure,
         "difference": found.wish.difference,
@@ -192,10 +196,12 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
         "pair": found.pair and list(found.pair),
         "deviation": found.deviation,
         "deviation_upper": found.spread and found.spread.upper,
-        "questions": found.has,
-        "shows": found.shows,
-        "needed": found.needed,
-        "needed_upper": found.needed_upper,
+        "questions": needed,
+        "questions_upper": found.needed_upper,
+        "judgments": None if needed is None else effort.verdicts(needed),
+        "hours": None if needed is None else effort.hours(needed),
+        "set_questions": found.has,
+        "smallest_difference": found.shows,
         "simulated": simulated and {**asdict(simulated), "error": simulated.error},
         "effort": asdict(effort),
         "curve": [
