@@ -138,7 +138,7 @@ def test_a_click_is_never_sent_as_somebody_else(own_server: Server, context_of: 
     expect(other.locator("#card-1 .state")).to_have_text(SAVED)
     page.unroute("**/judgment")
     page.bring_to_front()
-    expect(page.locator("#outbox")).to_contain_text("orang lain yang menilai")
+    expect(page.locator("#outbox")).to_contain_text("dipakai orang lain")
     assert [_name(own_server, event) for event in own_server.events()] == ["Budi"]
 
     _be(other, own_server, "Ani")

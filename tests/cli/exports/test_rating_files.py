@@ -74,7 +74,7 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_said(tmp_pa
     assert f"{owner}: 3 new changes" in refused.stderr
     assert "Verdict: 1 new, 1 changed, 0 the same" in refused.stderr
     assert "Quality: 0 new, 0 changed, 1 the same" in refused.stderr
-    assert "said here Relevant, in the file Not relevant" in refused.stderr
+    assert "here Relevant, in the file Not relevant" in refused.stderr
     assert first_three(instance, owner) == [1, 0, None]
     last = refused.stderr.splitlines()[-1]
     assert last.startswith("relevansi: from a stranger.json: Nothing of it is stored:")

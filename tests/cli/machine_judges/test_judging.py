@@ -121,7 +121,7 @@ def test_answers_in_a_code_fence_are_read_and_counted_at_the_end(tmp_path: Path)
         done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--max-calls", "2")
 
     assert "2 judged, 0 failed" in done.stdout
-    assert "2 answers stood in a code fence and were read all the same." in done.stdout
+    assert "2 answers were inside a code fence. They were read." in done.stdout
 
 
 def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(

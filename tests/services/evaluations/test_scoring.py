@@ -124,7 +124,7 @@ def test_decisions_and_results_that_belong_nowhere_are_told() -> None:
     assert "question 9: the gold file has no such question" in told
     assert "manual_evaluations.1.7 is wrong" in told
     assert "constraint_overrides.5 is wrong" in told
-    assert "question 1: cards were decided by hand" in told
+    assert "question 1: people decided on its cards" in told
 
 
 class Endless(io.RawIOBase):

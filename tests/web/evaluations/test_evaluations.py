@@ -124,7 +124,7 @@ def test_the_gate_the_provenance_and_why_outputs_failed_are_shown(client: FlaskC
     assert "✗ Gate not passed" in page
     assert "✓ Gate passed It asks for a mean score of at least 40" in text(passed.text)
     assert "prompt_sha256 9f9f" in page
-    assert "The object stands in a code fence. 1" in page
+    assert "The object is inside a code fence. 1" in page
     assert re.search(r"Mean score 45 2 ", page)  # (90 + 0) / 2
 
 
@@ -395,7 +395,7 @@ def test_a_failed_output_says_why_and_is_shown_as_it_came(client: FlaskClient) -
     page = client.get(scored(client, "json-v2") + "/items/2").text
 
     assert "This output failed: 0 points." in page
-    assert "The object stands in a code fence." in page
+    assert "The object is inside a code fence." in page
     assert "```json" in page
 
 

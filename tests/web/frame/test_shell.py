@@ -145,7 +145,7 @@ def test_a_click_of_somebody_else_is_not_stored_as_whoever_is_here(
     after = client.get(f"/runs/{run_id}/metrics.json").get_json()["queries"][0]["judged_count"]
 
     assert (refused.status_code, before) == (412, 0)
-    assert "Somebody else is at work in this browser now" in refused.text
+    assert "Another person is using this browser now" in refused.text
     assert (stored.status_code, after) == (200, 1)
 
 

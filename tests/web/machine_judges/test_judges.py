@@ -282,7 +282,7 @@ def test_answers_in_a_code_fence_are_read_and_counted_on_the_page(
     client.post(f"{address}/start", data={"most_calls": "2"})
     finish(app)
 
-    assert "2 answers stood in a code fence and were read" in client.get(address).text
+    assert "2 answers were inside a code fence. They were read." in client.get(address).text
 
 
 def test_a_missing_key_is_told_before_anything_is_asked(

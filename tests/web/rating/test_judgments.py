@@ -131,7 +131,7 @@ def test_a_listing_shown_twice_is_judged_at_both_ranks(client: FlaskClient, run_
 
     assert (pressed(answer.text, 1), pressed(answer.text, 3)) == ("1", "1")
     assert 'id="rank-2"' not in answer.text
-    assert "The same listing stands at rank 3 too" in answer.text
+    assert "The same listing is at rank 3 too" in answer.text
 
 
 @pytest.mark.parametrize("relevance", ["1", "0", "unsure", ""])

@@ -74,7 +74,7 @@ def tell(report: RatingsReport) -> None:
         _tell_effects(report)
     for one in report.contradictions:
         told = gettext(
-            "%(place)s: said here %(here)s, in the file %(file)s; the later one stands: %(kept)s",
+            "%(place)s: here %(here)s, in the file %(file)s; the later one is kept: %(kept)s",
             place=_place(one),
             here=words.judgment(one.here, one.field),
             file=words.judgment(one.in_file, one.field),

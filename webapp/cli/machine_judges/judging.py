@@ -322,8 +322,8 @@ def _tell_end(opened: Database, name: str) -> None:
     if work.n_fenced:
         say(
             ngettext(
-                "%(n)s answer stood in a code fence and was read all the same.",
-                "%(n)s answers stood in a code fence and were read all the same.",
+                "%(n)s answer was inside a code fence. It was read.",
+                "%(n)s answers were inside a code fence. They were read.",
                 work.n_fenced,
             )
         )

@@ -216,7 +216,7 @@ def comments(report: UserStudyReport) -> Table:
             for line in report.themes
             for person, comment in line.comments
         ),
-        (gettext("A comment stands under each of its themes."), words.provenance(report)),
+        (gettext("A comment is listed under each of its themes."), words.provenance(report)),
     )
 
 

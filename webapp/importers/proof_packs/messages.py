@@ -26,8 +26,7 @@ PACK_MESSAGES = {
         "do not unpack it."
     ),
     "pack_member_twice": mark(
-        "%(file)s holds two files of one name (%(name)s), so it can say two things at once. "
-        "Nothing was read."
+        "%(file)s holds two files called %(name)s, which may differ. Nothing was read."
     ),
     "pack_encrypted": mark("%(file)s is encrypted (%(name)s). Pack it without a password."),
     "pack_manifest_wrong": mark(

@@ -42,8 +42,8 @@ MESSAGES = {
     **rated_cells.MESSAGES,
     **rated_counts.MESSAGES,
     "csv_query_repeated": mark(
-        "%(file)s, line %(line)s: question number %(query)s stands in an earlier line too, which "
-        "counts, so this one is left out. Keep one of them."
+        "%(file)s, line %(line)s: question number %(query)s is in an earlier line too. "
+        "That line counts and this one is left out. Keep one of them."
     ),
     "csv_above_results": mark(
         "%(file)s, line %(line)s: %(column)s is %(value)s, above results_count (%(results)s), so "

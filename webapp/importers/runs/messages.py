@@ -149,8 +149,8 @@ RUN_MESSAGES = {
         "left out. Add the question there if it should count."
     ),
     "decision_on_automatic": mark(
-        "%(file)s, question %(query)s: cards were decided by hand, though the gold file has the "
-        "question checked automatically. The decisions stand; check that they are meant."
+        "%(file)s, question %(query)s: people decided on its cards, although the gold file "
+        "has them checked by machine. Their decisions are kept; check that they are meant."
     ),
     "gold_text_differs": mark(
         "%(file)s, question %(query)s: the run asks it in other words. It is checked all the "

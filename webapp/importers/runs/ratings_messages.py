@@ -43,8 +43,8 @@ MESSAGES = {
         "stored; check that the file is whole."
     ),
     "ratings_card_moved": mark(
-        "%(file)s, question %(query)s: “%(title)s” was rated at rank %(rank)s and stands at rank "
-        "%(now)s here. Its verdict is stored there."
+        "%(file)s, question %(query)s: “%(title)s” was rated at rank %(rank)s and is at "
+        "rank %(now)s here. Its verdict is stored for the card at this rank."
     ),
     "ratings_card_gone": mark(
         "%(file)s, question %(query)s: “%(title)s” at rank %(rank)s is not a card of the run "

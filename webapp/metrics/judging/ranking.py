@@ -39,7 +39,7 @@ EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
     {
         Undefined.NO_RESULTS: mark("There are no results to measure."),
         Undefined.CORRECT_EMPTY: mark("There was truly nothing to find, so there is no rank."),
-        Undefined.UNCLASSIFIED: mark("It has not been said whether the empty list is right."),
+        Undefined.UNCLASSIFIED: mark("Nobody has decided yet whether the empty list is right."),
         Undefined.NOTHING_DECIDED: mark("No result counted here is relevant or not relevant."),
         Undefined.CANNOT_TELL: mark("No result is relevant, and at least one cannot be told."),
         Undefined.INCOMPLETE: mark("The rating is not complete yet."),

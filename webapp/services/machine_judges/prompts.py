@@ -48,7 +48,7 @@ class WrongAnswer(StrEnum):
 EXPLANATIONS: Mapping[str, str] = {
     SchemaFailure.NOT_JSON: mark("The answer is not JSON."),
     SchemaFailure.TRUNCATED: mark("The answer was cut off."),
-    SchemaFailure.CODE_FENCE: mark("The answer stands in a code fence that cannot be read."),
+    SchemaFailure.CODE_FENCE: mark("The answer is inside a code fence that cannot be read."),
     SchemaFailure.EXTRA_TEXT: mark("There is text around the JSON of the answer."),
     SchemaFailure.NOT_AN_OBJECT: mark("The answer is JSON, but not an object."),
     WrongAnswer.OTHER_FIELDS: mark('The answer has other fields than "verdict" and "reason".'),

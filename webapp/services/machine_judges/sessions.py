@@ -43,7 +43,7 @@ SENTENCES: Mapping[str, str] = {
     "question_refused": mark("The endpoint refused the call."),
     "nothing_there": mark("There is nothing at the address of the endpoint (404)."),
     "redirected": mark("The address of the endpoint leads elsewhere."),
-    MISSING_KEY: mark("The environment variable that is to hold the key holds none."),
+    MISSING_KEY: mark("The environment variable for the key is empty or not set."),
     OTHER_CONFIGURATION: mark("Another endpoint or model is configured by now."),
     UNEXPECTED: mark("Something went wrong on our side."),
 }

@@ -47,8 +47,8 @@ class TooManyNewcomers(Busy):
 
     message = mark("Many people have just begun from this network")
     remedy = mark(
-        "That is nothing you did, and your link stays valid. Please open it again in an hour, "
-        "or by another network, such as mobile data."
+        "You did nothing wrong, and your link stays valid. Please open it again in an "
+        "hour, or through another network, such as mobile data."
     )
     status = 429
     retry_after = 3600

@@ -37,7 +37,7 @@ SUPPORTS = {
 FAILURES = {
     SchemaFailure.NOT_JSON: mark("The output is not JSON at all."),
     SchemaFailure.TRUNCATED: mark("The output was cut off before the object ended."),
-    SchemaFailure.CODE_FENCE: mark("The object stands in a code fence."),
+    SchemaFailure.CODE_FENCE: mark("The object is inside a code fence."),
     SchemaFailure.EXTRA_TEXT: mark("There is text around the object."),
     SchemaFailure.NOT_AN_OBJECT: mark("The output is JSON, but not an object."),
     SchemaFailure.MISSING_FIELD: mark("A field is missing:"),

@@ -114,7 +114,7 @@ class NotTakingPart(Refused):
 class AnotherRater(Conflict):
     """The click was made by another rater than the one at work in this browser now."""
 
-    message = mark("Somebody else is at work in this browser now")
+    message = mark("Another person is using this browser now")
     remedy = mark("Nothing was stored in their name: it waits here for the rater who made it.")
     status = 412
 

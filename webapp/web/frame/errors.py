@@ -70,9 +70,9 @@ FAULT = ServerMessage(
     mark("Everything marked as saved is saved. Reload the page; if it happens again, see the log."),
 )
 NOT_SAVED = mark(
-    "Everything marked as saved is saved; what was just sent is not saved yet. A rating page that "
-    "is still open sends its clicks again by itself; from anywhere else go back and send it once "
-    "more in a while."
+    "Everything marked as saved is saved; what you just sent is not saved yet. A rating page that "
+    "is still open sends its clicks again by itself. From any other page, go back and send the form "
+    "again in a while."
 )
 BY_OUTAGE = {
     Outage.FULL: ServerMessage(507, mark("The server's disk is full or failing"), NOT_SAVED, 10),
@@ -92,9 +92,9 @@ BY_OUTAGE = {
         503,
         mark("The database file is damaged"),
         mark(
-            "What was called saved may be lost. Stop the server, keep a copy of the file, and put "
-            "the latest backup in its place: relevansi restore FILE --replace. `relevansi check` "
-            "names what is damaged."
+            "Clicks that were marked as saved may be lost. Stop the server, keep a copy of "
+            "the file, and put the latest backup in its place: relevansi restore FILE "
+            "--replace. `relevansi check` names what is damaged."
         ),
         30,
     ),

@@ -152,12 +152,14 @@ def ask() -> Response:
         problem = gettext("A question has 1 to %(most)s characters.", most=LONGEST)
         return _home(text, problem, 422)
     except QuestionStillOpen:
-        problem = gettext("You have a question that you are not done with. This one waits here.")
+        problem = gettext("You have not finished your other question yet. This one waits here.")
         return _home(text, problem, 409)
     except TooSoon as soon:
         return _home(text, _wait(soon), 429)
     except NoQuestionLeft:
-        return _home(text, gettext("You have asked as many questions as there are to ask."), 409)
+        return _home(
+            text, gettext("You have asked all the questions that one participant can ask."), 409
+        )
     workers().wake(QuestionWork())
     return _to(position)
 
