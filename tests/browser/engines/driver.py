@@ -22,12 +22,13 @@ from typing import Any
 
 import httpx
 
-PATIENCE = 60  # seconds, for what never comes, on a machine however busy
+PATIENCE = 180  # seconds, for what never comes, on a machine however busy
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 FIREFOX = ("firefox-esr", "firefox")
 WEBKIT = ("WebKitWebDriver",)
 SCREEN = ("Xvfb",)  # WebKitGTK draws on a screen, if on one that nobody sees
 ENTER = "\ue007"
+ESCAPE = "\ue00c"
 MARIONETTE = {
     "url": "WebDriver:Navigate",
     "execute/sync": "WebDriver:ExecuteScript",

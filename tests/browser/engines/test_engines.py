@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.engines.driver import ENGINES, ENTER, Driver, missing, until
+from tests.browser.engines.driver import ENGINES, ENTER, ESCAPE, Driver, missing, until
 from tests.browser.plans import plan, stored
 from tests.browser.rating_page import FOCUS, SAVED, UNSAVED
 from tests.browser.server import Server
@@ -26,6 +26,10 @@ const names = (await caches.keys()).filter((name) => name.startsWith("relevansi 
 const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
 return found.flat().length;
 """
+IN_SIGHT = """(() => {
+  const { top, left, right, width } = document.querySelector(arguments[0]).getBoundingClientRect();
+  return width > 100 && top >= 0 && left >= 0 && right <= innerWidth;
+})()"""
 DEAF = """
 for (const kind of ["click", "submit"]) {
   addEventListener(kind, (event) => event.stopImmediatePropagation(), true);
@@ -47,7 +51,7 @@ def _driver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Driver]:
 def test_a_rater_works_in_another_engine(
     driver: Driver, own_server: Server, run_id: str, tmp_path: Path
 ) -> None:
-    """By keyboard, by finger, without a server and back, by plain forms, on one file."""
+    """By keyboard, finger and forms, without a server and back, reading figures, on one file."""
     one_file = tmp_path / "rate.html"
     done = relevansi(own_server.instance, "export", run_id, "--format", "html", "-o", one_file)
     assert done.returncode == 0, done.stderr
@@ -56,6 +60,7 @@ def test_a_rater_works_in_another_engine(
     rates_by_keyboard_and_finger(driver, run)
     rates_without_a_server_and_sends_it_later(driver, own_server, run)
     rates_by_forms_alone(driver, run)
+    reads_what_a_figure_means(driver, run)
     rates_on_one_file(driver, one_file)
 
     found = stored(own_server, run_id)
@@ -112,8 +117,15 @@ def rates_without_a_server_and_sends_it_later(driver: Driver, server: Server, ru
     driver.expect(PRESSED, "1", equals="1")
     server.start()
     driver.expect(STATE, "1", equals=SAVED)
-    driver.open(f"{run}/queries/1")
+    until(lambda: answered(driver, f"{run}/queries/1"), "only a copy of the page comes")
     driver.expect(PRESSED, "3", equals="1")
+
+
+def answered(driver: Driver, address: str) -> bool:
+    """Whether the server itself answers: one that is slow for a while is stood in for by a copy."""
+    driver.open(address)
+    driver.expect(SCRIPTED)
+    return bool(driver.run("return !('offline' in document.documentElement.dataset)"))
 
 
 def rates_by_forms_alone(driver: Driver, run: str) -> None:
@@ -125,6 +137,17 @@ def rates_by_forms_alone(driver: Driver, run: str) -> None:
     driver.click('#rank-1 button[value="0"]')
     driver.expect("globalThis.isOld === undefined")
     driver.expect(PRESSED, "1", equals="0")
+
+
+def reads_what_a_figure_means(driver: Driver, run: str) -> None:
+    """The name of a figure opens its explanation, by mouse and by finger, where it can be read."""
+    driver.open(run)
+    for choose in (driver.click, driver.tap):
+        driver.expect("document.querySelector(':popover-open') === null")
+        choose('[popovertarget="about-mrr"]')
+        driver.expect("document.querySelector(':popover-open')?.id", equals="about-mrr")
+        driver.expect(IN_SIGHT, "#about-mrr")
+        driver.press(ESCAPE)
 
 
 def rates_on_one_file(driver: Driver, page: Path) -> None:

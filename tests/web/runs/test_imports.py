@@ -223,7 +223,7 @@ def test_values_that_differ_are_listed_and_replaced_only_when_that_is_ticked(
         return first["quality"], first["notes"]
 
     other = drop_rated(client, rated(quality="2", notes="biasa"))
-    assert "2 values differ from the rater's own here" in other.text
+    assert "2 values differ from those stored here" in other.text
     assert "Quality: here 4, in the file 2" in other.text
     assert "Notes: here bagus, in the file biasa" in other.text
 

@@ -70,9 +70,9 @@ FAULT = ServerMessage(
     mark("Everything marked as saved is saved. Reload the page; if it happens again, see the log."),
 )
 NOT_SAVED = mark(
-    "Everything marked as saved is saved; what you just sent is not saved yet. A rating page that "
-    "is still open sends its clicks again by itself. From any other page, go back and send the form "
-    "again in a while."
+    "Everything marked as saved is saved; what you just sent is not saved yet. A rating page "
+    "that is still open sends its clicks again by itself. From any other page, go back and send "
+    "the form again in a while."
 )
 BY_OUTAGE = {
     Outage.FULL: ServerMessage(507, mark("The server's disk is full or failing"), NOT_SAVED, 10),
