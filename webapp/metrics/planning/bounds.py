@@ -61,6 +61,17 @@ class PooledLists:
     has_results: Flags
     has_success: Flags
 
+    def of(self, questions: Flags) -> PooledLists:
+        """Return the lists of some of the questions."""
+        return PooledLists(
+            top=self.top[questions],
+            whole=self.whole[questions],
+            reciprocal=self.reciprocal[questions],
+            succeeds=self.succeeds[questions],
+            has_results=self.has_results[questions],
+            has_success=self.has_success[questions],
+        )
+
 
 class Reach(NamedTuple):
     """The range of the difference of two runs for each question.

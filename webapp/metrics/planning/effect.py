@@ -7,12 +7,12 @@ its ranges over everything that is not settled: what its open cards can move at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from webapp.metrics.planning.bounds import BOUNDED, PooledLists, Reach, reach
+from webapp.metrics.planning.bounds import BOUNDED, PooledLists, reach
 
 if TYPE_CHECKING:
     from webapp.metrics.planning.bounds import Codes, Flags, Numbers
@@ -26,9 +26,8 @@ class RunOrder:
     """Two runs (by number) in one figure: the bounds of their mean difference.
 
     ``low`` and ``high`` are means over the ``n`` questions that are or can become a pair; ``None``
-    without any. ``open_things`` counts the open cards and empty lists that can still move the
-    difference, ``open_questions`` are the numbers of their questions; both are of no interest
-    once the order is settled.
+    without any. ``open_things`` counts the open cards and empty lists that can still change the
+    order, ``open_questions`` are the numbers of their questions: none once it is settled.
     """
 
     figure: str
@@ -37,14 +36,14 @@ class RunOrder:
     low: float | None
     high: float | None
     n: int
-    open_things: int
-    open_questions: tuple[int, ...]
+    open_things: int = 0
+    open_questions: tuple[int, ...] = ()
 
     @property
     def is_settled(self) -> bool:
         """Whether no open judgment can change which of the two is ahead, or that neither is."""
         if self.low is None or self.high is None:
-            return not self.open_things
+            return True
         return self.low > EQUAL or self.high < -EQUAL or self.high - self.low < EQUAL
 
     @property
@@ -55,6 +54,18 @@ class RunOrder:
         if self.high is not None and self.high < -EQUAL:
             return self.second
         return None
+
+
+class Reaches(NamedTuple):
+    """The reach of every order (each figure, each pair of runs) in each question.
+
+    The arrays of ``Reach``, one more dimension in front: orders x questions (x things).
+    """
+
+    low: Numbers
+    high: Numbers
+    pairs: Flags
+    moving: Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,46 +87,68 @@ class OrdersSoFar:
         return all(order.is_settled for order in self.orders)
 
 
-def orders_so_far(
-    lists: PooledLists, states: Codes, figures: Sequence[str] = BOUNDED
-) -> OrdersSoFar:
-    """Return the orders of all pairs of runs in `figures`, and the effect of each question."""
+def reaches(lists: PooledLists, states: Codes) -> Reaches:
+    """Return how far every order can move in each question."""
     import numpy as np
 
-    effects = np.zeros(len(states))
-    moving = np.zeros(states.shape, dtype=bool)
-    found = []
-    for order, one in _orders(lists, states, figures):
-        found.append(order)
+    found = [reach(lists, states, *one) for one in _named(lists)]
+    return Reaches(
+        low=np.stack([one.low for one in found]),
+        high=np.stack([one.high for one in found]),
+        pairs=np.stack([one.pairs for one in found]),
+        moving=np.stack([one.moving for one in found]),
+    )
+
+
+def reaches_anew(before: Reaches, lists: PooledLists, states: Codes, changed: Flags) -> Reaches:
+    """Return the reaches once the states of the `changed` questions are others than `before`."""
+    after = Reaches(
+        before.low.copy(), before.high.copy(), before.pairs.copy(), before.moving.copy()
+    )
+    mended = reaches(lists.of(changed), states[changed])
+    for array, new in zip(after, mended, strict=True):
+        array[:, changed] = new
+    return after
+
+
+def orders_so_far(lists: PooledLists, found: Reaches) -> OrdersSoFar:
+    """Return the orders of all pairs of runs in all figures, and the effect of each question."""
+    import numpy as np
+
+    counts = found.pairs.sum(axis=1).tolist()
+    lows, highs = found.low.sum(axis=1).tolist(), found.high.sum(axis=1).tolist()
+    effects = np.zeros(found.low.shape[1])
+    moving = np.zeros(found.moving.shape[1:], dtype=bool)
+    orders = []
+    for place, (figure, first, second) in enumerate(_named(lists)):
+        n = counts[place]
+        order = RunOrder(
+            figure=figure,
+            first=first,
+            second=second,
+            low=lows[place] / n if n else None,
+            high=highs[place] / n if n else None,
+            n=n,
+        )
         if not order.is_settled:
-            effects += one.high - one.low
-            moving |= one.moving
-    return OrdersSoFar(tuple(found), effects, int(moving.sum()), _numbers(moving))
+            effects += found.high[place] - found.low[place]
+            own = found.moving[place]
+            moving |= own
+            order = replace(order, open_things=int(own.sum()), open_questions=_numbers(own))
+        orders.append(order)
+    return OrdersSoFar(tuple(orders), effects, int(moving.sum()), _numbers(moving))
 
 
-def _orders(
-    lists: PooledLists, states: Codes, figures: Sequence[str]
-) -> Iterator[tuple[RunOrder, Reach]]:
-    runs = lists.has_results.shape[1]
-    for figure in figures:
-        for first, second in combinations(range(runs), 2):
-            found = reach(lists, states, figure, first, second)
-            n = int(found.pairs.sum())
-            yield (
-                RunOrder(
-                    figure=figure,
-                    first=first,
-                    second=second,
-                    low=float(found.low.sum()) / n if n else None,
-                    high=float(found.high.sum()) / n if n else None,
-                    n=n,
-                    open_things=int(found.moving.sum()),
-                    open_questions=_numbers(found.moving),
-                ),
-                found,
-            )
+def _named(lists: PooledLists) -> Iterator[tuple[str, int, int]]:
+    """Yield every order: the figure, and the numbers of the two runs."""
+    pairs = list(combinations(range(lists.has_results.shape[1]), 2))
+    for figure in BOUNDED:
+        for first, second in pairs:
+            yield figure, first, second
 
 
 def _numbers(marked: Flags) -> tuple[int, ...]:
     """Return the numbers of the questions in which a thing is marked."""
-    return tuple(sorted(set(marked.nonzero()[0].tolist())))
+    import numpy as np
+
+    return tuple(np.flatnonzero(marked.any(axis=1)).tolist())

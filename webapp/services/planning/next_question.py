@@ -25,24 +25,25 @@ from webapp.services.runs import reports
 AFTERWARDS = "afterwards"
 STOP, GO_ON = "stop", "go_on"
 """The values of the setting ``AFTERWARDS``: what is asked once every order is settled."""
+AT_ONCE = 20
+"""So many units are looked up together, whether another rater has them in hand."""
 
 
 def ordered(session: Session, rater: Rater, units: Sequence[Unit]) -> list[Unit]:
     """Return `units` as the rater is to be given them; those left out are not asked now.
 
     Where a question set is rated by effect, its question that can move the unsettled orders most
-    comes first, ties as the rule's seed has them. Questions that another rater has in hand come
-    after the others: nobody waits, and nobody judges the same at the same time without need.
+    comes first, ties as the rule's seed has them; but not one that another rater has in hand while
+    there are others: nobody waits, and two judge the same at the same time only where they must.
     """
     in_force = _in_force(session, rater)
     if not in_force:
         return list(units)
     sets = _sets(session, [unit.question_id for unit in units])
-    busy = _in_hand(session, rater)
     found = [unit for unit in units if sets[unit.question_id] not in in_force]
     for set_id, rule in in_force.items():
         own = [unit for unit in units if sets[unit.question_id] == set_id]
-        found += _by_effect(session, rater, rule, own, busy) if own else []
+        found += _by_effect(session, rater, rule, own) if own else []
     return found
 
 
@@ -53,7 +54,7 @@ def _in_force(session: Session, rater: Rater) -> Mapping[int, PlanningRule]:
 
 
 def _by_effect(
-    session: Session, rater: Rater, rule: PlanningRule, units: Sequence[Unit], busy: set[Unit]
+    session: Session, rater: Rater, rule: PlanningRule, units: Sequence[Unit]
 ) -> list[Unit]:
     study_rule = reports.rule_of(session, rater.study)
     found = settled.effects(session, rater.study, rule.question_set_id, study_rule)
@@ -64,12 +65,23 @@ def _by_effect(
         return [] if rule.settings.get(AFTERWARDS) == STOP else list(units)
     effects = dict(zip(pooled.questions, so_far.effects.tolist(), strict=True))
 
-    def place(unit: Unit) -> tuple[bool, float, bytes]:
+    def place(unit: Unit) -> tuple[int, bytes]:
         effect = effects.get(unit.question_id, 0.0)
         # Sums of shares that differ in their last digits only are ties.
-        return unit in busy, -round(effect / EQUAL) * EQUAL, tie(rule.seed, unit)
+        return -round(effect / EQUAL), tie(rule.seed, unit)
 
-    return sorted(units, key=place)
+    return _unoccupied_first(session, rater, sorted(units, key=place))
+
+
+def _unoccupied_first(session: Session, rater: Rater, ranked: Sequence[Unit]) -> list[Unit]:
+    """Return the units with the first that no other rater has in hand in front, if there is one."""
+    for start in range(0, len(ranked), AT_ONCE):
+        some = ranked[start : start + AT_ONCE]
+        busy = _in_hand(session, rater, some)
+        for unit in some:
+            if unit not in busy:
+                return [unit, *(other for other in ranked if other != unit)]
+    return list(ranked)
 
 
 def tie(seed: int, unit: Unit) -> bytes:
@@ -77,9 +89,10 @@ def tie(seed: int, unit: Unit) -> bytes:
     return sha256(f"{seed} {unit.question_id} {unit.run_id or ''}".encode()).digest()
 
 
-def _in_hand(session: Session, rater: Rater) -> set[Unit]:
-    """Return the units that other raters were given and have not finished."""
+def _in_hand(session: Session, rater: Rater, some: Sequence[Unit]) -> set[Unit]:
+    """Return which of `some` units other raters were given and have not finished."""
     rows = select(Task.question_id, Task.run_id).where(
+        Task.question_id.in_([unit.question_id for unit in some]),
         Task.kind == POOL,
         Task.rater_id != rater.id,
         Task.rater_id.in_(select(Rater.id).where(Rater.study_id == rater.study_id)),

@@ -1,8 +1,9 @@
 """The lists of the runs of a question set and the verdicts on them, read into arrays at once.
 
 The lists change only when a run is imported, mended or deleted: they are read once and kept until
-then. The verdicts are read at each call, in one row for each rater and kind of verdict,
-so that a set of thousands of questions costs little more than a small one.
+then. Verdicts change by events and the owner's logged doings: they are kept too, and of new events
+only the things are read again. So a set of thousands of questions costs little more than a small
+one.
 
 A verdict of several raters counts as given once the raters who still have to judge the thing
 cannot change it any more; until then the thing is open.
@@ -10,18 +11,18 @@ cannot change it any more; until then the thing is open.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Engine, Select, String, cast, func, select
+from sqlalchemy import Engine, Select, String, bindparam, cast, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
 from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Judgment
+from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import LogEntry
 from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Result, Run, RunFile
@@ -53,11 +54,13 @@ STATES: Mapping[str, int] = {
     EmptyOutcome.CORRECT_EMPTY: RELEVANT,
 }
 """The state that a verdict gives to its thing."""
+MOST_NEW = 500
+"""So many changed things are read one by one; of more, everything is read."""
 MOST_KEPT = 8
 """So many question sets are kept for each database."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class PooledSet:
     """The lists of some runs of one question set.
 
@@ -75,6 +78,7 @@ class PooledSet:
 
 
 _kept: WeakKeyDictionary[Engine, dict[tuple[Any, ...], PooledSet]] = WeakKeyDictionary()
+_said: WeakKeyDictionary[PooledSet, tuple[_Mark, Mapping[int, Codes]]] = WeakKeyDictionary()
 
 
 def pooled_set(session: Session, run_ids: Sequence[str]) -> PooledSet:
@@ -174,25 +178,25 @@ def states(session: Session, study: Study, pooled: PooledSet, rule: Rule) -> Cod
 
 
 def _of_rater(session: Session, pooled: PooledSet, rater_id: int) -> Codes:
-    said = pooled.pristine.copy()
-    flat = said.reshape(-1)
-    for _, verdict, places in _given(session, pooled, [rater_id]):
-        flat[places] = STATES[verdict]
-    return said
+    import numpy as np
+
+    said = given(session, pooled).get(rater_id)
+    if said is None:
+        return pooled.pristine
+    return np.where(said == OPEN, pooled.pristine.reshape(-1), said).reshape(pooled.pristine.shape)
 
 
 def _merged(session: Session, study: Study, pooled: PooledSet, *, is_adjudicated: bool) -> Codes:
     import numpy as np
 
-    people = studies.raters(session, study)
-    votes = {code: np.zeros(pooled.pristine.size, dtype=np.int16) for code in set(STATES.values())}
-    judging: set[int] = set()
-    for rater_id, verdict, places in _given(session, pooled, [one.id for one in people]):
-        if places.size:
-            judging.add(rater_id)
-        votes[STATES[verdict]][places] += 1
-    awaited = _awaited(session, study, pooled, judging)
+    by_rater = given(session, pooled)
+    people = [one.id for one in studies.raters(session, study) if one.id in by_rater]
+    votes = {code: np.zeros(pooled.pristine.size, np.int16) for code in set(STATES.values())}
+    for rater_id in people:
+        for code in votes:
+            votes[code] += by_rater[rater_id] == code
     yes, no, unsure = (votes[code] for code in (RELEVANT, NOT_RELEVANT, CANNOT_TELL))
+    awaited = _awaited(session, study, pooled, set(people))
     left = np.maximum(np.repeat(awaited, pooled.pristine.shape[1]) - yes - no - unsure, 0)
     said = pooled.pristine.copy()
     flat = said.reshape(-1)
@@ -200,33 +204,102 @@ def _merged(session: Session, study: Study, pooled: PooledSet, *, is_adjudicated
     flat[yes - no > left] = RELEVANT
     flat[no - yes > left] = NOT_RELEVANT
     if is_adjudicated:
-        for thing, verdict in session.execute(
-            select(Adjudication.judged_thing_id, Adjudication.verdict)
-        ):
+        settled = select(Adjudication.judged_thing_id, Adjudication.verdict)
+        for thing, verdict in session.execute(settled):
             if thing < pooled.places.size and pooled.places[thing] >= 0:
                 flat[pooled.places[thing]] = STATES[verdict]
     return said
 
 
-def _given(
-    session: Session, pooled: PooledSet, rater_ids: Sequence[int]
-) -> list[tuple[int, str, NDArray[np.int64]]]:
-    """Return the places of the things on which each rater gave each kind of verdict."""
+class _Mark(NamedTuple):
+    """How far verdicts were read: the number of events, the last of them, the owner's doings."""
+
+    events: int
+    last: int
+    name: str | None
+    others: tuple[Any, ...]
+
+
+def given(session: Session, pooled: PooledSet) -> Mapping[int, Codes]:
+    """Return each rater's verdicts on the set as states, flat; ``OPEN`` where none is given.
+
+    Raters without any verdict are left out.
+    """
+    connection = tables(session)
+    events, last, name = connection.execute(_last_event()).one()
+    mark = _Mark(events, last, name, tuple(connection.execute(_changes()).one()))
+    before, found = _said.get(pooled, (None, None))
+    if before is None or found is None or before.others != mark.others:
+        found = _all_given(session, pooled)
+    elif before != mark:
+        new = connection.execute(_newer(), {"last": before.last}).all()
+        things = {thing for _, thing in new if thing is not None}
+        if before.events + len(new) == mark.events and len(things) <= MOST_NEW:
+            found = _given_anew(session, pooled, found, things)
+        else:
+            found = _all_given(session, pooled)
+    _said[pooled] = mark, found
+    return found
+
+
+@cache
+def _last_event() -> Select[*tuple[Any, ...]]:
+    """Return the statement over the number of events, and the number and name of the last."""
+    last = select(func.max(Event.id)).scalar_subquery()
+    name = select(Event.event_id).where(Event.id == last).scalar_subquery()
+    return select(func.count(Event.id), func.coalesce(last, 0), name)
+
+
+@cache
+def _newer() -> Select[*tuple[Any, ...]]:
+    return select(Event.id, Event.judged_thing_id).where(Event.id > bindparam("last"))
+
+
+def _all_given(session: Session, pooled: PooledSet) -> dict[int, Codes]:
+    """Read every verdict, in one row for each rater and kind of verdict."""
     import numpy as np
 
     things = func.aggregate_strings(cast(Judgment.judged_thing_id, String), " ")
     rows = tables(session).execute(
         select(Judgment.rater_id, Judgment.verdict, things)
-        .where(Judgment.rater_id.in_(rater_ids), Judgment.verdict.is_not(None))
+        .where(Judgment.verdict.is_not(None))
         .group_by(Judgment.rater_id, Judgment.verdict)
     )
-    found = []
+    found: dict[int, Codes] = {}
     for rater_id, verdict, listed in rows:
         assert verdict is not None
         judged = np.fromstring(listed, dtype=np.int64, sep=" ")
         places = pooled.places[judged[judged < pooled.places.size]]
-        found.append((rater_id, verdict, places[places >= 0]))
+        places = places[places >= 0]
+        if places.size:
+            nothing = np.full(pooled.pristine.size, OPEN, dtype=np.int8)
+            found.setdefault(rater_id, nothing)[places] = STATES[verdict]
     return found
+
+
+def _given_anew(
+    session: Session, pooled: PooledSet, before: Mapping[int, Codes], things: Collection[int]
+) -> dict[int, Codes]:
+    """Read the verdicts on `things` again, and leave the others as they were `before`."""
+    import numpy as np
+
+    own = [one for one in things if one < pooled.places.size and pooled.places[one] >= 0]
+    if not own:
+        return dict(before)
+    places = pooled.places[own]
+    found = {rater_id: said.copy() for rater_id, said in before.items()}
+    for said in found.values():
+        said[places] = OPEN
+    rows = tables(session).execute(
+        select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
+            Judgment.judged_thing_id.in_(own), Judgment.verdict.is_not(None)
+        )
+    )
+    for rater_id, thing, verdict in rows:
+        assert verdict is not None
+        nothing = np.full(pooled.pristine.size, OPEN, dtype=np.int8)
+        found.setdefault(rater_id, nothing)[pooled.places[thing]] = STATES[verdict]
+    return {rater_id: said for rater_id, said in found.items() if (said != OPEN).any()}
 
 
 def _awaited(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,12 +12,26 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.bounds import OPEN
-from webapp.metrics.planning.effect import OrdersSoFar, RunOrder, orders_so_far
+from webapp.metrics.planning.effect import (
+    OrdersSoFar,
+    Reaches,
+    RunOrder,
+    orders_so_far,
+    reaches,
+    reaches_anew,
+)
 from webapp.metrics.planning.settled import SettledOrder, SettledOrders
 from webapp.services.planning import chosen_rules, pooled_lists
 from webapp.services.planning.pooled_lists import PooledSet
 from webapp.services.runs import order
 from webapp.services.runs.reports import Rule
+
+if TYPE_CHECKING:
+    from webapp.metrics.planning.bounds import Codes
+
+
+_latest: WeakKeyDictionary[PooledSet, tuple[Codes, Reaches]] = WeakKeyDictionary()
+"""The states of each question set that were asked for last, with what they leave open."""
 
 
 def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
@@ -41,7 +57,7 @@ def settled_orders(
     """Return the orders of `runs`, which share a question set, under `rule`."""
     pooled = pooled_lists.pooled_set(session, [run.id for run in runs])
     said = pooled_lists.states(session, study, pooled, rule)
-    found = orders_so_far(pooled.lists, said)
+    found = _so_far(pooled, said)
     open_now = int((said == OPEN).sum())
     things = int((pooled.pristine == OPEN).sum())
     return SettledOrders(
@@ -67,11 +83,21 @@ def effects(
     if len(ids) < 2:
         return None
     pooled = pooled_lists.pooled_set(session, ids)
-    return pooled, orders_so_far(pooled.lists, pooled_lists.states(session, study, pooled, rule))
+    return pooled, _so_far(pooled, pooled_lists.states(session, study, pooled, rule))
+
+
+def _so_far(pooled: PooledSet, said: Codes) -> OrdersSoFar:
+    """Return the orders under these states, reckoned anew for the questions that changed."""
+    before, found = _latest.get(pooled, (None, None))
+    if before is None or found is None:
+        found = reaches(pooled.lists, said)
+    elif (changed := (said != before).any(axis=1)).any():
+        found = reaches_anew(found, pooled.lists, said, changed)
+    _latest[pooled] = said, found
+    return orders_so_far(pooled.lists, found)
 
 
 def _order(pooled: PooledSet, one: RunOrder) -> SettledOrder:
-    is_open = not one.is_settled
     return SettledOrder(
         figure=one.figure,
         first=pooled.runs[one.first],
@@ -81,8 +107,6 @@ def _order(pooled: PooledSet, one: RunOrder) -> SettledOrder:
         low=one.low,
         high=one.high,
         n=one.n,
-        open_cards=one.open_things if is_open else 0,
-        open_questions=(
-            tuple(pooled.positions[place] for place in one.open_questions) if is_open else ()
-        ),
+        open_cards=one.open_things,
+        open_questions=tuple(pooled.positions[place] for place in one.open_questions),
     )
