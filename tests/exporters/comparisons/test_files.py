@@ -34,7 +34,7 @@ def test_loading_the_formats_loads_no_pandas_numpy_or_converter() -> None:
     code = (
         "import sys; from webapp.exporters.comparisons import files; "
         "from webapp.exporters.comparisons.charts import pictures; "
-        "print(sorted({'pandas', 'numpy', 'vl_convert'} & set(sys.modules)))"
+        "print(sorted({'pandas', 'numpy', 'resvg_py', 'reportlab', 'svglib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -29,7 +29,8 @@ from webapp.cli.evaluations.score_tables import constraints_table, report_table
 from webapp.cli.exports import figures
 from webapp.config import Settings
 from webapp.exporters.comparisons import files as comparison_files
-from webapp.exporters.comparisons.charts.pictures import PictureChoice, svg_file
+from webapp.exporters.comparisons.charts.pictures import FORMATS as PICTURES
+from webapp.exporters.comparisons.charts.pictures import PictureChoice
 from webapp.exporters.evaluations import score_documents, score_reports
 from webapp.exporters.exports.measures import measures_markdown
 from webapp.exporters.exports.metrics_tables import metrics_markdown
@@ -221,7 +222,9 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         for name in READ
     },
     **{
-        f"chart of {kind}": lambda kind=kind: svg_file(three_runs(), PictureChoice(kind))  # type: ignore[misc]
+        f"chart of {kind}": lambda kind=kind: PICTURES["svg"].render(  # type: ignore[misc]
+            three_runs(), PictureChoice(kind)
+        )
         for kind in ("intervals", "categories", "progress")
     },
     **{

@@ -11,14 +11,6 @@ from tests.exporters.comparisons.comparisons import (
 )
 from webapp.exporters.comparisons.charts import intervals
 from webapp.exporters.comparisons.charts.canvas import PRINT
-from webapp.exporters.comparisons.charts.intervals import Track
-
-
-def test_a_value_lies_on_its_track() -> None:
-    track = Track(left=10, right=110, top=1.0)
-
-    assert [track.at(value) for value in (0.0, 0.25, 1.0)] == [10, 35, 110]
-    assert Track(left=0, right=100, top=5.0).at(4) == 80
 
 
 def test_the_dot_of_a_figure_is_where_its_value_is() -> None:
@@ -40,7 +32,7 @@ def test_a_run_that_is_not_rated_has_no_dot_and_a_dash() -> None:
 
 def test_a_partial_run_has_hollow_dots_and_a_key() -> None:
     svg = parsed(intervals.draw(three_runs(), PRINT).markup)
-    hollow = [dot for dot in svg.iter(f"{SVG}circle") if dot.get("fill") == PRINT.paper]
+    hollow = [dot for dot in svg.iter(f"{SVG}circle") if dot.get("fill") == PRINT.colours["paper"]]
 
     assert hollow
     assert "Hollow dot" in " ".join(said(svg))

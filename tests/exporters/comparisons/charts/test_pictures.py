@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from itertools import combinations
 
 import pytest
+from pypdf import PdfReader
 
 from tests.exporters.comparisons.charts.drawn_studies import (
     LONG,
@@ -119,6 +121,20 @@ def test_a_picture_file_is_the_same_twice(kind: str, picture_format: str) -> Non
 
     assert first.startswith(starts[picture_format])
     assert render(three_runs(), choice) == first
+
+
+def test_a_pdf_has_the_picture_s_words_once_and_says_what_it_shows() -> None:
+    choice = PictureChoice("questions")
+    data = FORMATS["pdf"].render(study(30, LONG), choice)
+    picture = standalone(study(30, LONG), choice)
+
+    document = PdfReader(BytesIO(data))
+    words = document.pages[0].extract_text()
+
+    assert words.count("Is there a house") == len(study(30, LONG).comparison.questions)
+    assert document.metadata is not None
+    assert document.metadata.title == picture.title
+    assert document.metadata.subject == picture.description
 
 
 def test_a_png_has_two_pixels_for_each_unit() -> None:

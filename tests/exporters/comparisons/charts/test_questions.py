@@ -29,7 +29,7 @@ def test_wins_ties_and_losses_differ_in_shape() -> None:
 
     assert [line.get("stroke-dasharray") for line in joins] == [None, "4 3"]
     triangles = [m for m in svg.iter("polygon") if len(m.get("points", "").split()) == 3]
-    assert [m.get("fill") for m in triangles[2:]] == [PRINT.accent, "none"]
+    assert [m.get("fill") for m in triangles[2:]] == [PRINT.colours["accent"], "none"]
 
 
 def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counted() -> None:

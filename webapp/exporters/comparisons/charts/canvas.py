@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
@@ -20,57 +20,35 @@ LARGE = 14.0
 LINE = 1.4
 """From one line of text to the next, as a multiple of its size."""
 
-FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
+FONTS = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The colours of a picture by what they are for; ``paper`` is ``None`` on a page."""
+    """The colours of a picture by their names; a file has `fonts` too, and is filled with paper."""
 
-    ink: str
-    soft: str
-    rule: str
-    edge: str
-    accent: str
-    bad: str
-    paper: str | None = None
+    colours: Mapping[str, str]
     fonts: str | None = None
 
-    def shade(self, share: float) -> str:
-        """Return the accent thinned to `share` of itself.
-
-        On white it is a colour of its own: transparent parts come in another order in a PDF
-        each time.
-        """
-        if self.paper is None:
-            return f"color-mix(in srgb, {self.accent} {_number(100 * share)}%, transparent)"
-        mixed = (
-            round(share * int(self.accent[at : at + 2], 16) + (1 - share) * 255) for at in (1, 3, 5)
-        )
-        return "#" + "".join(f"{part:02x}" for part in mixed)
-
-
-PAGE = Palette(
-    ink="var(--ink)",
-    soft="var(--soft)",
-    rule="var(--rule)",
-    edge="var(--edge)",
-    accent="var(--accent)",
-    bad="var(--bad)",
-)
-"""The page's own colours and font: light and dark without a second picture."""
 
 PRINT = Palette(
-    ink="#1c2226",
-    soft="#56616a",
-    rule="#dcdfdd",
-    edge="#87919a",
-    accent="#0b5f6b",
-    bad="#a3271d",
-    paper="#ffffff",
-    fonts=FONTS,
+    {
+        "ink": "#1c2226",
+        "soft": "#56616a",
+        "rule": "#dcdfdd",
+        "edge": "#87919a",
+        "accent": "#0b5f6b",
+        "bad": "#a3271d",
+        "paper": "#ffffff",
+    },
+    FONTS,
 )
 """The light page's colours on white, for files that are opened by themselves."""
+
+PAGE = Palette({name: f"var(--{name})" for name in PRINT.colours})
+"""The page's own colours and font: light and dark without a second picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +68,10 @@ class Picture:
 
 
 class Canvas:
-    """Where marks are put, in units that are pixels at the picture's natural width."""
+    """Where marks are put, in units that are pixels at the picture's natural width.
+
+    Colours are named as the palette names them; "" is none.
+    """
 
     def __init__(self, width: float, palette: Palette) -> None:
         self.width = width
@@ -98,41 +79,121 @@ class Canvas:
         self._marks: list[ET.Element] = []
 
     def line(
-        self,
-        start: tuple[float, float],
-        end: tuple[float, float],
-        *,
-        stroke: str,
-        width: float = 1,
-        dash: str = "",
+        self, start: Point, end: Point, *, stroke: str, width: float = 1, dash: str = ""
     ) -> None:
         """Draw a straight line."""
-        mark = self._add("line", stroke=stroke)
-        for name, value in zip(("x1", "y1", "x2", "y2"), (*start, *end), strict=True):
-            mark.set(name, _number(value))
-        mark.set("stroke-width", _number(width))
+        places = dict(zip(("x1", "y1", "x2", "y2"), (*start, *end), strict=True))
+        mark = self._mark("line", places | {"stroke-width": width}, stroke=stroke)
         if dash:
             mark.set("stroke-dasharray", dash)
 
     def box(
         self,
-        corner: tuple[float, float],
-        size: tuple[float, float],
+        corner: Point,
+        size: Point,
         *,
-        fill: str = "none",
+        fill: str = "",
         stroke: str = "",
-        dash: str = "",
+        look: str = "",
+        shade: float = 1,
     ) -> None:
-        """Draw a rectangle from its top left corner."""
-        mark = self._add("rect", fill=fill)
-        for name, value in zip(("x", "y", "width", "height"), (*corner, *size), strict=True):
-            mark.set(name, _number(value))
-        if stroke:
-            mark.set("stroke", stroke)
-        if dash:
-            mark.set("stroke-dasharray", dash)
+        """Draw a rectangle from its top left corner.
 
-    def hatching(self, corner: tuple[float, float], size: tuple[float, float], stroke: str) -> None:
+        Its `look` may be "dashed" or "hatched", its filling thinned to a `shade` of its colour.
+        """
+        places = dict(zip(("x", "y", "width", "height"), (*corner, *size), strict=True))
+        mark = self._mark("rect", places, fill or "none", stroke)
+        if shade < 1:
+            mark.set("fill-opacity", _number(shade))
+        if look == "dashed":
+            mark.set("stroke-dasharray", "3 3")
+        if look == "hatched":
+            self._hatch(corner, size, stroke)
+
+    def shape(self, points: Sequence[Point], *, fill: str = "", stroke: str = "") -> None:
+        """Draw a closed shape through `points`."""
+        outline = {"stroke-width": 1.5} if stroke else {}
+        mark = self._mark("polygon", outline, fill or "none", stroke)
+        mark.set("points", " ".join(f"{_number(x)},{_number(y)}" for x, y in points))
+
+    def dot(
+        self,
+        centre: Point,
+        *,
+        radius: float = 4.5,
+        fill: str = "accent",
+        stroke: str = "accent",
+    ) -> None:
+        """Draw a circle."""
+        places = {"cx": centre[0], "cy": centre[1], "r": radius, "stroke-width": 1.5}
+        self._mark("circle", places, fill or "none", stroke)
+
+    def text(
+        self,
+        place: Point,
+        words: str,
+        *,
+        size: float = NORMAL,
+        fill: str = "ink",
+        anchor: str = "start",
+        room: float | None = None,
+    ) -> None:
+        """Write `words` on their base line; if they are cut to `room`, a tooltip has them all."""
+        said = printable_line(words)
+        shown = said if room is None else lettering.fitted(said, size, room)
+        mark = self._mark("text", {"x": place[0], "y": place[1], "font-size": size}, fill)
+        if anchor != "start":
+            mark.set("text-anchor", anchor)
+        mark.text = shown
+        if shown != said:
+            ET.SubElement(mark, "title").text = said
+
+    def paragraph(
+        self,
+        place: Point,
+        words: str,
+        *,
+        room: float,
+        size: float = SMALL,
+        fill: str = "soft",
+        most: int = 100,
+    ) -> float:
+        """Write `words` in as many lines as they need, at `most`; return the height taken."""
+        found = lettering.lines(printable_line(words), size, room, most=most)
+        for number, line in enumerate(found):
+            self.text((place[0], place[1] + size * (1 + number * LINE)), line, size=size, fill=fill)
+        return len(found) * size * LINE
+
+    def put(self, picture: Picture, corner: Point) -> None:
+        """Put the marks of another picture here, from a corner on."""
+        moved = ET.Element("g", {"transform": f"translate({corner[0]:.0f} {corner[1]:.2f})"})
+        moved.extend(mark for mark in picture.svg if mark.tag not in {"title", "desc"})
+        self._marks.append(moved)
+
+    def picture(self, name: str, title: str, description: str, height: float) -> Picture:
+        """Return the finished picture; `name` makes its ids unique on a page."""
+        said, told = printable_line(title), printable_line(description)
+        ids = f"{name}-{self.width:.0f}"
+        size = {"width": _number(self.width), "height": _number(height)}
+        svg = ET.Element(
+            "svg",
+            {
+                "xmlns": "http://www.w3.org/2000/svg",
+                "viewBox": f"0 0 {size['width']} {size['height']}",
+                **size,
+                "role": "img",
+                "aria-labelledby": f"{ids}-title {ids}-desc",
+            },
+        )
+        ET.SubElement(svg, "title", {"id": f"{ids}-title"}).text = said
+        ET.SubElement(svg, "desc", {"id": f"{ids}-desc"}).text = told
+        if self.palette.fonts:
+            svg.set("font-family", self.palette.fonts)
+            ET.SubElement(svg, "rect", {**size, "fill": self.palette.colours["paper"]})
+        svg.extend(self._marks)
+        return Picture(said, told, self.width, height, svg)
+
+    def _hatch(self, corner: Point, size: Point, stroke: str) -> None:
         """Draw slanted lines within a rectangle, so that it is recognised without colour."""
         (left, top), (width, height) = corner, size
         step, offset = 5.0, 5.0
@@ -142,84 +203,15 @@ class Canvas:
             self.line(start, end, stroke=stroke)
             offset += step
 
-    def shape(
-        self, points: Sequence[tuple[float, float]], *, fill: str = "none", stroke: str = ""
-    ) -> None:
-        """Draw a closed shape through `points`."""
-        mark = self._add("polygon", fill=fill)
-        mark.set("points", " ".join(f"{_number(x)},{_number(y)}" for x, y in points))
-        if stroke:
-            mark.set("stroke", stroke)
-            mark.set("stroke-width", "1.5")
-
-    def dot(
-        self, centre: tuple[float, float], *, radius: float = 4.5, fill: str, stroke: str
-    ) -> None:
-        """Draw a circle; a `fill` of "none" leaves it hollow."""
-        mark = self._add("circle", fill=fill)
-        for name, value in zip(("cx", "cy", "r"), (*centre, radius), strict=True):
-            mark.set(name, _number(value))
-        mark.set("stroke", stroke)
-        mark.set("stroke-width", "1.5")
-
-    def text(
-        self,
-        place: tuple[float, float],
-        words: str,
-        *,
-        size: float = NORMAL,
-        fill: str = "",
-        anchor: str = "start",
-        room: float | None = None,
-    ) -> None:
-        """Write `words` on their base line; if they are cut to `room`, a tooltip has them all."""
-        said = printable_line(words)
-        shown = said if room is None else lettering.fitted(said, size, room)
-        mark = self._add("text", fill=fill or self.palette.ink)
-        mark.set("x", _number(place[0]))
-        mark.set("y", _number(place[1]))
-        mark.set("font-size", _number(size))
-        if anchor != "start":
-            mark.set("text-anchor", anchor)
-        mark.text = shown
-        if shown != said:
-            ET.SubElement(mark, "title").text = said
-
-    def paragraph(self, place: tuple[float, float], words: str, *, room: float) -> float:
-        """Write `words` small and soft in as many lines as they need; return the height taken."""
-        found = lettering.lines(printable_line(words), SMALL, room)
-        for number, line in enumerate(found):
-            down = place[1] + SMALL + number * SMALL * LINE
-            self.text((place[0], down), line, size=SMALL, fill=self.palette.soft)
-        return len(found) * SMALL * LINE
-
-    def picture(self, name: str, title: str, description: str, height: float) -> Picture:
-        """Return the finished picture; `name` makes its ids unique on a page."""
-        said, told = printable_line(title), printable_line(description)
-        ids = f"{name}-{self.width:.0f}"
-        svg = ET.Element(
-            "svg",
-            {
-                "xmlns": "http://www.w3.org/2000/svg",
-                "viewBox": f"0 0 {_number(self.width)} {_number(height)}",
-                "width": _number(self.width),
-                "height": _number(height),
-                "role": "img",
-                "aria-labelledby": f"{ids}-title {ids}-desc",
-            },
-        )
-        if self.palette.fonts:
-            svg.set("font-family", self.palette.fonts)
-        ET.SubElement(svg, "title", {"id": f"{ids}-title"}).text = said
-        ET.SubElement(svg, "desc", {"id": f"{ids}-desc"}).text = told
-        if self.palette.paper:
-            size = {"width": _number(self.width), "height": _number(height)}
-            ET.SubElement(svg, "rect", {**size, "fill": self.palette.paper})
-        svg.extend(self._marks)
-        return Picture(said, told, self.width, height, svg)
-
-    def _add(self, tag: str, **attributes: str) -> ET.Element:
-        mark = ET.Element(tag, attributes)
+    def _mark(
+        self, tag: str, numbers: Mapping[str, float], fill: str = "", stroke: str = ""
+    ) -> ET.Element:
+        mark = ET.Element(tag)
+        for name, colour in (("fill", fill), ("stroke", stroke)):
+            if colour:
+                mark.set(name, self.palette.colours.get(colour, colour))
+        for name, number in numbers.items():
+            mark.set(name, _number(number))
         self._marks.append(mark)
         return mark
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.charts import lettering
@@ -13,11 +15,13 @@ from webapp.exporters.comparisons.charts.canvas import (
     Canvas,
     Palette,
     Picture,
+    Point,
 )
-from webapp.exporters.comparisons.charts.intervals import top_of
+from webapp.exporters.comparisons.charts.tracks import top_of
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, Contender
 from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.judging.figures import Figure
 from webapp.printable import printable_line
 
 MOST = 30
@@ -48,11 +52,10 @@ def draw(
     top = _headings(canvas, comparison, label, column)
     for number, category in enumerate(shown):
         down = top + number * CELL
-        _label(canvas, category, (down + CELL / 2 + 4, label - 10))
+        _label(canvas, category, down + CELL / 2 + 4, label - 10)
         for place, contender in enumerate(comparison.contenders):
             corner = (label + place * column + GAP, down + GAP)
-            size = (column - GAP, CELL - GAP)
-            _cell(canvas, contender, category, figure, (corner, size))
+            _cell(canvas, contender.categories.get(category), figure, corner, column - GAP)
     foot = top + len(shown) * CELL + 12
     foot += _scale(canvas, figure, foot)
     for said in _remarks(comparison, shown, column):
@@ -72,13 +75,11 @@ def _label_width(categories: tuple[str, ...], width: float) -> float:
     return min(longest + 12, width * 0.4)
 
 
-def _label(canvas: Canvas, category: str, place: tuple[float, float]) -> None:
+def _label(canvas: Canvas, category: str, middle: float, room: float) -> None:
     """The category's name in one line or two about the middle of its row."""
-    middle, room = place
     found = lettering.lines(printable_line(labels.category(category)), NORMAL, room, most=2)
     for number, line in enumerate(found):
-        base = middle + (number - (len(found) - 1) / 2) * NORMAL * LINE
-        canvas.text((0, base), line)
+        canvas.text((0, middle + (number - (len(found) - 1) / 2) * NORMAL * LINE), line)
 
 
 def _headings(canvas: Canvas, comparison: Comparison, label: float, column: float) -> float:
@@ -109,50 +110,46 @@ def _lettered(comparison: Comparison, column: float) -> bool:
 
 def _cell(
     canvas: Canvas,
-    contender: Contender,
-    category: str,
+    figures: Mapping[str, Figure] | None,
     figure: str,
-    place: tuple[tuple[float, float], tuple[float, float]],
+    corner: Point,
+    width: float,
 ) -> None:
-    palette = canvas.palette
-    corner, size = place
-    centre = corner[0] + size[0] / 2
-    figures = contender.categories.get(category)
+    size = (width, CELL - GAP)
     value = figures[figure].value if figures else None
-    said: tuple[str, ...]
     if value is None:
-        canvas.box(corner, size, stroke=palette.rule, dash="3 3")
+        canvas.box(corner, size, stroke="rule", look="dashed")
     else:
-        shade = PALEST + (DARKEST - PALEST) * value / top_of(figure)
-        canvas.box(corner, size, fill=palette.shade(shade))
+        canvas.box(corner, size, fill="accent", shade=_shade(value / top_of(figure)))
+    said = lettering.lines(gettext("not run"), SMALL, width, most=2)
     if figures:
-        unit = words.unit_of(figure)
-        said = (notation.figure(value, unit), f"n = {notation.number(figures[figure].n)}")
-    else:
-        said = lettering.lines(gettext("not run"), SMALL, size[0], most=2)
+        written = notation.figure(value, words.unit_of(figure))
+        said = (written, f"n = {notation.number(figures[figure].n)}")
     for number, line in enumerate(said):
-        base = corner[1] + 16 + number * 14 + (2 - len(said)) * 6
+        place = (corner[0] + width / 2, corner[1] + 16 + number * 14 + (2 - len(said)) * 6)
         letters = NORMAL if figures and number == 0 else SMALL
-        canvas.text((centre, base), line, size=letters, anchor="middle", room=size[0])
+        canvas.text(place, line, size=letters, anchor="middle", room=width)
+
+
+def _shade(share: float) -> float:
+    return PALEST + (DARKEST - PALEST) * share
 
 
 def _scale(canvas: Canvas, figure: str, top: float) -> float:
     """The shades from 0 to the largest value, as a row of swatches."""
-    steps, size = 5, 22.0
+    steps, size, base = 5, 22.0, top + 12
     unit = words.unit_of(figure)
     least, most = notation.scale(0, unit), notation.scale(top_of(figure), unit)
-    canvas.text((0, top + 12), least, size=SMALL)
+    canvas.text((0, base), least, size=SMALL)
     left = lettering.width(least, SMALL) + 6
     for step in range(steps):
-        shade = PALEST + (DARKEST - PALEST) * step / (steps - 1)
-        corner = (left + step * size, top + 2)
-        canvas.box(corner, (size, 12), fill=canvas.palette.shade(shade))
+        shade = _shade(step / (steps - 1))
+        canvas.box((left + step * size, top + 2), (size, 12), fill="accent", shade=shade)
     right = left + steps * size + 6
-    canvas.text((right, top + 12), most, size=SMALL)
-    words_left = right + lettering.width(most, SMALL) + 16
+    canvas.text((right, base), most, size=SMALL)
+    right += lettering.width(most, SMALL) + 16
     said = gettext('Dashed, "-": undefined')
-    room = canvas.width - words_left
-    canvas.text((words_left, top + 12), said, size=SMALL, fill=canvas.palette.soft, room=room)
+    canvas.text((right, base), said, size=SMALL, fill="soft", room=canvas.width - right)
     return 24.0
 
 

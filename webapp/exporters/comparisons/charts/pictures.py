@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from xml.etree import ElementTree as ET
 
 from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.charts import categories, intervals, progress, questions
 from webapp.exporters.comparisons.charts.canvas import (
     LARGE,
-    LINE,
     NARROW,
     PAGE,
     PRINT,
@@ -21,7 +19,7 @@ from webapp.exporters.comparisons.charts.canvas import (
     Palette,
     Picture,
 )
-from webapp.exporters.comparisons.charts.lettering import lines
+from webapp.exporters.comparisons.charts.picture_files import pdf_file, png_file, svg_file
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.notation import file_day
 
@@ -40,8 +38,6 @@ KINDS = ("intervals", "categories", "questions", "progress")
 """Every picture, in the order in which a report shows them."""
 
 MARGIN = 24.0
-SHARPNESS = 2.0
-"""A PNG has so many pixels for each unit, so that it stays sharp on paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +51,14 @@ class PictureChoice:
 
 @dataclass(frozen=True, slots=True)
 class PictureFormat:
-    """One kind of picture file: how it is made, and its media type."""
+    """One kind of picture file: how it is made of a picture, and its media type."""
 
-    render: Callable[[ComparisonReport, PictureChoice], bytes]
+    written: Callable[[Picture], bytes]
     media_type: str
+
+    def render(self, report: ComparisonReport, choice: PictureChoice) -> bytes:
+        """Return the file of a picture, which needs no other file."""
+        return self.written(standalone(report, choice))
 
 
 def drawn(
@@ -77,39 +77,16 @@ def standalone(report: ComparisonReport, choice: PictureChoice) -> Picture:
     """Return the picture on white, with its title above and who rated, and how, below."""
     found = drawn(report, choice, palette=PRINT)
     canvas = Canvas(found.width + 2 * MARGIN, PRINT)
-    titles = lines(found.title, LARGE, found.width, most=2)
-    for number, line in enumerate(titles):
-        canvas.text((MARGIN, MARGIN + LARGE * (1 + number * LINE)), line, size=LARGE)
-    top = MARGIN + len(titles) * LARGE * LINE + 12
+    place, room = (MARGIN, MARGIN), found.width
+    top = MARGIN + 12
+    top += canvas.paragraph(place, found.title, room=room, size=LARGE, fill="ink", most=2)
+    canvas.put(found, (MARGIN, top))
     below = top + found.height + 8
-    below += canvas.paragraph((MARGIN, below), words.provenance(report), room=found.width)
+    below += canvas.paragraph((MARGIN, below), words.provenance(report), room=room)
     if choice.kind == "intervals":
         said = words.settings(report.comparison.settings)
-        below += canvas.paragraph((MARGIN, below), said, room=found.width)
-    whole = canvas.picture(choice.kind, found.title, found.description, below + MARGIN)
-    moved = ET.SubElement(whole.svg, "g", {"transform": f"translate({MARGIN:.0f} {top:.2f})"})
-    moved.extend(mark for mark in found.svg if mark.tag not in {"title", "desc"})
-    return whole
-
-
-def svg_file(report: ComparisonReport, choice: PictureChoice) -> bytes:
-    """Return the picture as an SVG file that needs no other file."""
-    markup = standalone(report, choice).markup
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{markup}\n'.encode()
-
-
-def png_file(report: ComparisonReport, choice: PictureChoice) -> bytes:
-    """Return the picture as a PNG file."""
-    import vl_convert  # 90 MB that serving need not load
-
-    return bytes(vl_convert.svg_to_png(standalone(report, choice).markup, scale=SHARPNESS))
-
-
-def pdf_file(report: ComparisonReport, choice: PictureChoice) -> bytes:
-    """Return the picture as a PDF file of its own size."""
-    import vl_convert
-
-    return bytes(vl_convert.svg_to_pdf(standalone(report, choice).markup))
+        below += canvas.paragraph((MARGIN, below), said, room=room)
+    return canvas.picture(choice.kind, found.title, found.description, below + MARGIN)
 
 
 FORMATS: Mapping[str, PictureFormat] = MappingProxyType(

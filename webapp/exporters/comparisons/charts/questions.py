@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
@@ -15,8 +17,9 @@ from webapp.exporters.comparisons.charts.canvas import (
     Canvas,
     Palette,
     Picture,
+    Point,
 )
-from webapp.exporters.comparisons.charts.intervals import EDGE, Track
+from webapp.exporters.comparisons.charts.tracks import EDGE, Track
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.compared_runs import value_of
 from webapp.metrics.comparisons.comparisons import Comparison
@@ -120,10 +123,11 @@ def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
 
 def _key(canvas: Canvas, found: Pairs) -> float:
     """Draw the key, one line for each mark; returns where the picture goes on."""
-    palette = canvas.palette
     wins, ties, losses = found.counts
     single = len(found.pairs) <= MOST
-    entries = [(_dot, found.first), (_square, found.second)] if single else []
+    entries: list[tuple[Callable[[Canvas, Point], None], str]] = []
+    if single:
+        entries = [(Canvas.dot, found.first), (_square, found.second)]
     entries += [
         (_up, _times(gettext("%(name)s higher", name=found.first), wins)),
         (_level, _times(gettext("level"), ties)),
@@ -136,7 +140,7 @@ def _key(canvas: Canvas, found: Pairs) -> float:
         left = (number // rows) * canvas.width / columns
         base = NORMAL + (number % rows) * NORMAL * LINE
         mark(canvas, (left + 7, base - 4))
-        canvas.text((left + 20, base), said, size=SMALL, fill=palette.ink, room=room)
+        canvas.text((left + 20, base), said, size=SMALL, room=room)
     return rows * NORMAL * LINE + 10
 
 
@@ -146,63 +150,56 @@ def _times(what: str, count: int) -> str:
 
 def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
     """One line per question: both values on a track, joined, and which is higher."""
-    palette = canvas.palette
     label = canvas.width * (0.46 if canvas.width >= WIDE else 0.42)
-    track = Track(label + EDGE, canvas.width - 26 - EDGE, 1.0)
+    track = Track(label + EDGE, canvas.width - 26 - EDGE, 1.0, few=canvas.width < WIDE)
     foot = top + ROW * len(found.pairs)
-    for tick in (0.0, 0.5, 1.0) if canvas.width < WIDE else track.ticks:
+    for tick in track.ticks:
         where = track.at(tick)
-        canvas.line((where, top), (where, foot), stroke=palette.rule)
-        below = (where, foot + SMALL + 2)
-        said = notation.scale(tick)
-        canvas.text(below, said, size=SMALL, fill=palette.soft, anchor="middle")
+        canvas.line((where, top), (where, foot), stroke="rule")
+    track.labels(canvas, foot + SMALL + 2)
     for number, pair in enumerate(found.pairs):
-        _line(canvas, track, pair, top + number * ROW)
+        _line(canvas, track, pair, top + (number + 0.5) * ROW)
     return foot + 26
 
 
-def _line(canvas: Canvas, track: Track, pair: QuestionPair, top: float) -> None:
-    palette = canvas.palette
-    middle = top + ROW / 2
-    canvas.text((28, middle + 4), str(pair.position), size=SMALL, fill=palette.soft, anchor="end")
-    canvas.text((36, middle + 4), pair.question, room=track.left - EDGE - 44)
+def _line(canvas: Canvas, track: Track, pair: QuestionPair, middle: float) -> None:
+    base = middle + 4
+    canvas.text((28, base), str(pair.position), size=SMALL, fill="soft", anchor="end")
+    canvas.text((36, base), pair.question, room=track.start - 44)
     first, second = (track.at(pair.first), middle), (track.at(pair.second), middle)
     if pair.apart > 0:
-        canvas.line(first, second, stroke=palette.accent, width=3)
+        canvas.line(first, second, stroke="accent", width=3)
     elif pair.apart < 0:
-        canvas.line(first, second, stroke=palette.bad, width=2, dash="4 3")
+        canvas.line(first, second, stroke="bad", width=2, dash="4 3")
     _square(canvas, second)
-    _dot(canvas, first)
+    canvas.dot(first)
     mark = _up if pair.apart > 0 else _down if pair.apart < 0 else _level
     mark(canvas, (canvas.width - 9, middle))
 
 
 def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
     """How many questions differ how far: bars from far below to far above, level by itself."""
-    palette = canvas.palette
-    counts = [0] * (2 * BINS + 1)
-    for pair in found.pairs:
-        counts[BINS + (1 if pair.apart > 0 else -1) * ceil(round(abs(pair.apart) * BINS, 6))] += 1
-    tallest, height = max(counts), 180.0
-    column = canvas.width / len(counts)
+    steps = Counter(
+        (1 if pair.apart > 0 else -1) * ceil(round(abs(pair.apart) * BINS, 6))
+        for pair in found.pairs
+    )
+    tallest, height = max(steps.values()), 180.0
+    column = canvas.width / (2 * BINS + 1)
     foot = top + 18 + height
-    for place, count in enumerate(counts):
-        left, size = place * column + 2, (column - 4, height * count / tallest)
-        corner = (left, foot - size[1])
-        step = place - BINS
+    for step in range(-BINS, BINS + 1):
+        left, tall = (step + BINS) * column + 2, height * steps[step] / tallest
+        corner, size = (left, foot - tall), (column - 4, tall)
         if step > 0:
-            canvas.box(corner, size, fill=palette.accent)
+            canvas.box(corner, size, fill="accent")
         elif step < 0:
-            canvas.box(corner, size, stroke=palette.bad)
-            canvas.hatching(corner, size, palette.bad)
+            canvas.box(corner, size, stroke="bad", look="hatched")
         else:
-            canvas.box(corner, size, stroke=palette.edge)
-        centre = left + size[0] / 2
-        said = notation.number(count)
+            canvas.box(corner, size, stroke="edge")
+        centre, said = left + size[0] / 2, notation.number(steps[step])
         canvas.text((centre, corner[1] - 4), said, size=SMALL, anchor="middle", room=column)
         below = (centre, foot + SMALL + 4)
-        canvas.text(below, _step(step), size=SMALL, fill=palette.soft, anchor="middle")
-    canvas.line((0, foot), (canvas.width, foot), stroke=palette.edge)
+        canvas.text(below, _step(step), size=SMALL, fill="soft", anchor="middle")
+    canvas.line((0, foot), (canvas.width, foot), stroke="edge")
     return foot + 28
 
 
@@ -261,28 +258,23 @@ def _description(found: Pairs) -> str:
     return f"{counted} {listed}"
 
 
-def _dot(canvas: Canvas, centre: tuple[float, float]) -> None:
-    accent = canvas.palette.accent
-    canvas.dot(centre, fill=accent, stroke=accent)
-
-
-def _square(canvas: Canvas, centre: tuple[float, float]) -> None:
+def _square(canvas: Canvas, centre: Point) -> None:
     x, y = centre
     corners = [(x + 5.5 * across, y + 5.5 * down) for across, down in SQUARE]
-    canvas.shape(corners, fill=canvas.palette.paper or "var(--paper)", stroke=canvas.palette.ink)
+    canvas.shape(corners, fill="paper", stroke="ink")
 
 
-def _up(canvas: Canvas, centre: tuple[float, float]) -> None:
+def _up(canvas: Canvas, centre: Point) -> None:
     x, y = centre
-    canvas.shape(((x, y - 5), (x + 5, y + 4), (x - 5, y + 4)), fill=canvas.palette.accent)
+    canvas.shape(((x, y - 5), (x + 5, y + 4), (x - 5, y + 4)), fill="accent")
 
 
-def _down(canvas: Canvas, centre: tuple[float, float]) -> None:
+def _down(canvas: Canvas, centre: Point) -> None:
     x, y = centre
-    canvas.shape(((x, y + 5), (x + 5, y - 4), (x - 5, y - 4)), stroke=canvas.palette.bad)
+    canvas.shape(((x, y + 5), (x + 5, y - 4), (x - 5, y - 4)), stroke="bad")
 
 
-def _level(canvas: Canvas, centre: tuple[float, float]) -> None:
-    (x, y), soft = centre, canvas.palette.soft
+def _level(canvas: Canvas, centre: Point) -> None:
+    x, y = centre
     for down in (-2, 2):
-        canvas.line((x - 5, y + down), (x + 5, y + down), stroke=soft, width=1.5)
+        canvas.line((x - 5, y + down), (x + 5, y + down), stroke="soft", width=1.5)
