@@ -6,7 +6,17 @@ from collections import Counter
 
 from webapp import notation
 from webapp.exporters.comparisons.charts import tracks
-from webapp.exporters.comparisons.charts.canvas import LARGE, SMALL, WIDE, Canvas, Palette, Picture
+from webapp.exporters.comparisons.charts.canvas import (
+    LARGE,
+    NARROW,
+    PAGE,
+    SMALL,
+    WIDE,
+    Canvas,
+    Drawing,
+    Palette,
+    Picture,
+)
 from webapp.exporters.comparisons.charts.tracks import Track
 from webapp.exporters.comparisons.words import figure_name, unit_of
 from webapp.exporters.phase_3 import words
@@ -50,6 +60,11 @@ def draw(report: UserStudyReport, palette: Palette, width: float = WIDE) -> Pict
         "Figures over all participants with %(share)s intervals, and each one's", share=share
     )
     return canvas.picture("participants", title, _description(report), bottom + 4)
+
+
+def drawing(report: UserStudyReport) -> Drawing:
+    """Return the picture for a page and for a phone."""
+    return Drawing("participants", *(draw(report, PAGE, width) for width in (WIDE, NARROW)))
 
 
 def _everybody(

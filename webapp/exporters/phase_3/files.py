@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
 from webapp.exporters.comparisons import html as comparison_html
-from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
 from webapp.exporters.comparisons.files import XLSX
-from webapp.exporters.comparisons.html import figure
 from webapp.exporters.comparisons.latex import latex
 from webapp.exporters.comparisons.markdown import markdown
 from webapp.exporters.comparisons.xlsx import tables_workbook
@@ -43,13 +41,7 @@ class Data:
 
 def html(report: UserStudyReport, on: date) -> bytes:
     """Return the summary with its picture as one HTML file."""
-
-    def pictures(section: str) -> Iterator[str]:
-        if section == "summary":
-            wide = chart.draw(report, PAGE, WIDE)
-            yield from figure(wide, chart.draw(report, PAGE, NARROW))
-
-    return comparison_html.html(document(report, on), pictures)
+    return comparison_html.html(document(report, on), {"summary": [chart.drawing(report)]})
 
 
 FORMATS: Mapping[str, SummaryFormat] = MappingProxyType(

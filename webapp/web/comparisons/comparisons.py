@@ -8,12 +8,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, render_template, request
-from markupsafe import Markup
 
 from webapp import labels, rooms
 from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
 from webapp.exporters.comparisons.answer import answer
-from webapp.exporters.comparisons.charts.pictures import KINDS, NARROW, WIDE, PictureChoice, drawn
+from webapp.exporters.comparisons.charts.canvas import Drawing
+from webapp.exporters.comparisons.charts.pictures import KINDS, PictureChoice, drawing
 from webapp.exporters.frame.tables import Cell, Table
 from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
@@ -88,16 +88,6 @@ class QuestionRow:
 
     line: ComparedQuestionLine
     cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A picture for a page and, narrower, for a phone; both in the page's colours."""
-
-    kind: str
-    title: str
-    wide: Markup
-    narrow: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +300,7 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
         question_rows=rows if address.in_order else tuple(sorted(rows, key=_least_moved)),
         stability=words.stability(report.stability),
         stability_table=tables.stability(report),
-        drawings={kind: _drawing(report, kind, address) for kind in KINDS},
+        drawings={kind: drawing(report, _choice(kind, address)) for kind in KINDS},
         pairs=tuple(_pairs(report, address)),
         formats=tuple(FORMATS),
     )
@@ -333,14 +323,6 @@ def _parts(report: ComparisonReport, address: Address) -> Iterator[ShownPart]:
 def _choice(kind: str, address: Address) -> PictureChoice:
     first, second = address.pair
     return PictureChoice(kind, address.figure, (first, second))
-
-
-def _drawing(report: ComparisonReport, kind: str, address: Address) -> Drawing:
-    choice = _choice(kind, address)
-    wide = drawn(report, choice, width=WIDE)
-    narrow = drawn(report, choice, width=NARROW)
-    # Markup that was built as a tree, with every text in it escaped.
-    return Drawing(kind, wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
 
 
 def _pairs(report: ComparisonReport, address: Address) -> Iterator[DrawnPair]:

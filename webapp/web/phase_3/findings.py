@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
-from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 from wtforms import Form
 
 from webapp import notation
 from webapp.db.tables.study import Study
-from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
+from webapp.exporters.comparisons.charts.canvas import Drawing
 from webapp.exporters.frame.tables import Table
-from webapp.exporters.phase_3 import chart as picture
-from webapp.exporters.phase_3 import tables, words
+from webapp.exporters.phase_3 import chart, tables, words
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.phase_3.user_study import (
     CategoryLine,
@@ -61,15 +59,6 @@ class PersonLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ParticipantsDrawing:
-    """The picture for a page and, narrower, for a phone."""
-
-    title: str
-    wide: Markup
-    narrow: Markup
-
-
-@dataclass(frozen=True, slots=True)
 class ThemeCount:
     """A theme ("" is none yet) with the numbers of its comments and of their writers."""
 
@@ -87,7 +76,7 @@ class Found:
     people: tuple[PersonLine, ...]
     summary: Table
     per_person: Table
-    drawing: ParticipantsDrawing
+    drawing: Drawing
     usability: str
     categories: Table
     themes: tuple[ThemeCount, ...]
@@ -317,7 +306,7 @@ def _found(session: Session, study: Study) -> Found:
         people=tuple(map(_line, report.people)),
         summary=tables.summary(report),
         per_person=tables.per_person(report),
-        drawing=_drawing(report),
+        drawing=chart.drawing(report),
         usability=words.usability(report.usability, report.settings.confidence),
         categories=tables.by_category(report),
         themes=_themes(report),
@@ -337,12 +326,6 @@ def _line(person: Person) -> PersonLine:
         items=sum(answer is not None for answer in person.usability),
         usability=notation.UNDEFINED if isinstance(score, Undefined) else notation.number(score),
     )
-
-
-def _drawing(report: UserStudyReport) -> ParticipantsDrawing:
-    wide, narrow = (picture.draw(report, PAGE, width) for width in (WIDE, NARROW))
-    # Markup that was built as a tree, with every text in it escaped.
-    return ParticipantsDrawing(wide.title, Markup(wide.markup), Markup(narrow.markup))  # noqa: S704
 
 
 def _themes(report: UserStudyReport) -> tuple[ThemeCount, ...]:

@@ -66,6 +66,24 @@ class Picture:
         """The picture as SVG markup, the same bytes for the same picture."""
         return ET.tostring(self.svg, encoding="unicode")
 
+    def __html__(self) -> str:
+        """The markup as templates take it: built as a tree, with every text in it escaped."""
+        return self.markup
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture for a page and, narrower, for a phone; both in the page's colours."""
+
+    kind: str
+    wide: Picture
+    narrow: Picture
+
+    @property
+    def title(self) -> str:
+        """The title of both."""
+        return self.wide.title
+
 
 class Canvas:
     """Where marks are put, in units that are pixels at the picture's natural width.

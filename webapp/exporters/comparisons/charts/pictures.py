@@ -16,6 +16,7 @@ from webapp.exporters.comparisons.charts.canvas import (
     PRINT,
     WIDE,
     Canvas,
+    Drawing,
     Palette,
     Picture,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "WIDE",
     "PictureChoice",
     "PictureFormat",
+    "drawing",
     "drawn",
     "file_name",
 ]
@@ -71,6 +73,12 @@ def drawn(
         return questions.draw(report, palette, width, pair=choice.pair)
     plain = {"intervals": intervals.draw, "progress": progress.draw}
     return plain[choice.kind](report, palette, width)
+
+
+def drawing(report: ComparisonReport, choice: PictureChoice) -> Drawing:
+    """Return the chosen picture for a page and for a phone."""
+    wide, narrow = (drawn(report, choice, width=width) for width in (WIDE, NARROW))
+    return Drawing(choice.kind, wide, narrow)
 
 
 def standalone(report: ComparisonReport, choice: PictureChoice) -> Picture:
