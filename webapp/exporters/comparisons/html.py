@@ -14,7 +14,7 @@ from webapp.exporters.comparisons.charts.canvas import Drawing
 from webapp.exporters.comparisons.charts.pictures import PictureChoice, drawing
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.frame.tables import Document
-from webapp.i18n import language
+from webapp.i18n import direction, language
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line
 
@@ -53,6 +53,7 @@ def html(found: Document, drawings: Mapping[str, Sequence[Drawing]]) -> bytes:
         document=found,
         drawings=defaultdict(tuple, drawings),
         language=language(),
+        direction=direction(),
         policy=NOTHING_ELSE,
         unbroken=_unbroken,
         style=resource("static").joinpath("comparisons", "report.css").read_text("utf-8"),
