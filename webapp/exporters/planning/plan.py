@@ -229,25 +229,24 @@ def curve(found: RatingPlan, width: float, palette: Palette = PAGE) -> Picture:
         return LEFT + across, TOP + (1 - value / high) * (HEIGHT - TOP - FOOT)
 
     canvas = Canvas(width, palette)
-    soft = palette.soft
     for share in (0.0, 0.5, 1.0):
         _, y = at(points[0].questions, share * high)
-        canvas.line((LEFT, y), (width - MARGIN, y), stroke=palette.rule)
+        canvas.line((LEFT, y), (width - MARGIN, y), stroke="rule")
         said = notation.amount(share * high, words.unit_of(found.wish.figure))
-        canvas.text((LEFT - 6, y + 4), said, size=SMALL, fill=soft, anchor="end")
+        canvas.text((LEFT - 6, y + 4), said, size=SMALL, fill="soft", anchor="end")
     for n in LABELLED:
         if points[0].questions <= n <= points[-1].questions:
             x, y = at(n, 0)
-            canvas.text((x, y + 15), notation.number(n), size=SMALL, fill=soft, anchor="middle")
+            canvas.text((x, y + 15), notation.number(n), size=SMALL, fill="soft", anchor="middle")
     _, foot = at(points[0].questions, 0)
     canvas.text(
-        (width - MARGIN, foot + 30), gettext("questions"), size=SMALL, fill=soft, anchor="end"
+        (width - MARGIN, foot + 30), gettext("questions"), size=SMALL, fill="soft", anchor="end"
     )
     _line(canvas, [at(p.questions, p.upper) for p in points if p.upper is not None], "4 3")
     _line(canvas, [at(point.questions, point.shows) for point in points])
     if found.shows is not None:
         mark = at(found.has, found.shows)
-        canvas.dot(mark, fill=palette.accent, stroke=palette.accent)
+        canvas.dot(mark)
         label = gettext(
             "%(n)s: %(d)s",
             n=notation.number(found.has),
@@ -264,4 +263,4 @@ def curve(found: RatingPlan, width: float, palette: Palette = PAGE) -> Picture:
 
 def _line(canvas: Canvas, places: Sequence[tuple[float, float]], dash: str = "") -> None:
     for start, end in pairwise(places):
-        canvas.line(start, end, stroke=canvas.palette.accent, width=2, dash=dash)
+        canvas.line(start, end, stroke="accent", width=2, dash=dash)
