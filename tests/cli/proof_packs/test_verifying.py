@@ -51,7 +51,7 @@ def test_the_study_is_packed_without_an_id_and_verified_without_a_database(
     assert not elsewhere.exists()
     assert list(found) == [
         "file", "equal", "fingerprint", "version", "created_at", "study", "rule", "runs",
-        "files", "figures", "differences", "left_out",
+        "files", "figures", "differences", "left_out", "texts",
     ]  # fmt: skip
     assert (found["equal"], found["rule"], len(found["runs"])) == (True, "majority", 2)
     assert run_id in found["runs"]
@@ -88,6 +88,22 @@ def test_a_flipped_verdict_exits_1_and_names_the_figures(
     code, found = verify(tmp_path, path)
     assert (code, found["equal"]) == (1, False)
     assert {"kind", "file", "place", "stated", "computed", "source"} == set(found["differences"][0])
+
+
+def test_a_changed_file_is_shown_line_by_line(tmp_path: Path, run_id: str) -> None:
+    path, name = exported(tmp_path), f"runs/{run_id}/qrels.txt"
+    lines = members(path.read_bytes())[name].splitlines()
+    flipped = lines[0][:-1] + (b"0" if lines[0].endswith(b"1") else b"1")
+    path.write_bytes(
+        changed(path.read_bytes(), name, lambda data: data.replace(lines[0], flipped, 1))
+    )
+    done = relevansi(tmp_path, "verify", path)
+    code, found = verify(tmp_path, path)
+
+    diff = [f"--- {name}", "+++ verdicts.csv", "@@ -1,2 +1,2 @@"]
+    diff += [f"-{flipped.decode()}", f"+{lines[0].decode()}", f" {lines[1].decode()}"]
+    assert (code, found["texts"]) == (1, {name: diff})
+    assert "".join(f"    {line}\n" for line in diff) in done.stdout
 
 
 @pytest.mark.parametrize(

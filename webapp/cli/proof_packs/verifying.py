@@ -41,8 +41,8 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
     \b
     JSON: {file, equal, fingerprint, version, created_at, study, rule, runs, files,
       figures, differences: [{kind, file, place: [], stated, computed, source}],
-      left_out}; kind is one of hash, missing, unlisted, unreadable, verdict,
-      figure, cell.
+      left_out, texts: {FILE: [lines of a unified diff]}}; kind is one of hash,
+      missing, unlisted, unreadable, verdict, figure, cell.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     found = _verified(file)
     if file_format == "json":
@@ -91,6 +91,7 @@ def _document(found: Verification) -> dict[str, Any]:
             for one in found.differences
         ],
         "left_out": found.left_out,
+        "texts": {file: list(lines) for file, lines in found.texts.items()},
     }
 
 
@@ -118,6 +119,7 @@ def _lines(found: Verification) -> Iterator[str]:
         if len(listed) > MOST_LINES:
             more = len(listed) - MOST_LINES
             yield "  " + gettext("and %(n)s more; --format json lists all of them", n=more)
+        yield from (f"    {line}" for line in found.texts.get(file, ()))
 
 
 def _sorted(differences: Sequence[PackDifference]) -> list[PackDifference]:

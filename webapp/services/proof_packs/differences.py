@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from math import isclose
 
 from webapp.importers.runs.csv_table import original_text
@@ -19,6 +21,12 @@ Found = tuple[Place, Value, Value]
 
 MOST = 20_000
 """Differences that are kept; the rest is counted."""
+
+MOST_TEXT_LINES = 40
+"""Lines that are kept of the comparison of a file line by line."""
+
+LONGEST_FILE = 2_000
+"""A file of more lines is not compared line by line: the time grows with their square."""
 
 _LONGEST = 120
 _TOLERANCE = 1e-9
@@ -58,6 +66,7 @@ class Differences:
 
     found: list[PackDifference] = field(default_factory=list)
     left_out: int = 0
+    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -75,6 +84,20 @@ class Differences:
         """Keep the differences found in `file` against the values from `source`."""
         for place, stated, computed in found:
             self.add(PackDifference(kind, file, place, stated, computed, source))
+
+
+def text_lines(stated: bytes, computed: bytes, file: str, source: str) -> tuple[str, ...]:
+    r"""Return a unified diff from the stated text to the computed one; empty for long files.
+
+    >>> text_lines(b"a\nb\n", b"a\nc\n", "rated.csv", "verdicts.csv")
+    ('--- rated.csv', '+++ verdicts.csv', '@@ -1,2 +1,2 @@', ' a', '-b', '+c')
+    """
+    one, other = (data.decode("utf-8", "replace").splitlines() for data in (stated, computed))
+    if max(len(one), len(other)) > LONGEST_FILE:
+        return ()
+    diff = difflib.unified_diff(one, other, file, source, n=1, lineterm="")
+    lines = [str(scalar(line)) for line in islice(diff, MOST_TEXT_LINES + 1)]
+    return tuple(lines[:MOST_TEXT_LINES]) + ("…",) * (len(lines) > MOST_TEXT_LINES)
 
 
 def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:

@@ -56,7 +56,8 @@ class Verification:
     """The result of verifying a pack.
 
     ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count those
-    compared; ``left_out`` counts differences beyond those kept.
+    compared; ``left_out`` counts differences beyond those kept. ``texts`` has the lines that
+    differ in each file that was compared byte for byte, as a unified diff.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Verification:
     figures: int
     differences: tuple[PackDifference, ...]
     left_out: int
+    texts: Mapping[str, tuple[str, ...]]
 
     @property
     def equal(self) -> bool:
@@ -95,6 +97,7 @@ def verify(pack: ProofPack) -> Verification:
         figures=work.figures,
         differences=tuple(work.differences.found),
         left_out=work.differences.left_out,
+        texts=work.differences.texts,
     )
 
 
@@ -279,6 +282,9 @@ class _Work:
             self._add(DifferenceKind.UNREADABLE, name, (), pack_differences.scalar(str(broken)))
             return
         self.differences.add_all(DifferenceKind.CELL, name, proof_files.VERDICTS, iter(found))
+        self.differences.texts[name] = pack_differences.text_lines(
+            stated, computed, name, proof_files.VERDICTS
+        )
         report = judged.report(run.run, rule)
         if member == proof_files.JUDGMENTS:
             self._effect(run, member, report, rereading.of_judgments(stated, report))
