@@ -6,7 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from webapp.metrics.proof_packs.evidence import GivenRating, GivenVerdict, LoggedEvent, Thing
+from webapp.metrics.proof_packs.evidence import (
+    GivenRating,
+    GivenVerdict,
+    LoggedEvent,
+    ShownRun,
+    Thing,
+)
 from webapp.services.judging.event_order import standing
 
 Answer = tuple[str, int]
@@ -58,3 +64,15 @@ def _last(history: Sequence[LoggedEvent]) -> str | None:
 def _one_line_end(text: str) -> str:
     """`text` with the line ends that a CSV file keeps."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def shown(lists: Iterable[ShownRun]) -> tuple[set[Thing], set[Answer]]:
+    """Return all that the runs show or left empty, and the answers that there are."""
+    things: set[Thing] = set()
+    answers: set[Answer] = set()
+    for run in lists:
+        for query in run.queries:
+            things.update(result.thing for result in query.results)
+            things.update([query.emptiness] if query.emptiness else [])
+            answers.add((run.run, query.query_id))
+    return things, answers

@@ -209,7 +209,7 @@ class _Work:
 
     def _beyond(self, lists: Sequence[ShownRun], said: PackedJudgments) -> None:
         """Report judgments by a rater, or on a thing, that the pack does not have."""
-        things, answers = _shown(lists)
+        things, answers = packed_judgments.shown(lists)
         for (rater, thing), verdict in said.verdicts.items():
             if rater not in self._raters or thing not in things:
                 place = (rater, *_told(thing))
@@ -226,7 +226,7 @@ class _Work:
             return None
         found = packed_judgments.replayed(self._values(events))
         before = self.differences.count
-        things, answers = _shown(lists)
+        things, answers = packed_judgments.shown(lists)
         for key in dict.fromkeys((*said.verdicts, *found.verdicts)):
             if key[1] in things:
                 place = (key[0], *_told(key[1]))
@@ -386,18 +386,6 @@ class _Work:
 
 def _name(run: ManifestRun, member: str) -> str:
     return proof_files.of_run(run.run, member)
-
-
-def _shown(lists: Iterable[ShownRun]) -> tuple[set[Thing], set[packed_judgments.Answer]]:
-    """Return all that the runs show or left empty, and the answers that there are."""
-    things: set[Thing] = set()
-    answers: set[packed_judgments.Answer] = set()
-    for run in lists:
-        for query in run.queries:
-            things.update(result.thing for result in query.results)
-            things.update([query.emptiness] if query.emptiness else [])
-            answers.add((run.run, query.query_id))
-    return things, answers
 
 
 def _told(thing: Thing) -> Place:
