@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, Protocol, Self
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, insert, select
+from sqlalchemy import ColumnElement, Connection, Result, Row, Select, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
@@ -143,7 +143,8 @@ def record(
     }
     if not connection.execute(added(Event, connection.dialect, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
-    last = standing([*history, event])
+    made: list[Made] = [*history, event]
+    last = standing(made)
     assert last is not None
     _settle(connection, rater, {target: last})
     return last.new
@@ -159,8 +160,12 @@ def record_all(
     connection = tables(session)
     histories: defaultdict[Target, list[Made]] = defaultdict(list)
     taken = set()
-    for known in connection.execute(select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)):
-        histories[Target(*known[-len(_TARGET) :]).about].append(known)
+    stored: Result[Any] = connection.execute(
+        select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)
+    )
+    for known in stored:
+        about = Target(known.field, known.judged_thing_id, known.query_key, known.task_id).about
+        histories[about].append(known)
         taken.add((known.event_id, known.field))
     rows = []
     for target, new, click in changes:
