@@ -14,7 +14,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.services.judging import events as judging_events
 from webapp.services.judging import judgments, live_metrics
-from webapp.services.judging.events import Change, EventIdTaken, Target
+from webapp.services.judging.events import EventIdTaken, Target, TargetChange
 from webapp.services.study import studies
 
 
@@ -70,7 +70,7 @@ def test_an_undo_is_later_than_what_it_undoes_whatever_the_clocks_say(
     assert verdicts(session, rater) == [None]
 
 
-def changes(session: Session, run_id: str) -> list[Change]:
+def changes(session: Session, run_id: str) -> list[TargetChange]:
     """Clicks on two cards and a quality: one again, one late, one changed."""
     query = session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)).first()
     assert query is not None
@@ -78,12 +78,12 @@ def changes(session: Session, run_id: str) -> list[Change]:
     quality = Target.rating(query, "quality")
     late = click("late", minute=9, client_minute=1, device="phone", sequence=1)
     return [
-        Change(first, YES, click("e1", minute=5)),
-        Change(first, NO, late),
-        Change(second, NO, click("e2", minute=6)),
-        Change(second, YES, click("e3", minute=7)),
-        Change(first, YES, click("e1", minute=8)),
-        Change(quality, "4", click("e3", minute=7)),
+        TargetChange(first, YES, click("e1", minute=5)),
+        TargetChange(first, NO, late),
+        TargetChange(second, NO, click("e2", minute=6)),
+        TargetChange(second, YES, click("e3", minute=7)),
+        TargetChange(first, YES, click("e1", minute=8)),
+        TargetChange(quality, "4", click("e3", minute=7)),
     ]
 
 

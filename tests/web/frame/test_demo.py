@@ -21,7 +21,8 @@ from webapp.config import Settings, sqlite_url
 from webapp.db.tables.evaluations import Evaluation, ItemJudgment
 from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.machine_judges import MachineCall
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
+from webapp.services.evaluations import machine_agreement
 from webapp.services.evaluations.rows import EvaluationKind
 from webapp.services.machine_judges import beside_people, judges
 from webapp.services.phase_3 import participants, questionnaires
@@ -101,6 +102,27 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
         assert "This is the demo" in page.text, path
         assert "This is the demo" not in empty.text, path
     assert n_empty >= 8
+
+
+@pytest.mark.parametrize("path", ["/agreement?of=cards", "/evaluations/{}/people"])
+def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
+    demo: Flask, demo_session: Session, path: str
+) -> None:
+    evaluation = demo_session.scalars(select(Evaluation.id)).first()
+    page = in_english(demo).get(path.format(evaluation)).text
+    bodies = re.findall(r'class="figures [^"]*wide".*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    cells = [cell for body in bodies for cell in re.findall(r"<td[^>]*>", body)]
+
+    assert len(cells) > 10
+    assert all(re.search('data-label="[^"]', cell) for cell in cells)
+
+
+def test_people_and_the_machine_disagree_about_some_parts(demo_session: Session) -> None:
+    drawn = Bootstrap(resamples=10)
+    for evaluation in demo_session.scalars(select(Evaluation)):
+        found = machine_agreement.report(demo_session, evaluation, bootstrap=drawn).overall
+        assert found.machine_only + found.people_only > 0, evaluation.kind
+        assert found.both + found.neither > found.machine_only + found.people_only
 
 
 def _rows(file: Path) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli.frame import stopping
+from webapp.cli.frame import address_in_use, stopping
 from webapp.cli.frame.output import say
 from webapp.config import Settings, private_folder, secret_key
 from webapp.db.engine import Database
@@ -89,6 +89,7 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
     _name_leftovers(opened)
     if host != LOOPBACK:
         _tell_setup_link(opened, settings, address)
+    name = opened.description
     opened.close()
     say(gettext("Stop it with Ctrl+C."))
     if browser:
@@ -96,7 +97,9 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
 
         Timer(0.5, webbrowser.open, [address]).start()
     app.extensions["workers"].serve()
-    if left := stopping.run(server, sockets):
+    with address_in_use.announced(settings, address, name):
+        left = stopping.run(server, sockets)
+    if left:
         say(
             ngettext(
                 "%(n)s request was cut off: it took too long.",

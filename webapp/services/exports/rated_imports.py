@@ -25,7 +25,7 @@ from webapp.records import Click, Problem
 from webapp.services.exports import rated_files
 from webapp.services.exports.ratings import RatingCounts
 from webapp.services.judging import events
-from webapp.services.judging.events import Change, Target
+from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters
 from webapp.services.runs import reports
 
@@ -179,6 +179,6 @@ def _record(
             target = Target.verdict(query.emptiness_id, query.id)
         else:
             target = Target.rating(query, value.field)
-        changes.append(Change(target, value.in_file, Click(uuid4().hex, now)))
+        changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
     events.record_all(session, who, changes)
     events.refresh(session, who, [change.target for change in changes])

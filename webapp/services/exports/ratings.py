@@ -34,7 +34,7 @@ from webapp.services.exports import rating_targets
 from webapp.services.exports.rating_targets import AimedChange
 from webapp.services.judging import events
 from webapp.services.judging.event_order import standing
-from webapp.services.judging.events import Change, Target
+from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters
 
 
@@ -310,7 +310,7 @@ def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
     targets: list[Target] = []
     for takes_back, group in groupby(aimed, key=lambda one: one.change.undoes is not None):
         some = list(group)
-        changes = [Change(one.target, one.change.value, _click(one)) for one in some]
+        changes = [TargetChange(one.target, one.change.value, _click(one)) for one in some]
         if takes_back:
             for one, change in zip(some, changes, strict=True):
                 undone = _undone(session, who, one.change)

@@ -103,7 +103,7 @@ class Target(NamedTuple):
         return self._replace(task_id=task_id, query_key=query_key)
 
 
-class Change(NamedTuple):
+class TargetChange(NamedTuple):
     """An event to record: its target, the value it gives, and the click behind it."""
 
     target: Target
@@ -151,7 +151,7 @@ def record(
 
 
 def record_all(
-    session: Session, rater: Rater, changes: Iterable[Change], *, cause: str = "click"
+    session: Session, rater: Rater, changes: Iterable[TargetChange], *, cause: str = "click"
 ) -> None:
     """Store events as ``record`` would one after the other, in a few statements for any number.
 

@@ -14,9 +14,10 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.records import Relevance
+from webapp.services.rating import question_notes
 from webapp.services.runs import imports, samples
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.samples import GivenRating
+from webapp.services.runs.samples import SampleRating
 from webapp.services.study import studies
 
 PACE = timedelta(seconds=7)
@@ -30,6 +31,13 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     guidelines = (folder / "guidelines.md").read_text("utf-8").strip()
     switched = replace(studies.switches(study), guidelines=guidelines)
     studies.set_switches(session, study, switched, now)
+    notes = json.loads((folder / "notes.json").read_text("utf-8"))
+    typed = {
+        question.id: notes.get(str(question.position), "")
+        for one in question_notes.notes(session, study)
+        for question in one[1]
+    }
+    question_notes.put(session, study, typed, now)
     runs = {
         run.search_method or "": run.id
         for run in session.scalars(select(Run).where(Run.study_id == study.id))
@@ -43,7 +51,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
         if place == 0:
             studies.rename_rater(session, owner, rated["name"], now)
         given = [
-            GivenRating(
+            SampleRating(
                 name=f"demo-{rater.id}-{runs[name]}-{number}",
                 run_id=runs[name],
                 query_id=int(number),

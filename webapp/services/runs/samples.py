@@ -20,7 +20,7 @@ from webapp.i18n import gettext, mark
 from webapp.importers.runs import json_runs
 from webapp.records import Click
 from webapp.services.judging import events
-from webapp.services.judging.events import Change, Target
+from webapp.services.judging.events import Target, TargetChange
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -29,7 +29,7 @@ SAMPLE_NAME = mark("Sample study")
 
 
 @dataclass(frozen=True, slots=True)
-class GivenRating:
+class SampleRating:
     """A rating of one answer and its cards as a file in ``seeds`` gives it.
 
     ``name`` is the id of its events; ``verdicts`` are by rank.
@@ -64,7 +64,7 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
         by_folder[path.parent.name] = imports.store(session, study, read, Labels(), now).id
     ratings = json.loads((folder / "ratings.json").read_text("utf-8"))["ratings"]
     given = [
-        GivenRating(
+        SampleRating(
             name=f"sample-{number}",
             run_id=by_folder[rating["run"]],
             query_id=rating["query_id"],
@@ -94,7 +94,7 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
 def rate(
     session: Session,
     rater: Rater,
-    given: Iterable[GivenRating],
+    given: Iterable[SampleRating],
     now: datetime,
     pace: timedelta = timedelta(0),
 ) -> None:
@@ -111,7 +111,7 @@ def rate(
 
     def say(target: Target, said: str | int | None, name: str) -> None:
         if said not in {None, ""}:
-            changes.append(Change(target, str(said), Click(name, now + next(clicks) * pace)))
+            changes.append(TargetChange(target, str(said), Click(name, now + next(clicks) * pace)))
 
     for rating in ratings:
         query = queries[rating.run_id, rating.query_id]
