@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -21,6 +21,7 @@ from jinja2 import Environment
 
 from webapp.config import resource
 from webapp.exporters.frame.csv_cells import cell_text
+from webapp.exporters.frame.scripts import as_one
 from webapp.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.ranking import EXPLANATIONS
@@ -46,9 +47,6 @@ SCRIPTS = {
     "rating.js": "rating/rating.js",
 }
 """The scripts in the order in which they run: the name others import, and the file."""
-
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\.[\w./]*/([\w.]+)";$', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +150,9 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
-    """The scripts as one, each in a function of its own that returns what it exports."""
-    parts = ["const parts = {};"]
-    for name, file in scripts.items():
-        source = _static(file)
-        exported = ", ".join(match[1] for match in _EXPORT.finditer(source))
-        source = _IMPORT.sub(lambda m: f'const {{{m[1]}}} = parts["{m[2]}"];', source)
-        source = _EXPORT.sub("", source)
-        parts.append(f'parts["{name}"] = (() => {{\n{source}\nreturn {{ {exported} }};\n}})();')
-    return "\n".join(parts)
+def bundle() -> str:
+    """The scripts as one."""
+    return as_one({name: _static(file) for name, file in SCRIPTS.items()})
 
 
 def _static(name: str) -> str:
