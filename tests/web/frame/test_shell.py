@@ -51,7 +51,7 @@ def test_every_file_that_the_worker_is_to_keep_is_there(client: FlaskClient) -> 
         answer.close()
 
 
-def test_the_worker_keeps_all_that_the_rating_pages_are_made_of(client: FlaskClient) -> None:
+def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
     """The worker keeps the files that the templates name, joined as they join them."""
     named = {"joined/frame/app.css", "joined/frame/page.js"}
     for template in TEMPLATES:
@@ -59,7 +59,7 @@ def test_the_worker_keeps_all_that_the_rating_pages_are_made_of(client: FlaskCli
         named |= set(re.findall(r"static\('([^']+\.\w+)'\)", source))
         named |= {
             f"joined/{name}"
-            for name in re.findall(r"{% set (?:styles|scripts) = '([^']+)' %}", source)
+            for name in re.findall(r"{% set joined_(?:styles|scripts) = '([^']+)' %}", source)
         }
 
     assert len(named) >= 9
