@@ -59,7 +59,7 @@ def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
         named |= set(re.findall(r"static\('([^']+\.\w+)'\)", source))
         named |= {
             f"joined/{name}"
-            for name in re.findall(r"{% set joined_(?:styles|scripts) = '([^']+)' %}", source)
+            for name in re.findall(r"{% block (?:styles|scripts) %}([^{]+){% endblock %}", source)
         }
 
     assert len(named) >= 9

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -150,9 +150,9 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def bundle() -> str:
+def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
     """The scripts as one."""
-    return as_one({name: _static(file) for name, file in SCRIPTS.items()})
+    return as_one({name: _static(file) for name, file in scripts.items()})
 
 
 def _static(name: str) -> str:
