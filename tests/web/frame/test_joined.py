@@ -19,7 +19,7 @@ def test_a_rating_page_asks_for_one_script_and_one_style_beside_htmx(
 
     assert sorted(files) == [
         "frame/icon.svg",
-        "frame/theme.js",
+        "frame/first.js",
         "joined/rating/rating.css",
         "joined/rating/rating.js",
         "vendor/htmx.min.js",

@@ -120,9 +120,9 @@ class ExplainedReason:
 def page(environment: Environment, run: OfflineRun) -> bytes:
     """The file of `run`, from the app's templates in `environment`; equal for equal runs."""
     style = "\n".join(_static(name) for name in STYLES)
-    theme, script = _static("frame/theme.js"), bundle()
+    first, script = _static("frame/first.js"), bundle()
     policy = (
-        f"default-src 'none'; script-src {_digest(theme)} {_digest(script)}; "
+        f"default-src 'none'; script-src {_digest(first)} {_digest(script)}; "
         f"style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
     )
     lines = [
@@ -136,7 +136,7 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
         '<meta name="color-scheme" content="light dark">',
         "<title>Relevansi</title>",
         f"<style>{style}</style>",
-        f"<script>{theme}</script>",
+        f"<script>{first}</script>",
         "</head>",
         "<body>",
         *_without_scripts(),

@@ -24,7 +24,7 @@ PAGES = Pages(
         "shell": Door.ANYBODY,
     },
     kept=(
-        *("vendor/htmx.min.js", "frame/icon.svg", "frame/clear.svg", "frame/theme.js"),
+        *("vendor/htmx.min.js", "frame/icon.svg", "frame/clear.svg", "frame/first.js"),
         *("joined/frame/app.css", "joined/frame/page.js"),
     ),
 )
