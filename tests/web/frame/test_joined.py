@@ -18,8 +18,8 @@ def test_a_rating_page_asks_for_one_script_and_one_style_beside_htmx(
     files = re.findall(r'(?:href|src)="/static/([^?"]+)\?v=[0-9a-f]{10}"', page)
 
     assert sorted(files) == [
-        "frame/icon.svg",
         "frame/first.js",
+        "frame/icon.svg",
         "joined/rating/rating.css",
         "joined/rating/rating.js",
         "vendor/htmx.min.js",
