@@ -58,7 +58,7 @@ def test_the_wings_have_their_part(demo_session: Session) -> None:
     assert (demo_session.scalar(select(func.count()).select_from(CardDecision)) or 0) > 100
     assert sorted(kinds) == sorted(EvaluationKind)
     assert demo_session.scalar(select(func.count(ItemJudgment.rater_id.distinct()))) == 2
-    assert demo_session.scalar(select(func.count()).select_from(MachineCall)) == judge.judged == 40
+    assert demo_session.scalar(select(func.count()).select_from(MachineCall)) == judge.judged == 435
     assert judge.released_at is not None
     assert beside.may_release
     assert 0.3 < (beside.agreement.cohen.value or 0) < 1

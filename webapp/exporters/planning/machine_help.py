@@ -220,7 +220,7 @@ def _row(help_: MachineHelp, one: HelpedFigure) -> Iterator[Cell]:
     found = one.found
     yield word(_name(help_, one))
     if found.assisted is None and found.why is not None:
-        yield Cell(gettext(REASONS[found.why]), (None, None, None))
+        yield stacked((notation.UNDEFINED, gettext(REASONS[found.why])), (None, None, None))
     else:
         yield _estimate(one, found.assisted)
     yield _estimate(one, found.alone)
