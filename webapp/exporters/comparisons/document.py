@@ -15,7 +15,8 @@ from webapp.metrics.comparisons.report import ComparisonReport
 def document(report: ComparisonReport, on: date) -> Document:
     """Return `report` as a document dated `on`, in the language in force."""
     comparison = report.comparison
-    missing = [said for contender in comparison.contenders for said in words.lacks(contender)]
+    missing = [*words.unasked(comparison)]
+    missing += [said for contender in comparison.contenders for said in words.lacks(contender)]
     return Document(
         title=words.title(report),
         subtitle=words.subtitle(report, on),

@@ -183,6 +183,7 @@ def questions(report: ComparisonReport) -> Table:
             gettext(
                 "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
             ),
+            *words.unasked(comparison),
             words.provenance(report),
         ),
     )

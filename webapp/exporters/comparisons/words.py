@@ -258,6 +258,16 @@ def lacks(contender: Contender) -> Iterator[str]:
         )
 
 
+def unasked(comparison: Comparison) -> Iterator[str]:
+    """Yield the sentence on the questions that the study does not ask, if there are any."""
+    if comparison.unasked:
+        yield gettext(
+            "Not asked, as the study's sample did not draw them: %(questions)s. No figure counts "
+            "them, and no run lacks them.",
+            questions=positions(comparison.unasked),
+        )
+
+
 def positions(found: Sequence[int]) -> str:
     """Return positions of questions as a list; of many, the first and how many more.
 

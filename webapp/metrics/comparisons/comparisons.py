@@ -92,7 +92,8 @@ class Comparison:
     """Runs compared under one rule; contenders in the order given, questions in set order.
 
     ``settings`` say how often and from which seed was drawn. ``rule`` is "rater NAME",
-    "majority" or "adjudicated".
+    "majority" or "adjudicated". ``unasked`` are the positions of the questions that the study does
+    not ask: they are in no figure, and missing in no run.
     """
 
     rule: str
@@ -101,6 +102,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     categories: tuple[str, ...]
     questions: tuple[ComparedQuestionLine, ...]
+    unasked: tuple[int, ...] = ()
 
     def name(self, run: str) -> str:
         """The name of a contender by its run's id; raises ``KeyError``."""
@@ -124,7 +126,11 @@ class Comparison:
 
 
 def compare(
-    runs: Sequence[ComparedRun], *, rule: str, settings: Resampling | None = None
+    runs: Sequence[ComparedRun],
+    *,
+    rule: str,
+    settings: Resampling | None = None,
+    unasked: Sequence[int] = (),
 ) -> Comparison:
     """The comparison of `runs`, which share a question set; fewer than two raise ValueError."""
     if len(runs) < 2 or len({run.run for run in runs}) < len(runs):
@@ -152,6 +158,7 @@ def compare(
         differences=differences(runs, headlines, settings),
         categories=tuple(dict.fromkeys(line.category for line in questions)),
         questions=questions,
+        unasked=tuple(unasked),
     )
 
 

@@ -7,6 +7,8 @@ own way of drawing, which stays as it is, so that published figures stay what th
   ``random.Random(seed)`` from the units in sorted order.
 - ``times_drawn``, for means over questions or participants: rows of *n* counts, one for each
   resample, in chunks; 32 bits for each place from the raw stream of ``PCG64(seed)``.
+- ``places_drawn``, for studies that a simulated power draws: places among the questions rated;
+  32 bits for each from the raw stream of ``PCG64(seed)``.
 - ``signs``, for randomisation tests: rows of *n* signs, one for each permutation, in chunks; a bit
   for each sign from the raw stream of ``PCG64(seed)``, or all ``2^n`` rows where they are few.
 - ``item_times``, for rank correlations: a row for each resample with a count for each unit;
@@ -87,11 +89,18 @@ def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
 
     stream = np.random.PCG64(resampling.seed)
     for rows in _chunks(size, resampling.resamples):
-        words = stream.random_raw((rows * size + 1) // 2).astype("<u8").view("<u4")
-        places = (words[: rows * size].astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
-        flat = places.astype(np.intp).reshape(rows, size) + np.arange(rows)[:, None] * size
+        places = _places(stream, size, rows * size)
+        flat = places.reshape(rows, size) + np.arange(rows)[:, None] * size
         times = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
         yield times.astype(np.float64)
+
+
+def places_drawn(size: int, shape: tuple[int, int], seed: int) -> NDArray[np.intp]:
+    """Return rows and columns of places among `size`, each drawn with replacement."""
+    import numpy as np
+
+    rows, columns = shape
+    return _places(np.random.PCG64(seed), size, rows * columns).reshape(rows, columns)
 
 
 def item_times(unit_of: NDArray[np.intp], n_units: int, bootstrap: Bootstrap) -> Floats:
@@ -121,6 +130,15 @@ def signs(size: int, resampling: Resampling) -> Iterator[Floats]:
         words = stream.random_raw((rows * size + 63) // 64)
         bits = np.unpackbits(words.astype("<u8").view(np.uint8))[: rows * size]
         yield (1 - 2 * bits.astype(np.float64)).reshape(rows, size)
+
+
+def _places(stream: np.random.PCG64, size: int, count: int) -> NDArray[np.intp]:
+    """Return `count` places among `size`, of 32 bits each from the stream."""
+    import numpy as np
+
+    words = stream.random_raw((count + 1) // 2).astype("<u8").view("<u4")[:count]
+    places = (words.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
+    return places.astype(np.intp)
 
 
 def _chunks(size: int, rows: int) -> Iterator[int]:

@@ -14,7 +14,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.resampling import Resampling, places_drawn
 from webapp.metrics.comparisons.significance import randomisation_tests
 from webapp.metrics.planning.distributions import (
     chi_square_quantile,
@@ -196,8 +196,5 @@ def _studies(
 
     moved = np.asarray(differences, dtype=np.float64)
     moved = moved - moved.mean() + difference
-    stream = np.random.PCG64(seed)
-    words = stream.random_raw((studies * n + 1) // 2).astype("<u8").view("<u4")[: studies * n]
-    places = (words.astype(np.uint64) * np.uint64(len(moved))) >> np.uint64(32)
-    drawn: NDArray[np.float64] = moved[places.astype(np.intp)].reshape(studies, n)
+    drawn: NDArray[np.float64] = moved[places_drawn(len(moved), (studies, n), seed)]
     return drawn

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import variance
 from typing import TYPE_CHECKING
 
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
@@ -137,9 +138,10 @@ def sampled_mean(strata: Sequence[Stratum], settings: Resampling | None = None) 
     questions, y_h the sum of its values and k_h the number of them, each by question drawn. The
     interval is a bootstrap in each stratum with the finite population correction: the resampled
     means move by ``sqrt((1 - n_h/N_h) n_h / (n_h - 1))`` of what they moved (Rao & Wu), and the
-    percentiles are those of Student's t for the sample's size (Hesterberg), since few questions
-    have too narrow percentiles. Strata of which fewer than two questions were drawn count as one
-    (collapsed). All questions drawn: the interval is the point.
+    percentiles are those of Student's t (Hesterberg), with as many degrees of freedom as the
+    strata have (Satterthwaite), since few questions have too narrow percentiles. Strata of which
+    fewer than two questions were drawn count as one (collapsed). All questions drawn: the interval
+    is the point.
     References: Rao & Wu (1988), Resampling inference with complex survey data. JASA 83, 231-241;
     Hesterberg (2015), What teachers should know about the bootstrap. The American Statistician 69,
     371-386; Cochran (1977), Sampling Techniques, 5A.12.
@@ -206,8 +208,26 @@ def _bootstrap(strata: Sequence[Stratum], settings: Resampling) -> Interval:
     means = np.where(below > 0, above / np.where(below > 0, below, 1), np.nan)
     low = min(value for one in strata for value in one.values if value is not None)
     high = max(value for one in strata for value in one.values if value is not None)
-    degrees = sum(one.drawn for one in strata) - len(strata)
+    degrees = _degrees(strata)
     return percentiles(np.clip(means, low, high), _widened(settings, degrees))
+
+
+def _degrees(strata: Sequence[Stratum]) -> float:
+    """The degrees of freedom of the variance: Satterthwaite's, at least 1.
+
+    ``(sum_h v_h)^2 / sum_h (v_h^2 / (n_h - 1))``, where v_h is what a stratum adds to the variance;
+    n - 1 without strata.
+    """
+    middle = _estimate(strata)
+    parts: list[tuple[float, int]] = []
+    for one in strata:
+        apart = [0.0 if value is None else value - middle for value in one.values]
+        added = (1 - one.drawn / one.of) * one.of**2 / one.drawn * variance(apart)
+        parts.append((added, one.drawn - 1))
+    total = sum(added for added, _ in parts)
+    if not total:
+        return sum(one.drawn for one in strata) - len(strata)
+    return max(1.0, total**2 / sum(added**2 / freedom for added, freedom in parts))
 
 
 def _scale(one: Stratum) -> float:
@@ -215,7 +235,7 @@ def _scale(one: Stratum) -> float:
     return float(correction**0.5)
 
 
-def _widened(settings: Resampling, degrees: int) -> Resampling:
+def _widened(settings: Resampling, degrees: float) -> Resampling:
     """The settings with the confidence at which normal percentiles are those of Student's t."""
     tail = (1 - settings.confidence) / 2
     return replace(settings, confidence=1 - 2 * normal_cdf(t_quantile(tail, degrees)))

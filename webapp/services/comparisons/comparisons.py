@@ -29,6 +29,7 @@ from webapp.services.judging.verdicts import AskedQuery, Verdicts
 from webapp.services.runs import order, reports, runs
 from webapp.services.runs.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.study import blinding, studies
+from webapp.services.study.unasked import unasked
 
 FEWEST = 2
 """A run alone is compared with nothing."""
@@ -103,19 +104,20 @@ class Candidate:
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     """Return every run of the study in its order."""
     own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    asked = own & Query.question_id.not_in(unasked(session, study.id))
     done = (
         select(StoredSummary.run_id, func.count().label("done"))
         .join(Query, Query.id == StoredSummary.query_key)
         .join(Rater, Rater.id == StoredSummary.rater_id)
-        .where(own, StoredSummary.complete, Rater.is_machine.is_(False))
+        .where(asked, StoredSummary.complete, Rater.is_machine.is_(False))
         .group_by(StoredSummary.run_id, StoredSummary.rater_id)
         .subquery()
     )
     by_run = select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id)
     furthest = dict(session.execute(by_run).all())
-    readable = own & (Query.state != str(QueryState.UNREADABLE))
+    readable = asked & (Query.state != str(QueryState.UNREADABLE))
     counted = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
-    asked = dict(session.execute(counted).all())
+    of = dict(session.execute(counted).all())
     return tuple(
         Candidate(
             run=run.id,
@@ -125,7 +127,7 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
             question_set=run.question_set_id,
             imported_at=run.imported_at,
             done=furthest.get(run.id, 0),
-            of=asked.get(run.id, 0),
+            of=of.get(run.id, 0),
         )
         for run in order.in_order(session, study)
     )
@@ -186,7 +188,7 @@ def report(
     return ComparisonReport(
         study=study.name,
         phase=_phase_of(chosen),
-        comparison=compare(base, rule=rule.name, settings=settings),
+        comparison=compare(base, rule=rule.name, settings=settings, unasked=judged.unasked),
         stability=stability(
             base,
             without_rater=judged.without_each_rater(rule),
@@ -259,9 +261,13 @@ class _RunsUnderRules:
         ids = [rater.id for rater in self._everybody]
         self._said = verdicts.by_rater(session, self._scope, ids)
         self._settled = verdicts.settled(session, self._scope)
-        self._asked = verdicts.asked_queries(session, self._scope)
+        everything = verdicts.asked_queries(session, self._scope)
         asked = select(Query.id, Question).join_from(Query, Question).where(self._scope)
         self._questions = dict(session.execute(asked).all())
+        left_out = unasked(session, study.id)
+        self._asked = [one for one in everything if self._questions[one.key].id not in left_out]
+        everywhere = self._questions.values()
+        self.unasked = sorted({one.position for one in everywhere if one.id in left_out})
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
         """Return the runs as `rule` judges them."""
@@ -380,10 +386,7 @@ def _only(
 ) -> dict[str, tuple[tuple[int, str], ...]]:
     """Return the questions of each run's set that the other sets do not all have."""
     texts = {
-        run.id: {
-            question.key: (question.position, question.text)
-            for question in run.question_set.questions
-        }
+        run.id: {one.key: (one.position, one.text) for one in run.question_set.questions}
         for run in compared
     }
     shared = set.intersection(*(set(found) for found in texts.values()))

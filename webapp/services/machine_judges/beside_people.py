@@ -30,7 +30,6 @@ from webapp.services.study import studies
 FEWEST_SHARED = 20
 """The fewest cards both must have decided before the machine's figures may be used."""
 INTERVALS = Bootstrap(resamples=1000)
-NO_INTERVALS = Bootstrap(resamples=0)
 _LABELS: Mapping[Relevance, int | None] = {
     Relevance.RELEVANT: 1,
     Relevance.NOT_RELEVANT: 0,
@@ -98,9 +97,7 @@ class BesidePeople:
         return self.n >= FEWEST_SHARED
 
 
-def report(
-    session: Session, study: Study, judge: MachineJudge, *, bootstrap: Bootstrap = INTERVALS
-) -> BesidePeople:
+def report(session: Session, study: Study, judge: MachineJudge) -> BesidePeople:
     """Return how far a machine judge agrees with the study's people."""
     scope = in_study(study)
     people = studies.raters(session, study)
@@ -114,15 +111,15 @@ def report(
             for thing, verdict in own.items()
             if thing in merged
         ),
-        agreement=_agreement(own, merged, bootstrap),
+        agreement=_agreement(own, merged),
         people=tuple(
-            OnePerson(name, _agreement(own, said, bootstrap))
+            OnePerson(name, _agreement(own, said))
             for name, said in alone
             if own.keys() & said.keys()
         ),
         cards=_cards(session, judge, own, merged),
         machine_judged=len(own),
-        bootstrap=bootstrap,
+        bootstrap=INTERVALS,
     )
 
 
@@ -131,7 +128,7 @@ def release(session: Session, study: Study, judge: MachineJudge, now: datetime) 
 
     Raises ``TooLittleShared``.
     """
-    found = report(session, study, judge, bootstrap=NO_INTERVALS)
+    found = report(session, study, judge)
     if not found.may_release:
         raise TooLittleShared(found.n)
     if judge.released_at is None:
@@ -143,16 +140,16 @@ def withdraw(session: Session, study: Study, judge: MachineJudge, now: datetime)
     """Let the judge's figures be chosen no more, logged."""
     if judge.released_at is not None:
         judge.released_at = None
-        told = _told(report(session, study, judge, bootstrap=NO_INTERVALS))
+        told = _told(report(session, study, judge))
         _log(session, study, judge, "withdraw machine judge", told, now)
 
 
-def _agreement(own: Mapping[int, str], said: Mapping[int, str], bootstrap: Bootstrap) -> Agreement:
+def _agreement(own: Mapping[int, str], said: Mapping[int, str]) -> Agreement:
     table = [
         [_LABELS[Relevance(own[thing])], _LABELS[Relevance(said[thing])]]
         for thing in sorted(own.keys() & said.keys())
     ]
-    return agreement(table, labels=(0, 1), bootstrap=bootstrap)
+    return agreement(table, labels=(0, 1), bootstrap=INTERVALS)
 
 
 def _cards(

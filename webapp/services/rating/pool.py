@@ -42,6 +42,7 @@ from webapp.services.judging import live_metrics
 from webapp.services.rating import orders
 from webapp.services.rating.orders import Purpose
 from webapp.services.study import assignments
+from webapp.services.study.unasked import unasked
 
 POOL, REPEAT = "pool", "repeat"
 """The kinds of tasks: a unit for the first time, and the same once more."""
@@ -125,13 +126,16 @@ class StudyShare:
 def units(session: Session, rater: Rater) -> dict[Unit, UnitProgress]:
     """Return every unit of the rater's study in the order of the questions, and how far they are.
 
-    The stored summaries are read; the things themselves need not be.
+    The stored summaries are read; the things themselves need not be. Questions that are not asked
+    have no unit.
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id}
     rows = tables(session).execute(_units(), values).all()
+    left_out = unasked(session, rater.study_id)
     return {
         Unit(question_id, run_id): UnitProgress(bool(is_open), bool(is_begun), unrated, answers)
         for question_id, run_id, is_open, is_begun, unrated, answers in rows
+        if question_id not in left_out
     }
 
 

@@ -20,6 +20,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.services.rating import pool, progress
 from webapp.services.rating.progress import Progress
 from webapp.services.study import assignments, studies
+from webapp.services.study.unasked import unasked
 
 LONGEST_PAUSE = timedelta(minutes=2)
 """A longer time between two clicks was a break, not thinking."""
@@ -178,6 +179,7 @@ def _questions(
     ):
         if rater_id in names:
             judged[question_id][names[rater_id]] = count
+    left_out = unasked(session, study.id)
     rows = session.execute(
         select(Question.id, Question.position, Question.text, Question.category, func.count())
         .join(JudgedThing, JudgedThing.question_id == Question.id)
@@ -193,6 +195,7 @@ def _questions(
             study.overlap,
         )
         for key, position, text, category, things in rows
+        if key not in left_out
     )
 
 

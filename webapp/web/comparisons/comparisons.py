@@ -287,7 +287,10 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
         blindness=words.provenance(report) if report.files else words.blindness(report),
         answer=answer(comparison, MAIN),
         unsaid=tuple(words.unsaid(report)),
-        lacks=tuple(said for one in comparison.contenders for said in words.lacks(one)),
+        lacks=(
+            *words.unasked(comparison),
+            *(said for one in comparison.contenders for said in words.lacks(one)),
+        ),
         summary=tables.summary(report),
         main_conclusions=conclusions.every(comparison, MAIN),
         conclusions=conclusions.every(comparison),

@@ -45,9 +45,7 @@ if TYPE_CHECKING:
 
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
-FILES = {"static", "joined.show"}
-"""The endpoints of files, which are the same for everybody."""
-FACELESS = {*FILES, "health.healthz"}
+FACELESS = {"static", "health.healthz"}
 """The endpoints that answer without reading the visitor from the database."""
 YEAR = 365 * 24 * 3600
 POLICY = (
@@ -357,7 +355,7 @@ def _need_our_page() -> None:
 
 
 def _caching() -> str:
-    if request.endpoint not in FILES:
+    if request.endpoint != "static":
         return "no-store"
     # An address with a version in it never changes what it holds.
     return f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from webapp.web.planning import machine_help_part, settled_part
+from webapp.web.planning import machine_help_part, sample_part, settled_part
 
-MODULES = (settled_part, machine_help_part)
+MODULES = (settled_part, sample_part, machine_help_part)

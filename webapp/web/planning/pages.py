@@ -5,12 +5,13 @@ from __future__ import annotations
 from webapp.i18n import mark
 from webapp.web.frame.doors import Door
 from webapp.web.frame.rooms import MenuEntry, Pages
-from webapp.web.planning import planning
+from webapp.web.planning import planning, sample
 
 PAGES = Pages(
-    blueprints=(planning.blueprint,),
+    blueprints=(planning.blueprint, sample.blueprint),
     doors={
         "planning": Door.OWNER,
+        "samples": Door.OWNER,
     },
     entries=(
         MenuEntry("progress", 15, "planning.show", mark("Rating plan"), sections=("planning",)),

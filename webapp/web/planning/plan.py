@@ -76,7 +76,7 @@ def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart
     study = owner.study
     runs = plans.runs_of(session, study, question_set)
     form = PlanForm(request.args)
-    pairs = tuple(_pairs(runs))
+    pairs = tuple(pairs_of(runs))
     errors = {} if form.validate() else forms.messages(form)
     if form.pair.data not in {"", *(pair.value for pair in pairs)}:
         form.pair.put("")
@@ -128,7 +128,8 @@ def _curve(found: RatingPlan, width: float) -> Markup:
     return Markup(plan_words.curve(found, width).markup)  # noqa: S704
 
 
-def _pairs(runs: Sequence[Run]) -> list[PlannedPair]:
+def pairs_of(runs: Sequence[Run]) -> list[PlannedPair]:
+    """Return every two of these runs, to be chosen from."""
     names = comparisons.names_of(runs)
     return [
         PlannedPair(f"{one.id}~{other.id}", f"{names[one.id]} – {names[other.id]}")

@@ -22,11 +22,11 @@ from webapp.services.study import assignments, studies
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import ChoiceField
 from webapp.web.frame.rooms import ShownPart
-from webapp.web.planning import machine_help, plan, settled
+from webapp.web.planning import machine_help, plan, sample, settled
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 
-PARTS: tuple[ModuleType, ...] = (plan, settled, machine_help)
+PARTS: tuple[ModuleType, ...] = (plan, settled, sample, machine_help)
 """The parts of the page in their order: each has ``part(session, owner, question_set)``."""
 
 

@@ -1,0 +1,224 @@
+"""A sample is drawn before the first verdict; only its questions are asked; it says of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import stored
+from tests.services.runs.runs import NO, YES, card, click, query
+from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import SampledQuestion
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.metrics.planning.sampling import random_order
+from webapp.services.comparisons import comparisons
+from webapp.services.judging import judgments
+from webapp.services.planning import rules, samples
+from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind
+from webapp.services.planning.samples import SampleIsFixed, SampleTooSmall, SampleWish
+from webapp.services.rating import pool, progress, tasks
+from webapp.services.runs import reports
+from webapp.services.study.unasked import unasked
+
+LATER = NOW + timedelta(hours=1)
+SIZE = 12
+
+
+@pytest.fixture(name="runs")
+def _runs(session: Session, study: Study) -> Mapping[str, str]:
+    """Two runs of 12 questions with a card each; every third question is of category "b"."""
+    found = {}
+    for method in ("api", "hybrid"):
+        queries = [
+            query(
+                n, card(f"{method}{n}"), text=f"Question {n}", category="b" if n % 3 == 0 else "a"
+            )
+            for n in range(1, SIZE + 1)
+        ]
+        found[method] = stored(session, study, method, *queries)
+    return found
+
+
+@pytest.fixture(name="whole")
+def _whole(session: Session, study: Study, runs: Mapping[str, str]) -> QuestionSet:
+    assert runs
+    (one,) = rules.question_sets(session, study)
+    return one
+
+
+def judge(session: Session, rater: Rater, runs: Mapping[str, str], position: int) -> None:
+    """The api's card is right, the hybrid's wrong."""
+    for method, verdict in (("api", YES), ("hybrid", NO)):
+        name = click(f"{method}{position}")
+        judgments.judge(session, rater, runs[method], position, 1, verdict, name)
+
+
+def positions(session: Session, rule_id: int) -> list[int]:
+    rows = select(Question.position).join(
+        SampledQuestion, SampledQuestion.question_id == Question.id
+    )
+    drawn = rows.where(SampledQuestion.rule_id == rule_id)
+    return list(session.scalars(drawn.order_by(SampledQuestion.position)))
+
+
+def test_only_sampled_questions_are_asked_and_counted(
+    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+) -> None:
+    rule = samples.draw(session, rater, whole, SampleWish(4, seed=7), NOW)
+    drawn = positions(session, rule.id)
+
+    assert len(set(drawn)) == 4
+    assert len(unasked(session, study.id)) == SIZE - 4
+    assert progress.progress(session, rater).of == 4
+    asked = {
+        session.get_one(Question, unit.question_id).position
+        for unit in pool.share(session, rater).free
+    }
+    assert asked == set(drawn)
+    assert {one.of for one in comparisons.candidates(session, study)} == {4}
+
+    for position in drawn:
+        judge(session, rater, runs, position)
+
+    given = tasks.ahead(session, rater, LATER, SIZE)  # their answers have no quality yet
+    assert {one.question.position for one in given} == set(drawn)
+    compared = comparisons.report(session, study, [*runs.values()], reports.rule_of(session, study))
+    comparison = compared.comparison
+    assert comparison.unasked == tuple(sorted(set(range(1, SIZE + 1)) - set(drawn)))
+    assert [line.position for line in comparison.questions] == sorted(drawn)
+    assert not any(contender.missing.partial for contender in comparison.contenders)
+    assert {one.done for one in comparisons.candidates(session, study)} == {4}
+
+
+def test_a_task_given_before_the_draw_is_not_offered_if_it_was_not_drawn(
+    session: Session, rater: Rater, whole: QuestionSet
+) -> None:
+    first = tasks.next_task(session, rater, NOW)
+    assert first is not None
+    seed = next(
+        seed
+        for seed in range(100)
+        if first.question_id not in random_order([one.id for one in whole.questions], seed)[:2]
+    )
+    samples.draw(session, rater, whole, SampleWish(2, seed=seed), NOW)
+
+    following = tasks.next_task(session, rater, LATER)
+
+    assert following is not None
+    assert following.question_id != first.question_id
+
+
+def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
+    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+) -> None:
+    rule = samples.draw(session, rater, whole, SampleWish(4, seed=7), NOW)
+    drawn = positions(session, rule.id)
+    judge(session, rater, runs, drawn[0])
+    found = samples.of_set(session, study, whole)
+    assert found is not None
+    assert (found.rated, found.drawn, found.figures) == (1, 4, ())
+    assert not samples.is_reached(found)
+
+    for position in drawn[1:]:
+        judge(session, rater, runs, position)
+
+    found = samples.of_set(session, study, whole)
+    assert found is not None
+    assert samples.is_reached(found)
+    (apart,) = (
+        one.found
+        for one in found.figures
+        if one.figure == "mean_precision_at_5" and len(one.runs) == 2
+    )
+    assert (apart.value, apart.values, apart.drawn, apart.of) == (1.0, 4, 4, SIZE)
+    assert (found.rule.seed, found.rule.beforehand) == (7, True)
+
+
+def test_strata_get_their_shares_and_a_category_is_added_before_the_first_verdict(
+    session: Session, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+) -> None:
+    rule = samples.draw(session, rater, whole, SampleWish(3, stratified=True, seed=7), NOW)
+    assert sum(position % 3 == 0 for position in positions(session, rule.id)) == 1  # 3 x 4 / 12
+
+    samples.extend(session, whole, 2, "b")
+
+    drawn = positions(session, rule.id)
+    assert (len(drawn), sum(position % 3 == 0 for position in drawn)) == (5, 3)
+    assert rule.settings["size"] == 5
+
+    judge(session, rater, runs, drawn[0])
+    with pytest.raises(SampleIsFixed):
+        samples.extend(session, whole, 1)
+
+
+def test_a_sample_that_grows_looks_after_each_question_and_keeps_what_it_drew(
+    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+) -> None:
+    wish = SampleWish(3, RuleKind.SEQUENCE, runs=(runs["api"], runs["hybrid"]), seed=7)
+    rule = samples.draw(session, rater, whole, wish, NOW)
+    first = positions(session, rule.id)
+    for position in first:
+        judge(session, rater, runs, position)
+    found = samples.of_set(session, study, whole)
+    assert found is not None
+    assert ([look.n for look in found.looks], found.stopped) == ([1, 2, 3], None)
+
+    samples.extend(session, whole, 7)
+    drawn = positions(session, rule.id)
+    assert drawn[:3] == first
+    for position in (*drawn[3:8], drawn[9]):  # not the ninth: a sequence has no gaps
+        judge(session, rater, runs, position)
+
+    found = samples.of_set(session, study, whole)
+    assert found is not None
+    assert (found.rated, found.drawn) == (9, 10)
+    assert found.stopped is not None
+    # Eight times +1: the lower bound leaves 0 before all are seen, by the capital against 0.
+    assert found.stopped.outcome == "differs"
+    assert found.stopped.n <= 8
+    with pytest.raises(SampleIsFixed):
+        samples.extend(session, whole, 1, "b")
+
+
+def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(
+    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+) -> None:
+    samples.draw(session, rater, whole, SampleWish(2), NOW)
+    samples.finish(session, study, whole, LATER)
+    assert unasked(session, study.id) == frozenset()
+    assert samples.of_set(session, study, whole) is None
+
+    rule = samples.draw(session, rater, whole, SampleWish(2, seed=7), NOW)
+    for position in positions(session, rule.id):
+        judge(session, rater, runs, position)
+    samples.finish(session, study, whole, LATER)
+
+    assert (rule.outcome, rule.verdicts_at_end) == ("reached", 4)
+    assert len(unasked(session, study.id)) == SIZE - 2
+    assert samples.of_set(session, study, whole) is not None
+
+
+def test_impossible_samples_are_refused(
+    session: Session, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+) -> None:
+    for size in (1, SIZE + 1):
+        with pytest.raises(SampleTooSmall):
+            samples.draw(session, rater, whole, SampleWish(size), NOW)
+    with pytest.raises(NoRule):
+        samples.extend(session, whole, 1)
+    judge(session, rater, runs, 1)
+    with pytest.raises(ChosenTooLate):
+        samples.draw(session, rater, whole, SampleWish(4), NOW)
+
+
+def test_a_sample_drawn_after_the_first_verdict_leaves_nothing_out(
+    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+) -> None:
+    judge(session, rater, runs, 1)
+    samples.draw(session, rater, whole, SampleWish(4, RuleKind.MACHINE_HELP), NOW)
+    assert unasked(session, study.id) == frozenset()

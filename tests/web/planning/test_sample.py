@@ -1,0 +1,94 @@
+"""A sample on the page of the rating plan: drawn, extended, closed, and named in a comparison."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.services.runs.runs import card, query
+from tests.web.conftest import stored
+from webapp.db.engine import Database
+
+PAGE = "/study/planning"
+
+
+@pytest.fixture(name="runs")
+def _runs(web_database: Database) -> tuple[str, str]:
+    """Two runs of six questions, each with a card of its own."""
+    found = []
+    for method in ("api", "hybrid"):
+        queries = [query(n, card(f"{method}{n}"), text=f"Question {n}") for n in range(1, 7)]
+        found.append(stored(web_database, queries, method=method))
+    return found[0], found[1]
+
+
+def test_a_sample_is_drawn_extended_and_closed(client: FlaskClient, runs: tuple[str, str]) -> None:
+    page = client.get(PAGE).text
+    assert "Draw the sample" in page
+    drawn = {"kind": "sequence", "size": "3", "figure": "mrr", "pair": "~".join(runs)}
+
+    page = client.post(f"{PAGE}/1/sample", data=drawn, follow_redirects=True).text
+
+    assert "It drew 3 of 6 questions at random." in page
+    assert "0 of 3 questions drawn are rated; the other questions are not asked." in page
+    assert "It ends when the difference in MRR leaves 0." in page
+    page = client.post(f"{PAGE}/1/sample/more", data={"more": "3"}, follow_redirects=True).text
+    assert "It drew 6 of 6 questions at random." in page
+    assert "Draw so many more" not in page
+
+    for run_id, relevance in zip(runs, "10", strict=True):
+        for n in range(1, 7):
+            address = f"/runs/{run_id}/queries/{n}/results/1/judgment"
+            client.post(address, data={"relevance": relevance, "event_id": f"{run_id}{n}"})
+
+    page = client.get(PAGE).text
+    assert "6 of 6 questions drawn are rated" in page
+    assert "[1.00; 1.00]" in page  # the api's MRR, all questions drawn
+    compared = client.get("/comparisons/", query_string={"runs": [*runs]}).text
+    assert "Sampled questions" in compared
+    report = client.get("/comparisons/report.json", query_string={"runs": [*runs]}).json
+    assert report is not None
+    assert report["sample"]["rule"]["n"] == 6
+    assert report["sample"]["looks"][-1]["outcome"] == "differs"
+
+    page = client.post(f"{PAGE}/1/sample/end", follow_redirects=True).text
+    assert "Close the sample" not in page
+    assert "It drew 6 of 6 questions at random." in page
+
+
+def test_a_fixed_sample_leaves_questions_unasked_in_the_comparison(
+    client: FlaskClient, runs: tuple[str, str]
+) -> None:
+    wish = {"kind": "fixed", "size": "2", "stratified": "1"}
+    page = client.post(f"{PAGE}/1/sample", data=wish, follow_redirects=True).text
+    assert "The figures follow when all are: the size was fixed." in page
+
+    compared = client.get("/comparisons/", query_string={"runs": [*runs]}).text
+
+    assert "Not asked, as the study" in compared
+
+
+def test_after_a_verdict_no_sample_is_offered(client: FlaskClient, runs: tuple[str, str]) -> None:
+    address = f"/runs/{runs[0]}/queries/1/results/1/judgment"
+    client.post(address, data={"relevance": "1", "event_id": "first"})
+    page = client.get(PAGE).text
+    assert "A sample is drawn before the first verdict" in page
+    assert "Draw the sample" not in page
+    refused = client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    assert refused.status_code == 409
+
+
+def test_what_cannot_be_drawn_is_refused(client: FlaskClient, runs: tuple[str, str]) -> None:
+    assert runs
+    for wish in (
+        {"kind": "fixed", "size": "7"},
+        {"kind": "sequence", "size": "2", "pair": "a~b"},
+    ):
+        assert client.post(f"{PAGE}/1/sample", data=wish).status_code == 422
+    assert client.post(f"{PAGE}/1/sample", data={"kind": "fixed"}).status_code == 400
+    assert client.post(f"{PAGE}/1/sample/more", data={"more": "1"}).status_code == 404
+    assert client.post(f"{PAGE}/1/sample/end").status_code == 404
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    other = {"more": "1", "category": "none"}
+    assert client.post(f"{PAGE}/1/sample/more", data=other).status_code == 422
+    assert client.get(f"{PAGE}/1/sample/more").location == f"{PAGE}?set=1#sample"

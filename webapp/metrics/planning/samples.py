@@ -1,0 +1,59 @@
+"""A sample of the questions as pages and reports show it: its rule, how far, and its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webapp.metrics.comparisons.intervals import Interval
+from webapp.metrics.planning.chosen_rules import ChosenRule
+from webapp.metrics.planning.sampling import SampledMean
+
+PART = "sample"
+"""The name of the sample among the parts of a comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledFigure:
+    """A figure of a run, or of a pair of runs (first minus second), over all questions.
+
+    ``found`` has the mean as the sample shows it. Its interval is the bootstrap interval of a
+    size fixed beforehand, or the latest of the confidence sequence, as the rule says.
+    """
+
+    figure: str
+    runs: tuple[str, ...]
+    found: SampledMean
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceLook:
+    """The interval of the asked difference after ``n`` questions, and what it ended, if it did."""
+
+    n: int
+    interval: Interval
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSample:
+    """A drawn sample: its rule, how many of its questions are rated, and its figures.
+
+    ``looks`` are those of a sample that grows, up to the first that ends it; empty for a size
+    fixed beforehand. ``rated`` counts the questions, in the order of drawing, whose answers of
+    all runs are judged; a fixed sample has figures only when all are.
+    """
+
+    rule: ChosenRule
+    rated: int
+    figures: tuple[SampledFigure, ...]
+    looks: tuple[SequenceLook, ...] = ()
+
+    @property
+    def drawn(self) -> int:
+        """Number of questions drawn."""
+        return len(self.rule.sample)
+
+    @property
+    def stopped(self) -> SequenceLook | None:
+        """The look that ended the sampling, by the rule that was chosen."""
+        return self.looks[-1] if self.looks and self.looks[-1].outcome else None

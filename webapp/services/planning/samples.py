@@ -1,0 +1,341 @@
+"""Questions drawn at random: the draw, further questions, the end, and the figures of all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import PlanningRule, SampledQuestion
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.failures import Conflict, Refused
+from webapp.i18n import mark
+from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
+from webapp.metrics.comparisons.intervals import NO_INTERVAL
+from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.planning import sampling as metrics
+from webapp.metrics.planning.samples import QuestionSample, SampledFigure, SequenceLook
+from webapp.metrics.planning.sampling import DrawnQuestion, SampledMean, Stratum, sampled_mean
+from webapp.metrics.planning.sequences import StoppingRule, ValueRange, confidence_sequence
+from webapp.records import QueryState
+from webapp.services.comparisons import comparisons
+from webapp.services.planning import chosen_rules, rules
+from webapp.services.planning.rules import RuleKind, RuleOutcome
+from webapp.services.runs import order, reports
+from webapp.services.runs.reports import Rule
+
+SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})
+FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality")
+"""The figures that a sample shows."""
+HIGHEST = {"mean_response_quality": 5.0}
+"""The largest value of a figure that is not a ratio."""
+FEWEST = 2
+
+
+class SampleTooSmall(Refused):
+    """A sample has two questions or more, and not more than the set."""
+
+    message = mark("A sample has at least 2 questions, and at most all of the set")
+    remedy = mark("Write a number of questions in between.")
+    status = 422
+
+
+class SampleIsFixed(Conflict):
+    """Questions were to be added to a sample whose size was fixed, after its first verdict."""
+
+    message = mark("This sample can no longer be extended")
+    remedy = mark(
+        "Its size was fixed before the first verdict, and its intervals hold for that size only. "
+        "A sample that grows may be extended at any time."
+    )
+
+
+def sampling(session: Session, study_id: int) -> list[PlanningRule]:
+    """Return the rule of each question set of which only a sample is asked.
+
+    That is a rule that draws and is in force, or that reached its aim and was the last.
+    """
+    newest: dict[int, PlanningRule] = {}
+    rows = select(PlanningRule).where(PlanningRule.study_id == study_id).order_by(PlanningRule.id)
+    for rule in session.scalars(rows):
+        newest[rule.question_set_id] = rule
+    return [rule for rule in newest.values() if rule.kind in SAMPLING and _counts(rule)]
+
+
+def _counts(rule: PlanningRule) -> bool:
+    """Whether a rule that draws leaves questions out: not if people had judged them before."""
+    is_kept = rule.ended_at is None or rule.outcome == RuleOutcome.REACHED
+    return is_kept and rule.verdicts_before == 0
+
+
+@dataclass(frozen=True, slots=True)
+class SampleWish:
+    """The sample to draw: its kind, its size, whether each category gets its share.
+
+    A sample that grows (``SEQUENCE``) is drawn without strata, as its confidence sequence needs
+    it. It ends when the difference of two ``runs`` in ``figure`` leaves 0, or when its interval is
+    at most ``width`` wide. Without a ``seed`` one is drawn.
+    """
+
+    size: int
+    kind: RuleKind = RuleKind.FIXED
+    stratified: bool = False
+    figure: str = FIGURES[0]
+    runs: tuple[str, ...] = ()
+    width: float | None = None
+    seed: int | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the rule."""
+        grows = self.kind == RuleKind.SEQUENCE
+        found: dict[str, Any] = {"size": self.size, "stratified": self.stratified and not grows}
+        if grows:
+            found |= {"figure": self.figure, "runs": list(self.runs), "width": self.width}
+        return found
+
+
+def draw(
+    session: Session, owner: Rater, question_set: QuestionSet, wish: SampleWish, now: datetime
+) -> PlanningRule:
+    """Put a rule in force that draws questions; raises ``SampleTooSmall``."""
+    settings = wish.settings
+    strata = _strata(question_set, stratified=settings["stratified"])
+    if not FEWEST <= wish.size <= len(strata):
+        raise SampleTooSmall(wish.size)
+    rule = rules.choose(
+        session, owner, question_set.id, wish.kind, now, settings=settings, seed=wish.seed
+    )
+    drawn = metrics.draw(strata, wish.size, rule.seed, stratified=settings["stratified"])
+    _store(session, rule, drawn)
+    return rule
+
+
+def extend(
+    session: Session, question_set: QuestionSet, more: int, category: str | None = None
+) -> PlanningRule:
+    """Draw `more` questions, of one category if asked; what was drawn stays.
+
+    A category so added is a stratum of its own from then on, and so are the others. A sample whose
+    size was fixed grows before the first verdict only, and categories are added to no other.
+    Raises ``NoRule``, ``SampleIsFixed`` and ``SampleTooSmall``.
+    """
+    rule = rules.in_force(session, question_set.id)
+    if rule is None or rule.kind not in SAMPLING:
+        raise rules.NoRule(question_set.id)
+    grows = rule.kind == RuleKind.SEQUENCE
+    if (not grows or category) and (grows or rules.verdicts(session, question_set.id)):
+        raise SampleIsFixed(rule.id)
+    stratified = bool(rule.settings.get("stratified") or category)
+    strata = _strata(question_set, stratified=stratified)
+    before = _drawn(session, rule, strata)
+    sizes = Counter(strata.values())
+    if category is not None:
+        wanted = Counter(one.stratum for one in before)
+        wanted[category] += more
+    else:
+        wanted = Counter(metrics.allocation(sizes, len(before) + more))
+    found = metrics.extend(before, strata, wanted, rule.seed)
+    if more < 1 or len(found) == len(before):
+        raise SampleTooSmall(more)
+    _store(session, rule, found)
+    rule.settings = {**rule.settings, "size": len(found), "stratified": stratified}
+    session.flush()
+    return rule
+
+
+def finish(session: Session, study: Study, question_set: QuestionSet, now: datetime) -> None:
+    """End the rule in force: reached, where its sample is rated or its sequence has ended it.
+
+    Then the questions not drawn stay unasked; a rule that is stopped early leaves them to be
+    asked in the usual order. Raises ``NoRule``.
+    """
+    found = of_set(session, study, question_set)
+    reached = found is not None and is_reached(found)
+    outcome = RuleOutcome.REACHED if reached else RuleOutcome.STOPPED
+    rules.end(session, question_set.id, now, outcome)
+
+
+def is_reached(found: QuestionSample) -> bool:
+    """Whether a sample has done what its rule asks of it."""
+    if found.rule.kind == RuleKind.SEQUENCE and found.drawn < found.rule.of:
+        return found.stopped is not None
+    return found.rated == found.drawn
+
+
+def _strata(question_set: QuestionSet, *, stratified: bool) -> dict[int, str]:
+    return {one.id: one.category if stratified else "" for one in question_set.questions}
+
+
+def _drawn(
+    session: Session, rule: PlanningRule, strata: Mapping[int, str]
+) -> tuple[DrawnQuestion, ...]:
+    rows = select(SampledQuestion).where(SampledQuestion.rule_id == rule.id)
+    return tuple(
+        DrawnQuestion(one.question_id, one.position, strata[one.question_id])
+        for one in session.scalars(rows.order_by(SampledQuestion.position))
+    )
+
+
+def _store(session: Session, rule: PlanningRule, drawn: Sequence[DrawnQuestion]) -> None:
+    for one in drawn:
+        session.merge(
+            SampledQuestion(
+                rule_id=rule.id,
+                question_id=one.question,
+                position=one.position,
+                stratum=one.stratum,
+            )
+        )
+    session.flush()
+
+
+def of_set(
+    session: Session, study: Study, question_set: QuestionSet, settings: Resampling | None = None
+) -> QuestionSample | None:
+    """Return the sample of a question set with its figures; ``None`` where all is asked."""
+    of_study = {rule.question_set_id: rule for rule in sampling(session, study.id)}
+    rule = of_study.get(question_set.id)
+    if rule is None:
+        return None
+    compared = [r for r in order.in_order(session, study) if r.question_set_id == question_set.id]
+    merging = reports.rule_of(session, study)
+    return of_runs(session, study, rule, compared, merging, settings)
+
+
+def of_runs(
+    session: Session,
+    study: Study,
+    rule: PlanningRule,
+    compared: Sequence[Run],
+    merging: Rule,
+    settings: Resampling | None = None,
+) -> QuestionSample:
+    """Return the sample of a rule with the figures of some runs, their verdicts merged."""
+    judged = comparisons.judged_runs(session, study, compared, merging)
+    return _SampledRuns(session, rule, judged, settings or Resampling()).sample()
+
+
+class _SampledRuns:
+    """Runs judged on the questions that a rule drew."""
+
+    def __init__(
+        self,
+        session: Session,
+        rule: PlanningRule,
+        judged: Sequence[ComparedRun],
+        settings: Resampling,
+    ) -> None:
+        self.rule, self.judged, self.settings = rule, judged, settings
+        self.chosen = chosen_rules.stated(session, rule)
+        rows = select(Question.category).where(Question.question_set_id == rule.question_set_id)
+        self.sizes = Counter(session.scalars(rows))
+        by_run = [{query.position: query for query in run.queries} for run in judged]
+        self.queries = {run.run: found for run, found in zip(judged, by_run, strict=True)}
+
+    def sample(self) -> QuestionSample:
+        """Return the sample, with the figures that its rule allows by now."""
+        rated = sum(map(self._is_rated, self.chosen.sample))
+        grows = self.rule.kind == RuleKind.SEQUENCE
+        shown = grows or rated == len(self.chosen.sample)
+        return QuestionSample(
+            rule=self.chosen,
+            rated=rated,
+            figures=tuple(self._figures()) if shown else (),
+            looks=tuple(self._looks()) if grows else (),
+        )
+
+    def _is_rated(self, position: int) -> bool:
+        return all(
+            found[position].summary.complete
+            or found[position].summary.state is QueryState.UNREADABLE
+            for found in self.queries.values()
+            if position in found
+        )
+
+    def _prefix(self) -> tuple[int, ...]:
+        """The questions drawn, up to the first that is not rated: a sequence has no gaps."""
+        found: list[int] = []
+        for position in self.chosen.sample:
+            if not self._is_rated(position):
+                break
+            found.append(position)
+        return tuple(found)
+
+    def _figures(self) -> Iterator[SampledFigure]:
+        for figure in FIGURES:
+            for one in self.judged:
+                yield SampledFigure(figure, (one.name,), self._mean(figure, one))
+            for one, other in combinations(self.judged, 2):
+                found = self._mean(figure, one, other)
+                yield SampledFigure(figure, (one.name, other.name), found)
+
+    def _mean(self, figure: str, *runs: ComparedRun) -> SampledMean:
+        if self.rule.kind != RuleKind.SEQUENCE:
+            return sampled_mean(self._by_stratum(figure, runs), self.settings)
+        values = self._values(figure, runs, self._prefix())
+        found = confidence_sequence(values, self.chosen.of, bounds=_bounds(figure, runs))
+        known = [value for value in values if value is not None]
+        return SampledMean(
+            value=sum(known) / len(known) if known else None,
+            reason=None if known else metrics.NO_VALUE,
+            interval=found[-1] if found else NO_INTERVAL,
+            values=len(known),
+            drawn=len(values),
+            of=self.chosen.of,
+        )
+
+    def _by_stratum(self, figure: str, runs: Sequence[ComparedRun]) -> list[Stratum]:
+        places: dict[str, list[int]] = {}
+        for position, stratum in zip(self.chosen.sample, self.chosen.strata, strict=True):
+            places.setdefault(stratum, []).append(position)
+        sizes = self.sizes if "" not in places else {"": self.chosen.of}
+        return [
+            Stratum(of, self._values(figure, runs, places.get(name, ())))
+            for name, of in sorted(sizes.items())
+        ]
+
+    def _values(
+        self, figure: str, runs: Sequence[ComparedRun], positions: Sequence[int]
+    ) -> tuple[float | None, ...]:
+        """The value of each question, of two runs the difference; ``None`` without one."""
+        found = [[self._value(figure, run, position) for position in positions] for run in runs]
+        if len(found) == 1:
+            return tuple(found[0])
+        return tuple(
+            None if one is None or other is None else one - other
+            for one, other in zip(*found, strict=True)
+        )
+
+    def _value(self, figure: str, run: ComparedRun, position: int) -> float | None:
+        query = self.queries[run.run].get(position)
+        return None if query is None else value_of(query, figure, false_negatives_at_zero=False)
+
+    def _looks(self) -> Iterator[SequenceLook]:
+        """Yield each look at the difference that the rule names, up to the one that ends it."""
+        settings = self.rule.settings
+        runs = [run for run in self.judged if run.run in settings.get("runs", ())]
+        if len(runs) != 2:
+            return
+        figure = str(settings.get("figure", FIGURES[0]))
+        values = self._values(figure, runs, self._prefix())
+        stopping = StoppingRule(settings.get("width"))
+        found = confidence_sequence(values, self.chosen.of, bounds=_bounds(figure, runs))
+        for n, interval in enumerate(found, start=1):
+            outcome = stopping.outcome(interval)
+            yield SequenceLook(n, interval, outcome)
+            if outcome:
+                return
+
+
+def _bounds(figure: str, runs: Sequence[ComparedRun]) -> ValueRange:
+    high = HIGHEST.get(figure, 1.0)
+    return ValueRange(-high if len(runs) == 2 else 0.0, high)
