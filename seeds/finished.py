@@ -29,6 +29,8 @@ BEGUN = 15
 RATERS = ("Sari", "Budi", "Citra")
 STRAY = {"Sari": 4, "Budi": 6, "Citra": 7}
 """Of a hundred cards, on how many a rater judges otherwise than what was asked."""
+OVERLOOKED = 15
+"""Of a hundred cards, on how many a person who judges run by run overlooks what was asked."""
 NOTES = {
     ("Budi", "hybrid", 4): "Yang di atas 1,3 M tidak saya hitung sebagai 1M-an.",
     ("Citra", "hybrid", 4): "Sampai 1,5 M masih wajar untuk 1M-an.",
@@ -63,7 +65,7 @@ def files(runs: Mapping[str, Run], catalogue: Catalogue) -> Iterator[tuple[str, 
     shown = {name: _shown(run, catalogue) for name, run in every.items()}
     yield "ratings.json", [_rated(rater, every, shown, catalogue) for rater in RATERS]
     yield "gold.json", _gold(catalogue)
-    yield "decisions.json", {name: _decisions(shown[name]) for name in runs}
+    yield "decisions.json", {name: _decisions(name, shown[name]) for name in runs}
     yield "machine_answers.json", dict(_machine_answers(shown))
     yield "participants.json", list(people.rows(Path(__file__).parent))
     yield "answers.jsonl", list(evaluated.cited_answers(listings))
@@ -267,19 +269,29 @@ def _constraints(need: Need) -> dict[str, object]:
     return stated
 
 
-def _decisions(shown: Mapping[int, list[tuple[Card, DemoListing]]]) -> dict[str, object]:
-    """Return the decisions by hand on a run's cards, counted from 0."""
+def _decisions(run: str, shown: Mapping[int, list[tuple[Card, DemoListing]]]) -> dict[str, object]:
+    """Return the decisions by hand on a run's cards, counted from 0.
+
+    They are made run by run, so a listing may pass in one run and, overlooked, fail in another.
+    """
     comments = {RELEVANT: "sesuai halaman iklannya", NOT_RELEVANT: "tidak disebut di iklannya"}
     by_hand: dict[str, dict[str, object]] = {}
     overridden: dict[str, dict[str, object]] = {}
     for number, cards in shown.items():
         need = NEEDS[number]
         said = {str(n): judge(listing, need) for n, (_, listing) in enumerate(cards)}
+        missed = {
+            str(n)
+            for n, (card, _) in enumerate(cards)
+            if _draw(run, number, card.slug) < OVERLOOKED
+        }
         if need.all_of or need.any_of or need.near:
             by_hand[str(number)] = {
                 n: {
-                    "result": "pass" if verdict == RELEVANT else "fail",
-                    "comment": comments.get(verdict, ""),
+                    "result": "pass" if verdict == RELEVANT and n not in missed else "fail",
+                    "comment": "tidak terlihat di kartunya"
+                    if verdict == RELEVANT and n in missed
+                    else comments.get(verdict, ""),
                 }
                 for n, verdict in said.items()
             }

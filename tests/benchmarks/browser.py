@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, Request, sync_playwright
 
 from tests.benchmarks.clicking import BLIND, OPEN
 from tests.benchmarks.effort import Effort
@@ -17,12 +17,14 @@ from tests.benchmarks.studies import OWNER, Size, card_keys, let_owner_judge, ma
 
 CHROMIUM = "/usr/bin/chromium"
 SHOWN, SAVED = 20, 60
+REQUESTS = 7
 HOW = """\
 Chromium on this machine, a tab of 1280 x 800, real mouse clicks on the verdicts of one card after
 the other; each waits until the one before is saved. The clock is the page's own: it starts with
 the time of the click event, "shown" ends with the frame after the button is pressed, "saved" with
 the frame after the card's line says so. It is the time of the whole machine: browser, script,
-server and disk share its processors."""
+server and disk share its processors. Requests are those of a rating page until the network is
+idle, the one for the next question included, in a browser that has nothing of the app yet."""
 WATCH = """() => {
   const watch = (window.bench = { started: 0 });
   const line = () => document.querySelector(`[data-state-of="${watch.place}"]`);
@@ -76,6 +78,7 @@ def browser(effort: Effort, folder: Path) -> Section:
             paths = _paths(home, size, blind=blind)
             with relevansi(home) as server:
                 tab = chromium.new_page(viewport={"width": 1280, "height": 800})
+                asked = _requests(tab, server.url + paths[0])
                 shown, saved = _clicked(tab, server.url, paths, effort.browser_clicks)
                 tab.close()
             for name, times, most in (("shown", shown, SHOWN), ("saved", saved, SAVED)):
@@ -87,6 +90,13 @@ def browser(effort: Effort, folder: Path) -> Section:
                         times.p95 < most,
                     )
                 )
+            targets.append(
+                Target(
+                    f"requests of the first visit at most {REQUESTS}, {page}",
+                    number(asked),
+                    asked <= REQUESTS,
+                )
+            )
         chromium.close()
     return Section("h. A click in the browser", HOW, rows, targets)
 
@@ -100,6 +110,16 @@ def _paths(home: Path, size: Size, *, blind: bool) -> list[str]:
     if blind:
         return [f"/rate/{task}" for task, _ in keys]
     return [f"/runs/{size.run_ids[0]}/queries/{number}" for number in range(1, size.questions + 1)]
+
+
+def _requests(tab: Page, address: str) -> int:
+    """Return how many requests the tab makes for a page."""
+    made: list[Request] = []
+    note = made.append
+    tab.on("request", note)
+    tab.goto(address, wait_until="networkidle")
+    tab.remove_listener("request", note)
+    return len(made)
 
 
 def _clicked(tab: Page, url: str, paths: list[str], most: int) -> tuple[Times, Times]:

@@ -69,6 +69,9 @@ class Database:
             new_private_folder(Path(self.url.database).absolute().parent)
         self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
+        # All statements of a reading see the database as the first one did: SQLite reads so anyway.
+        level: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._to_read = self.engine.execution_options(**level)
         self._queue = _Queue() if self.is_sqlite else nullcontext()
         self._file = OpenFile(Path(self.url.database or "")) if self.is_sqlite else None
 
@@ -81,12 +84,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a session for reading; its changes are thrown away.
-
-        All of its statements see the database as the first one did: SQLite reads so anyway.
-        """
-        level: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
-        with Session(self.engine.execution_options(**level), autoflush=False) as session:
+        """Yield a session for reading one state of the database; its changes are thrown away."""
+        with Session(self._to_read, autoflush=False) as session:
             yield session
 
     @contextmanager
@@ -301,9 +300,11 @@ def _sqlite_engine(url: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        mode = connection.get_execution_options().get("begin", "DEFERRED")
-        if mode == "IMMEDIATE":  # whoever only reads a WAL waits for nobody
-            connection.exec_driver_sql(_busy_timeout())
-        connection.exec_driver_sql(f"BEGIN {mode}")
+        driver: Any = connection.connection.driver_connection
+        if connection.get_execution_options().get("begin") == "IMMEDIATE":
+            driver.execute(_busy_timeout())
+            connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy's errors where it is locked
+        else:  # reading a WAL waits for nobody
+            driver.execute("BEGIN")
 
     return engine

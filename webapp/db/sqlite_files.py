@@ -56,6 +56,25 @@ def make_private(file: Path) -> None:
                 path.chmod(0o600)
 
 
+def delete(file: Path) -> None:
+    """Delete a database with its companions."""
+    for part in ("", *COMPANIONS):
+        Path(f"{file}{part}").unlink(missing_ok=True)
+
+
+def mark(file: Path) -> int:
+    """Return the number that ``set_mark`` gave a database, 0 if it has none."""
+    with closing(sqlite3.connect(file)) as connection:
+        found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found
+
+
+def set_mark(file: Path, number: int) -> None:
+    """Give a database a number of 31 bits, which its copies have too."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(f"PRAGMA user_version = {number:d}")
+
+
 def take(source: Path, file: Path) -> None:
     """Write the database at `source`, as it is at this moment, to the new `file`.
 

@@ -288,7 +288,7 @@ def test_each_language_of_the_page_without_a_server_is_one_language(
 ) -> None:
     text = offline_page.page(templates, _offline_run(blind=blind)).decode()
     text = re.sub(r'<button[^>]* lang="\w+".*?</button>', "", text)  # a language's own name
-    _, indonesian, english = re.split(r'<template lang="(?:id|en)">', text)
+    _, indonesian, english = re.split(r'<template lang="(?:id|en)" dir="ltr">', text)
 
     for language, page in (("id", indonesian), ("en", english.partition("<script")[0])):
         assert _foreign(page, language) == []

@@ -10,6 +10,7 @@ import pytest
 from webapp.importers.runs.problems import ImportRefused
 from webapp.services.agreement.conflicts import (
     HandJudgedRun,
+    NumberedQuestion,
     SameFolderTwice,
     compare,
     in_folders,
@@ -46,7 +47,7 @@ def test_a_comparison_carries_what_makes_its_figures_readable() -> None:
     assert [one.verdicts for one in found.report.contradictions] == [
         {"hybrid": True, "api_only": False}
     ]
-    assert found.questions == {1: "rumah di cemara"}
+    assert found.questions == {1: NumberedQuestion(1, "rumah di cemara")}
     assert found.titles == {"slug:a": "Rumah a", "slug:b": "Rumah b"}
     assert found.problems == ()
 
@@ -54,7 +55,7 @@ def test_a_comparison_carries_what_makes_its_figures_readable() -> None:
 def test_the_first_run_names_questions_and_properties() -> None:
     one, other = pair("one", "pass", question="Rumah?"), pair("other", "pass", question="RUMAH?")
 
-    assert compare(judged_runs([one, other])).questions == {1: "Rumah?"}
+    assert compare(judged_runs([one, other])).questions == {1: NumberedQuestion(1, "Rumah?")}
 
 
 def test_runs_of_one_name_stay_two_runs() -> None:

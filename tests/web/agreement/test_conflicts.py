@@ -16,6 +16,7 @@ from tests.web.conftest import PART
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.metrics.agreement.contradictions import ConflictReport
+from webapp.services.agreement import conflicts
 from webapp.services.agreement.conflicts import HandJudgedRun, compare, judged_runs
 
 HYBRID = pair("hybrid", *["pass"] * 6, titles="abcdef")
@@ -55,6 +56,19 @@ def test_the_page_asks_for_runs_and_says_why_this_study_has_no_conflicts(
     assert "webkitdirectory" in page
     assert "relevansi conflicts DIR DIR" in page
     assert "each distinct property of a question is judged once" in page
+
+
+def test_runs_of_the_study_that_were_judged_by_hand_are_reported_without_any_file(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = compare(judged_runs([HYBRID, API_ONLY]))
+    monkeypatch.setattr(conflicts, "in_study", lambda *_: found)
+
+    page = client.get("/conflicts/").text
+
+    assert "In the runs of this study" in page
+    assert "On 6 of them the verdicts differ." in page
+    assert "each distinct property of a question is judged once" not in page
 
 
 @pytest.mark.parametrize("form", [slots, folder])

@@ -66,6 +66,7 @@ def test_pictures_may_load_only_where_the_owner_wants_them(
     [
         ("/static/frame/app.css?v=1", "public, max-age=31536000, immutable"),
         ("/static/frame/outbox.js", "no-cache"),
+        ("/static/joined/frame/app.css?v=1", "public, max-age=31536000, immutable"),
     ],
 )
 def test_a_versioned_file_is_kept_for_good_and_any_other_is_asked_about(

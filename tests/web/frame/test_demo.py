@@ -21,13 +21,16 @@ from webapp.config import Settings, sqlite_url
 from webapp.db.tables.evaluations import Evaluation, ItemJudgment
 from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.machine_judges import MachineCall
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
+from webapp.services.comparisons import comparisons
+from webapp.services.evaluations import machine_agreement
 from webapp.services.evaluations.rows import EvaluationKind
 from webapp.services.machine_judges import beside_people, judges
 from webapp.services.phase_3 import participants, questionnaires
 from webapp.services.phase_3.asking import rater
+from webapp.services.planning import machine_help
 from webapp.services.proof_packs import packs
-from webapp.services.runs import reports
+from webapp.services.runs import reports, runs
 from webapp.web.frame.rooms import menu
 
 EMPTY = re.compile(r"[^.:]*\b(?:yet|needs two|No item waits|Nothing of)\b[^.:]*")
@@ -57,10 +60,27 @@ def test_the_wings_have_their_part(demo_session: Session) -> None:
     assert (demo_session.scalar(select(func.count()).select_from(CardDecision)) or 0) > 100
     assert sorted(kinds) == sorted(EvaluationKind)
     assert demo_session.scalar(select(func.count(ItemJudgment.rater_id.distinct()))) == 2
-    assert demo_session.scalar(select(func.count()).select_from(MachineCall)) == judge.judged == 40
+    assert demo_session.scalar(select(func.count()).select_from(MachineCall)) == judge.judged == 522
     assert judge.released_at is not None
     assert beside.may_release
     assert 0.3 < (beside.agreement.cohen.value or 0) < 1
+
+
+def test_a_machine_helps_on_a_sample_that_was_drawn_before_people_judged(
+    demo_session: Session,
+) -> None:
+    study = study_of(demo_session)
+    ids = comparisons.of_phase(demo_session, study, 1)
+    compared = [runs.find(demo_session, study, one) for one in ids]
+    machine, *_ = machine_help.machines(demo_session, study, compared)
+    rule = reports.rule_of(demo_session, study)
+
+    found = machine_help.of_runs(demo_session, study, compared, rule, machine)
+
+    assert found.is_valid
+    assert (found.machine_open, found.waiting) == (0, 0)
+    assert all(one.found.alone for one in found.figures)
+    assert sum(one.found.assisted is not None for one in found.figures) > 20
 
 
 def test_eight_participants_asked_rated_and_answered_the_questionnaire(
@@ -101,6 +121,27 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
         assert "This is the demo" in page.text, path
         assert "This is the demo" not in empty.text, path
     assert n_empty >= 8
+
+
+@pytest.mark.parametrize("path", ["/agreement?of=cards", "/evaluations/{}/people"])
+def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
+    demo: Flask, demo_session: Session, path: str
+) -> None:
+    evaluation = demo_session.scalars(select(Evaluation.id)).first()
+    page = in_english(demo).get(path.format(evaluation)).text
+    bodies = re.findall(r'class="figures [^"]*wide".*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    cells = [cell for body in bodies for cell in re.findall(r"<td[^>]*>", body)]
+
+    assert len(cells) > 10
+    assert all(re.search('data-label="[^"]', cell) for cell in cells)
+
+
+def test_people_and_the_machine_disagree_about_some_parts(demo_session: Session) -> None:
+    drawn = Bootstrap(resamples=10)
+    for evaluation in demo_session.scalars(select(Evaluation)):
+        found = machine_agreement.report(demo_session, evaluation, bootstrap=drawn).overall
+        assert found.machine_only + found.people_only > 0, evaluation.kind
+        assert found.both + found.neither > found.machine_only + found.people_only
 
 
 def _rows(file: Path) -> list[str]:

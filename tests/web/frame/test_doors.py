@@ -27,7 +27,7 @@ from webapp.web.frame import rooms
 from webapp.web.frame.doors import Door
 
 FOR_ANYBODY = {
-    *("static", "health", "shell", "language", "ratios", "guides"),
+    *("static", "joined", "health", "shell", "language", "ratios", "guides"),
     *("sign_in", "participants"),
 }
 FOR_RATERS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import posixpath
 import re
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from tests.web import visitors
 from tests.web.conftest import PART
 from tests.web.phase_3 import participants
 from webapp.config import resource
-from webapp.web.frame import rooms, shell
+from webapp.web.frame import rooms
 from webapp.web.frame.access import RATER
 
 TEMPLATES = (
@@ -52,34 +52,25 @@ def test_every_file_that_the_worker_is_to_keep_is_there(client: FlaskClient) -> 
 
 
 def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
-    """The worker keeps the files that the templates name, and the imports of their scripts."""
-    named = {
-        name
-        for template in TEMPLATES
-        for name in re.findall(
-            r"static\('([^']+)'\)", (resource("templates") / template).read_text("utf-8")
-        )
-    }
-    imported = {
-        posixpath.normpath(f"{posixpath.dirname(script)}/{name}")
-        for script in named
-        if script.endswith(".js")
-        for name in re.findall(
-            r'from "([\w./]+)"', (resource("static") / script).read_text("utf-8")
-        )
-    }
+    """The worker keeps the files that the templates name, joined as they join them."""
+    named = {"joined/frame/app.css", "joined/frame/page.js"}
+    for template in TEMPLATES:
+        source = (resource("templates") / template).read_text("utf-8")
+        named |= set(re.findall(r"static\('([^']+\.\w+)'\)", source))
+        named |= {
+            f"joined/{name}"
+            for name in re.findall(r"{% block (?:styles|scripts) %}([^{]+){% endblock %}", source)
+        }
 
-    assert named | imported <= set(rooms.kept_files())
+    assert len(named) >= 9
+    assert named <= set(rooms.kept_files())
 
 
 def test_another_version_of_a_file_is_another_worker(
     app: Flask, client: FlaskClient, tmp_path: Path
 ) -> None:
     before = said(client)
-    for name in (*rooms.kept_files(), shell.WORKER):
-        copy = tmp_path / name
-        copy.parent.mkdir(exist_ok=True, parents=True)
-        copy.write_bytes((resource("static") / name).read_bytes())
+    copytree(resource("static"), tmp_path, dirs_exist_ok=True)
     folder, app.static_folder = app.static_folder, str(tmp_path)
     try:
         same = said(client)

@@ -1,25 +1,18 @@
-"""``relevansi demo``, ``relevansi serve`` and ``relevansi upgrade``."""
+"""``relevansi serve`` and ``relevansi upgrade``, and how both kinds of study are served."""
 
 from __future__ import annotations
 
 import logging
-import random
-import secrets
 import socket
-from base64 import urlsafe_b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli.frame import stopping
+from webapp.cli.frame import address_in_use, stopping
 from webapp.cli.frame.output import say
-from webapp.config import Settings, private_folder, resource, secret_key
+from webapp.config import Settings, private_folder, secret_key
 from webapp.db.engine import Database
 from webapp.db.sqlite_files import cut_off_beside
 from webapp.i18n import gettext, ngettext
@@ -38,37 +31,6 @@ IDLE_SECONDS = 120
 MOST_HEADER_BYTES = 16 * 2**10
 """Names, cookies and addresses of ours take a fraction of this."""
 TRIED_PORTS = 20
-DEMO_NOW = datetime(2026, 2, 9, 2, tzinfo=UTC)
-"""When the demo's study begins: the same study is made every time."""
-
-
-@click.command("demo")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
-@click.option("--no-browser", is_flag=True, help="Do not open the browser.")
-@click.option("--fresh", is_flag=True, help="Throw the demo's ratings away and start anew.")
-@click.pass_obj
-def demo_command(
-    create_app: AppFactory, port: int | None, *, no_browser: bool, fresh: bool
-) -> None:
-    """Open the demo, a finished study, in instance/demo.sqlite."""
-    settings = prepared_demo(fresh=fresh)
-    _serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
-
-
-def prepared_demo(*, fresh: bool = False) -> Settings:
-    """Return the settings of the demo, whose database holds its study afterwards."""
-    settings = Settings.from_environment()
-    private_folder(settings.instance)
-    settings = replace(settings, database_url=settings.demo_database_url, is_demo=True)
-    demo = Database(settings.database_url)
-    if fresh:
-        demo.close()
-        _delete(Path(str(demo.url.database)))
-        demo = Database(settings.database_url)
-    demo.prepare()
-    _load_demo(demo)
-    demo.close()
-    return settings
 
 
 @click.command("serve")
@@ -79,7 +41,7 @@ def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:
     """Serve the app on the configured database until it is interrupted."""
     settings = Settings.from_environment()
     private_folder(settings.instance)
-    _serve(create_app(settings), settings, host, port, browser=False)
+    serve(create_app(settings), settings, host, port, browser=False)
 
 
 @click.command("upgrade")
@@ -97,43 +59,8 @@ def upgrade_command() -> None:
     opened.close()
 
 
-def _delete(path: Path) -> None:
-    """Delete a SQLite file with its companions."""
-    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        name.unlink(missing_ok=True)
-
-
-def _load_demo(demo: Database) -> None:
-    from webapp.services.runs import samples
-    from webapp.services.study import studies
-
-    with demo.writing() as session:
-        if studies.current(session) is None:
-            say(gettext("Making the demo's study. This takes some seconds, once."), err=True)
-            with _same_secrets():
-                samples.load_demo(session, resource("seeds"), DEMO_NOW)
-            session.commit()
-
-
-@contextmanager
-def _same_secrets() -> Iterator[None]:
-    """Let the secrets of the demo's study, and so its addresses and orders, be always the same.
-
-    Its people and answers are invented, and nobody can sign in by them.
-    """
-    drawn = random.Random("relevansi demo")  # noqa: S311 - they guard nothing
-    known = secrets.token_hex, secrets.token_urlsafe
-    secrets.token_hex = lambda nbytes=None: drawn.randbytes(nbytes or 32).hex()
-    secrets.token_urlsafe = lambda nbytes=None: (
-        urlsafe_b64encode(drawn.randbytes(nbytes or 32)).rstrip(b"=").decode()
-    )
-    try:
-        yield
-    finally:
-        secrets.token_hex, secrets.token_urlsafe = known
-
-
-def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
+def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
+    """Serve `app` until it is interrupted, and open the `browser` on it."""
     from webapp.cli.frame.connections import Seldom, Server, places
 
     # "Task queue depth": that requests wait a moment is what the queue is for.
@@ -162,6 +89,7 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
     _name_leftovers(opened)
     if host != LOOPBACK:
         _tell_setup_link(opened, settings, address)
+    name = opened.description
     opened.close()
     say(gettext("Stop it with Ctrl+C."))
     if browser:
@@ -169,7 +97,9 @@ def _serve(app: Flask, settings: Settings, host: str, port: int | None, *, brows
 
         Timer(0.5, webbrowser.open, [address]).start()
     app.extensions["workers"].serve()
-    if left := stopping.run(server, sockets):
+    with address_in_use.announced(settings, address, name):
+        left = stopping.run(server, sockets)
+    if left:
         say(
             ngettext(
                 "%(n)s request was cut off: it took too long.",

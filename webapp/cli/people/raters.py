@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
-from webapp.cli.frame import database
+from webapp.cli.frame import address_in_use, database
 from webapp.cli.frame.output import say, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.config import Settings
 from webapp.i18n import gettext, ngettext
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.invitations import (
@@ -26,8 +27,6 @@ from webapp.services.people.invitations import (
 from webapp.services.people.raters import LONGEST_NAME, NameTaken, RaterLine
 from webapp.services.study import assignments, studies
 
-LOCAL = "http://127.0.0.1:8800"
-
 
 @click.command("invite")
 @click.argument("name")
@@ -36,29 +35,32 @@ LOCAL = "http://127.0.0.1:8800"
     help="How long the link holds.",
 )  # fmt: skip
 @click.option(
-    "--base-url", default=LOCAL, show_default=True, envvar="RELEVANSI_BASE_URL",
-    help="The address by which the rater reaches Relevansi.",
+    "--base-url", envvar="RELEVANSI_BASE_URL",
+    help="The address by which the rater reaches Relevansi; by default that of the server.",
 )  # fmt: skip
-def invite_command(name: str, days: int, base_url: str) -> None:
+def invite_command(name: str, days: int, base_url: str | None) -> None:
     """Print a link, and its QR code, by which the rater NAME comes in."""
     name = " ".join(name.split())
     if not 0 < len(name) <= LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
-    if not base_url.startswith(("http://", "https://")):
+    if base_url and not base_url.startswith(("http://", "https://")):
         raise click.UsageError(gettext("--base-url begins with http:// or https://."))
     token, has_password = _invite(name, days)
-    address = base_url.rstrip("/")
+    settings = Settings.from_environment()
+    address, why = address_in_use.chosen(settings, base_url)
     link = f"{address}/join/{token}"
     say(link)
     _print_code(link)
+    say(why, err=True)
     say(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
     if not has_password:
         from webapp.chatbot.client import is_loopback
 
+        here = address if is_loopback(address) else address_in_use.chosen(settings, None)[0]
         advice = gettext(
             "From now on everybody signs in, you too: set the owner's password at %(address)s "
             "on this computer.",
-            address=f"{address if is_loopback(address) else LOCAL}/sign-in",
+            address=f"{here}/sign-in",
         )
         say(advice, err=True)
 
@@ -116,7 +118,13 @@ def _forget_password() -> None:
         study = studies.open_or_make(session, database.now())
         sign_in.set_password(session, study, None, database.now())
         session.commit()
-    say(gettext("Forgotten. Set a new one at /sign-in on this computer."))
+    address, _ = address_in_use.chosen(Settings.from_environment(), None)
+    say(
+        gettext(
+            "Forgotten. Set a new one at %(address)s on this computer.",
+            address=f"{address}/sign-in",
+        )
+    )
 
 
 def _print_code(link: str) -> None:

@@ -13,7 +13,15 @@ from typing import Any
 from webapp import notation
 from webapp.exporters.comparisons import latex, markdown
 from webapp.exporters.exports.measures import read_together
-from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table
+from webapp.exporters.frame.tables import (
+    Cell,
+    Column,
+    Document,
+    Section,
+    Table,
+    whole_number,
+    word,
+)
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.answers import SETTINGS, WhyUndefined
 from webapp.metrics.evaluations.json_answers import WEIGHTS
@@ -182,12 +190,12 @@ def _answer_row(name: str, value: float | None, n: int) -> tuple[Cell, ...]:
     shown = _exact(value)
     if value is not None and not is_share:
         shown = Cell(notation.number(round(value, 1)), (value,))
-    return _text(label), shown, _count(n)
+    return word(label), shown, whole_number(n)
 
 
 def _means(name: str, means: Mapping[str, Any]) -> tuple[Cell, ...]:
     figures = (_exact(means[figure]) for figure in CHUNK_MEASURES)
-    return (_text(name), _count(means["count"]), *figures)
+    return (word(name), whole_number(means["count"]), *figures)
 
 
 def _gate(head: Head) -> Iterator[str]:
@@ -207,16 +215,16 @@ def _gate(head: Head) -> Iterator[str]:
 def _averages(sets: Mapping[str, Mapping[str, Any]]) -> Table:
     """The averages of the dev set, where there is one, beside those of all answers."""
     average, rate, gate = (
-        _text(gettext(JSON_MEASURES[name].label))
+        word(gettext(JSON_MEASURES[name].label))
         for name in ("eval_score_avg", "schema_pass_rate", "gate_passed")
     )
     parts = sets.values()
     passed, not_passed = gettext("passed"), gettext("not passed")
     rows = (
-        (_text(gettext("Answers")), *(_count(part["count"]) for part in parts)),
+        (word(gettext("Answers")), *(whole_number(part["count"]) for part in parts)),
         (average, *(_exact(part["eval_score_avg"]) for part in parts)),
         (rate, *(_exact(part["schema_pass_rate"]) for part in parts)),
-        (gate, *(_text(passed if part["gate_passed"] else not_passed) for part in parts)),
+        (gate, *(word(passed if part["gate_passed"] else not_passed) for part in parts)),
     )
     columns = (Column(gettext("Figure")), *(Column(name, numeric=True) for name in sets))
     return Table("averages", gettext("Averages"), columns, rows, ())
@@ -236,7 +244,7 @@ def _fields(head: Head, figures: Figures) -> Table:
         columns=(Column(gettext("Field")), *(Column(one, numeric=True) for one in columns)),
         rows=tuple(
             (
-                _text(name),
+                word(name),
                 Cell(notation.number(float(100 * weight)), (float(100 * weight),)),
                 *(_exact(means[name]) for means in sets.values()),
             )
@@ -251,14 +259,6 @@ def _fields(head: Head, figures: Figures) -> Table:
 
 def _most(head: Head) -> list[tuple[str, int]]:
     return sorted(head["reasons"].items(), key=lambda one: -one[1])
-
-
-def _text(text: str) -> Cell:
-    return Cell(text, (text,))
-
-
-def _count(n: int) -> Cell:
-    return Cell(notation.number(n), (n,))
 
 
 def _exact(value: float | None) -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from webapp import notation
 from webapp.exporters.comparisons import difference_tables, words
 from webapp.exporters.comparisons.conclusions import conclusion
-from webapp.exporters.frame.tables import Cell, Column, Table, word
+from webapp.exporters.frame.tables import Cell, Column, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
 from webapp.metrics.gold.constraints import (
@@ -178,9 +178,7 @@ def _rows(
 
 def _figure(found: ConstraintFigure) -> Cell:
     lines = (notation.four(found.value), f"n = {notation.number(found.n)}")
-    return Cell(
-        " ".join(lines), (None if found.value is None else float(found.value), found.n), lines
-    )
+    return stacked(lines, (None if found.value is None else float(found.value), found.n))
 
 
 def _count(n: int) -> Cell:

@@ -21,6 +21,7 @@ from jinja2 import Environment
 
 from webapp.config import resource
 from webapp.exporters.frame.csv_cells import cell_text
+from webapp.exporters.frame.scripts import as_one
 from webapp.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.ranking import EXPLANATIONS
@@ -46,9 +47,6 @@ SCRIPTS = {
     "rating.js": "rating/rating.js",
 }
 """The scripts in the order in which they run: the name others import, and the file."""
-
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\.[\w./]*/([\w.]+)";$', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +120,9 @@ class ExplainedReason:
 def page(environment: Environment, run: OfflineRun) -> bytes:
     """The file of `run`, from the app's templates in `environment`; equal for equal runs."""
     style = "\n".join(_static(name) for name in STYLES)
-    theme, script = _static("frame/theme.js"), bundle()
+    first, script = _static("frame/first.js"), bundle()
     policy = (
-        f"default-src 'none'; script-src {_digest(theme)} {_digest(script)}; "
+        f"default-src 'none'; script-src {_digest(first)} {_digest(script)}; "
         f"style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
     )
     lines = [
@@ -138,7 +136,7 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
         '<meta name="color-scheme" content="light dark">',
         "<title>Relevansi</title>",
         f"<style>{style}</style>",
-        f"<script>{theme}</script>",
+        f"<script>{first}</script>",
         "</head>",
         "<body>",
         *_without_scripts(),
@@ -153,15 +151,8 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
 
 
 def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
-    """The scripts as one, each in a function of its own that returns what it exports."""
-    parts = ["const parts = {};"]
-    for name, file in scripts.items():
-        source = _static(file)
-        exported = ", ".join(match[1] for match in _EXPORT.finditer(source))
-        source = _IMPORT.sub(lambda m: f'const {{{m[1]}}} = parts["{m[2]}"];', source)
-        source = _EXPORT.sub("", source)
-        parts.append(f'parts["{name}"] = (() => {{\n{source}\nreturn {{ {exported} }};\n}})();')
-    return "\n".join(parts)
+    """The scripts as one."""
+    return as_one({name: _static(file) for name, file in scripts.items()})
 
 
 def _static(name: str) -> str:

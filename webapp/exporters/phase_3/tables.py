@@ -7,7 +7,17 @@ from datetime import date
 
 from webapp import notation
 from webapp.exporters.comparisons.words import figure_name, unit_of
-from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table, Value
+from webapp.exporters.frame.tables import (
+    Cell,
+    Column,
+    Document,
+    Section,
+    Table,
+    Value,
+    stacked,
+    whole_number,
+    word,
+)
 from webapp.exporters.phase_3 import words
 from webapp.i18n import gettext
 from webapp.metrics.judging.figures import Figure
@@ -77,7 +87,7 @@ def configuration(report: UserStudyReport) -> Table:
         "phase3_configuration",
         gettext("How the figures were made"),
         (Column(gettext("Setting")), Column(gettext("Value"))),
-        tuple((_word(label), _word(value)) for label, value in lines),
+        tuple((word(label), word(value)) for label, value in lines),
         (),
     )
 
@@ -101,7 +111,7 @@ def summary(report: UserStudyReport) -> Table:
             Column(gettext("Questions"), numeric=True),
         ),
         tuple(
-            (_word(figure_name(name)), *_estimate(report.figures[name], unit_of(name)))
+            (word(figure_name(name)), *_estimate(report.figures[name], unit_of(name)))
             for name in FIGURES
         ),
         (*whys, words.settings(report), words.provenance(report)),
@@ -126,14 +136,14 @@ def standing(report: UserStudyReport) -> Table:
         ),
         tuple(
             (
-                _word(person.pseudonym),
-                _word(words.stage(person.stage)),
-                _word(words.consent(person)),
-                _count(len(person.answers)),
-                _count(person.n_rated),
-                _count(person.n_failed),
-                _count(person.n_unreadable),
-                _count(sum(answer is not None for answer in person.usability)),
+                word(person.pseudonym),
+                word(words.stage(person.stage)),
+                word(words.consent(person)),
+                whole_number(len(person.answers)),
+                whole_number(person.n_rated),
+                whole_number(person.n_failed),
+                whole_number(person.n_unreadable),
+                whole_number(sum(answer is not None for answer in person.usability)),
                 _score(person),
             )
             for person in report.people
@@ -153,8 +163,7 @@ def per_person(report: UserStudyReport) -> Table:
             *(Column(figure_name(name), numeric=True, parts=parts) for name in PERSON_FIGURES),
         ),
         tuple(
-            (_word(person.pseudonym), *_own(person, PERSON_FIGURES))
-            for person in report.taking_part
+            (word(person.pseudonym), *_own(person, PERSON_FIGURES)) for person in report.taking_part
         ),
         (
             gettext("n counts the participant's questions that have a value."),
@@ -184,9 +193,9 @@ def by_category(report: UserStudyReport) -> Table:
         ),
         tuple(
             (
-                _word(words.category(line.category)),
-                _count(line.n_questions),
-                _count(line.n_people),
+                word(words.category(line.category)),
+                whole_number(line.n_questions),
+                whole_number(line.n_people),
                 *(_lines(line.figures[name], unit_of(name)) for name in CATEGORY_FIGURES),
             )
             for line in report.categories
@@ -208,10 +217,10 @@ def comments(report: UserStudyReport) -> Table:
         ),
         tuple(
             (
-                _word(words.theme(line.theme)),
-                _word(person.pseudonym),
-                _word(words.comment_name(comment)),
-                _word(comment.text),
+                word(words.theme(line.theme)),
+                word(person.pseudonym),
+                word(words.comment_name(comment)),
+                word(comment.text),
             )
             for line in report.themes
             for person, comment in line.comments
@@ -224,15 +233,15 @@ def _estimate(found: ClusteredMean, unit: Unit) -> Iterable[Cell]:
     lower, upper = found.interval.lower, found.interval.upper
     yield Cell(notation.figure(found.value, unit), (found.value,))
     yield Cell(notation.interval(lower, upper, unit), (lower, upper))
-    yield _count(found.clusters)
-    yield _count(found.n)
+    yield whole_number(found.clusters)
+    yield whole_number(found.n)
 
 
 def _lines(found: ClusteredMean, unit: Unit) -> Cell:
     lines = words.figure(found, unit)
     interval = found.interval
     values = (found.value, interval.lower, interval.upper, found.clusters, found.n)
-    return Cell(" ".join(lines), values, lines)
+    return stacked(lines, values)
 
 
 def _own(person: Person, names: Iterable[str]) -> Iterable[Cell]:
@@ -243,18 +252,10 @@ def _own(person: Person, names: Iterable[str]) -> Iterable[Cell]:
 
 def _figure(found: Figure, unit: Unit) -> Cell:
     lines = (notation.figure(found.value, unit), f"n = {notation.number(found.n)}")
-    return Cell(" ".join(lines), (found.value, found.n), lines)
+    return stacked(lines, (found.value, found.n))
 
 
 def _score(person: Person) -> Cell:
     score = person.usability_score
     value: Value = None if isinstance(score, Undefined) else score
     return Cell(notation.UNDEFINED if value is None else notation.number(float(value)), (value,))
-
-
-def _word(text: str) -> Cell:
-    return Cell(text, (text,))
-
-
-def _count(value: int) -> Cell:
-    return Cell(notation.number(value), (value,))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, whole_number, word
 from webapp.exporters.planning.rule_words import rule_json, told
@@ -31,13 +31,14 @@ def title() -> str:
 def basis(found: MachineHelp) -> str:
     """Return who judged what, by which rule."""
     alone = gettext(
-        "People judged a sample; their verdicts are merged by: %(rule)s.", rule=found.rule
+        "People judged a sample; their verdicts are merged by: %(rule)s.",
+        rule=labels.rule(found.rule),
     )
     helped = gettext(
         "%(machine)s (machine) judged all questions, people a sample of them; their verdicts are "
         "merged by: %(rule)s.",
         machine=found.machine,
-        rule=found.rule,
+        rule=labels.rule(found.rule),
     )
     said = alone if found.machine is None else helped
     return said if found.sampling is None else f"{said} {told(found.sampling)}"
@@ -220,7 +221,7 @@ def _row(help_: MachineHelp, one: HelpedFigure) -> Iterator[Cell]:
     found = one.found
     yield word(_name(help_, one))
     if found.assisted is None and found.why is not None:
-        yield Cell(gettext(REASONS[found.why]), (None, None, None))
+        yield stacked((notation.UNDEFINED, gettext(REASONS[found.why])), (None, None, None))
     else:
         yield _estimate(one, found.assisted)
     yield _estimate(one, found.alone)

@@ -65,5 +65,6 @@ class MachineHelp:
 
     @property
     def worthless(self) -> tuple[HelpedFigure, ...]:
-        """The figures that the machine helps nothing with."""
-        return tuple(one for one in self.figures if one.found.is_worthless)
+        """The figures of single runs that the machine helps nothing with."""
+        alone = (one for one in self.figures if one.second is None or len(self.names) == 2)
+        return tuple(one for one in alone if one.found.is_worthless)

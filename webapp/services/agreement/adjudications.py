@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
 
-from sqlalchemy import and_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import failures
@@ -309,12 +309,11 @@ def _locked(
 ) -> tuple[JudgedThing, Adjudication | None]:
     """Return a judged thing that may be settled, locked against a second settlement meanwhile."""
     thing = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
-    of_question = Query.question_id == (thing.question_id if thing else None)
-    cast = provenance.votes(session, study, and_(in_study(study), of_question))
-    if thing is None or thing_id not in cast:
+    cast = None if thing is None else provenance.votes_on(session, study, thing)
+    if thing is None or cast is None:
         raise UnknownThing(thing_id)
     before = session.get(Adjudication, thing_id)
-    if before is None and not provenance.is_disputed(cast[thing_id].values()):
+    if before is None and not provenance.is_disputed(cast.values()):
         raise NotDisputed(thing_id)
     return thing, before
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sqlalchemy.orm import Session
+
+from webapp import rooms
+from webapp.db.tables.study import Study
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.property_identity import identity
 from webapp.metrics.agreement.contradictions import ConflictReport, VerdictByHand, conflicts
-from webapp.records import Problem, ReadRun
+from webapp.records import Problem
 
 RUN_FILE = "results.json"
 MANUAL_FILE = "manual_input.json"
@@ -29,25 +33,37 @@ class HandJudgedRun:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberedQuestion:
+    """A question as the report names it."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """A run with the verdicts by hand on its cards, and the problems of its two files."""
+    """A run with the verdicts by hand on its cards, and the problems of its files.
+
+    ``questions`` are by the query id of the verdicts, ``titles`` by a property's identity.
+    """
 
     name: str
-    read: ReadRun
     verdicts: tuple[VerdictByHand, ...]
-    problems: tuple[Problem, ...]
+    questions: Mapping[int, NumberedQuestion]
+    titles: Mapping[str, str]
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictsOfRuns:
     """The conflict report of some runs, with the texts that make it readable.
 
-    ``questions`` has each question's text by query id, ``titles`` each property's by
-    identity, both as the first run that has one puts it.
+    ``questions`` has each question by query id, ``titles`` each property's by identity, both as
+    the first run that has one puts it.
     """
 
     report: ConflictReport
-    questions: Mapping[int, str]
+    questions: Mapping[int, NumberedQuestion]
     titles: Mapping[str, str]
     problems: tuple[Problem, ...]
 
@@ -87,14 +103,25 @@ def in_folders(files: Mapping[str, bytes]) -> tuple[list[HandJudgedRun], list[st
 def compare(judged: Sequence[JudgedRun]) -> ConflictsOfRuns:
     """Return where the verdicts on the same property of the same question contradict."""
     verdicts = [verdict for run in judged for verdict in run.verdicts]
-    queries = [query for run in reversed(judged) for query in run.read.queries]
-    cards = [card for query in queries for card in query.cards]
     return ConflictsOfRuns(
         report=conflicts(verdicts, [run.name for run in judged]),
-        questions={query.query_id: query.question for query in queries},
-        titles={identity(card): card.title for card in cards},
+        questions={key: one for run in reversed(judged) for key, one in run.questions.items()},
+        titles={key: title for run in reversed(judged) for key, title in run.titles.items()},
         problems=tuple(problem for run in judged for problem in run.problems),
     )
+
+
+def in_study(session: Session, study: Study) -> ConflictsOfRuns | None:
+    """Return the report on the study's own runs; ``None`` if fewer than two are judged by hand.
+
+    A wing that lets people judge the cards of one run at a time brings these runs in
+    ``services/<room>/judged_by_hand.py``.
+    """
+    wings = rooms.contributions("services", "judged_by_hand")
+    judged = [run for wing in wings for run in wing.runs(session, study)]
+    names = _distinct([run.name for run in judged])
+    named = [_named(run, name) for run, name in zip(judged, names, strict=True)]
+    return compare(named) if len(named) > 1 else None
 
 
 def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
@@ -113,12 +140,18 @@ def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
 def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
     read = json_runs.read(f"{name}/{RUN_FILE}", pair.run_file)
     manual = manual_input.read(f"{name}/{MANUAL_FILE}", pair.manual_file)
+    cards = (card for query in read.queries for card in query.cards)
     return JudgedRun(
         name=name,
-        read=read,
         verdicts=manual_input.verdicts(manual, read, name),
+        questions={q.query_id: NumberedQuestion(q.query_id, q.question) for q in read.queries},
+        titles={identity(card): card.title for card in cards},
         problems=(*manual.problems, *manual_input.check_places(manual, read)),
     )
+
+
+def _named(run: JudgedRun, name: str) -> JudgedRun:
+    return replace(run, name=name, verdicts=tuple(replace(one, run=name) for one in run.verdicts))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

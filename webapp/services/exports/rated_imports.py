@@ -25,7 +25,7 @@ from webapp.records import Click, Problem
 from webapp.services.exports import rated_files
 from webapp.services.exports.ratings import RatingCounts
 from webapp.services.judging import events
-from webapp.services.judging.events import Target
+from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters
 from webapp.services.runs import reports
 
@@ -172,13 +172,13 @@ def _record(
 ) -> None:
     found = session.scalars(select(Query).where(Query.run_id == run_id))
     queries = {query.query_id: query for query in found}
-    targets = []
+    changes = []
     for value in values:
         query = queries[value.query_id]
         if value.field == "empty_outcome":
             target = Target.verdict(query.emptiness_id, query.id)
         else:
             target = Target.rating(query, value.field)
-        events.record(session, who, target, value.in_file, Click(uuid4().hex, now))
-        targets.append(target)
-    events.refresh(session, who, targets)
+        changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
+    events.record_all(session, who, changes)
+    events.refresh(session, who, [change.target for change in changes])

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Self
 
 from sqlalchemy import select
@@ -33,7 +34,7 @@ from webapp.services.exports import rating_targets
 from webapp.services.exports.rating_targets import AimedChange
 from webapp.services.judging import events
 from webapp.services.judging.event_order import standing
-from webapp.services.judging.events import Target
+from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters
 
 
@@ -264,7 +265,7 @@ def _untaken(
     known = {(event.event_id, event.field): event for event in history}
     for one in aimed:
         event = known.get((one.change.event_id, one.target.field))
-        if event is None or (event.new, _about(Target.of(event))) == (one.new, _about(one.target)):
+        if event is None or (event.new, Target.of(event).about) == (one.new, one.target.about):
             yield one
         else:
             place = one.change.query_id
@@ -274,19 +275,12 @@ def _untaken(
 def _stored(history: Iterable[Event], aimed: Iterable[AimedChange]) -> Mapping[Target, list[Event]]:
     """Return the rater's events on the targets of the file, by target."""
     found: defaultdict[Target, list[Event]] = defaultdict(list)
-    targets = {_about(one.target) for one in aimed}
+    targets = {one.target.about for one in aimed}
     for event in history:
-        about = _about(Target.of(event))
+        about = Target.of(event).about
         if about in targets:
             found[about].append(event)
     return found
-
-
-def _about(target: Target) -> Target:
-    """Return a target that is equal for all that is settled together, wherever it was clicked."""
-    if target.thing_id is None:
-        return target._replace(task_id=None)
-    return Target(target.field, thing_id=target.thing_id)
 
 
 def _effects(
@@ -295,8 +289,8 @@ def _effects(
     """Yield every judgment that the file is about, with the last word of the file on it."""
     added: defaultdict[Target, list[AimedChange]] = defaultdict(list)
     for one in fresh:
-        added[_about(one.target)].append(one)
-    for about, last in {_about(one.target): one for one in aimed}.items():
+        added[one.target.about].append(one)
+    for about, last in {one.target.about: one for one in aimed}.items():
         here = standing(stored.get(about, []))
         everything: list[Event | AimedChange] = [*stored.get(about, []), *added[about]]
         kept = standing(everything)
@@ -312,21 +306,24 @@ def _effects(
 
 
 def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
+    """Record the changes in their order: those that take back another one by one."""
     targets: list[Target] = []
-    for one in aimed:
-        change = one.change
-        undone = _undone(session, who, change)
-        events.record(
-            session,
-            who,
-            one.target,
-            change.value,
-            Click(change.event_id, one.received_at, change.made_at, one.device, change.sequence),
-            cause="undo" if change.undoes else "click",
-            undoes=undone,
-        )
-        targets.append(one.target)
+    for takes_back, group in groupby(aimed, key=lambda one: one.change.undoes is not None):
+        some = list(group)
+        changes = [TargetChange(one.target, one.change.value, _click(one)) for one in some]
+        if takes_back:
+            for one, change in zip(some, changes, strict=True):
+                undone = _undone(session, who, one.change)
+                events.record(session, who, *change, cause="undo", undoes=undone)
+        else:
+            events.record_all(session, who, changes)
+        targets += [change.target for change in changes]
     events.refresh(session, who, targets)
+
+
+def _click(one: AimedChange) -> Click:
+    change = one.change
+    return Click(change.event_id, one.received_at, change.made_at, one.device, change.sequence)
 
 
 def _undone(session: Session, who: Rater, change: RatingChange) -> Event | None:

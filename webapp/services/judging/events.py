@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, Protocol, Self
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Result, Row, Select, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
@@ -17,7 +18,7 @@ from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.db.tables.rating import Repeat, RepeatRating
-from webapp.db.tables.runs import Query
+from webapp.db.tables.runs import Query, Run
 from webapp.db.upserts import added, upsert
 from webapp.failures import Conflict
 from webapp.i18n import mark
@@ -29,6 +30,8 @@ AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat note
 """The event fields of a hidden repeat, by field; they never change the verdict itself."""
 _REPEATS = frozenset(AGAIN.values())
 _QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
+MANY = 50
+"""From so many targets on, the figures of all of a rater's questions are summed up at once."""
 
 
 class EventIdTaken(Conflict):
@@ -39,8 +42,10 @@ class EventIdTaken(Conflict):
 
 
 class Made(Placed, Protocol):
-    """The parts of an event that decide a row: its value, and its place in the order."""
+    """The parts of an event that decide a row: its id, its value, and its place in the order."""
 
+    @property
+    def event_id(self) -> str: ...  # noqa: D102
     @property
     def new(self) -> str | None: ...  # noqa: D102
 
@@ -48,6 +53,7 @@ class Made(Placed, Protocol):
 class _New(NamedTuple):
     """The event that is being recorded."""
 
+    event_id: str
     new: str | None
     device: str
     sequence: int
@@ -89,6 +95,21 @@ class Target(NamedTuple):
         """Whether this was given a second time, in a repeat task."""
         return self.field in _REPEATS
 
+    @property
+    def about(self) -> Self:
+        """The target that is equal for all events settled together, wherever they were clicked."""
+        task_id = self.task_id if self.is_repeat else None
+        query_key = self.query_key if self.thing_id is None else None
+        return self._replace(task_id=task_id, query_key=query_key)
+
+
+class TargetChange(NamedTuple):
+    """An event to record: its target, the value it gives, and the click behind it."""
+
+    target: Target
+    new: str | None
+    click: Click
+
 
 def lock(session: Session, rater: Rater) -> None:
     """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
@@ -112,38 +133,55 @@ def record(
     something else already.
     """
     connection = tables(session)
-    wanted = None if new is None else str(new)
     history = _history(connection, rater, target)
     before = standing(history)
-    for known in history:
-        if known.event_id == click.event_id:
-            if known.new != wanted:
-                raise EventIdTaken(click.event_id)
-            return before.new if before else None
-    event = _New(wanted, *_place(click, history), click.client_time, click.received_at)
-    values = {
-        "rater_id": rater.id,
-        "event_id": click.event_id,
-        "field": target.field,
-        "judged_thing_id": target.thing_id,
-        "query_key": target.query_key,
-        "task_id": target.task_id,
-        "old": before.new if before else None,
-        "new": event.new,
-        "cause": cause,
-        "undoes_id": undoes.id if undoes else None,
-        "device": event.device,
-        "sequence": event.sequence,
-        "client_time": event.client_time,
-        "received_at": event.received_at,
+    event = _made(history, new, click)
+    if event is None:
+        return before.new if before else None
+    values = _columns(rater, target, event, before, cause) | {
+        "undoes_id": undoes.id if undoes else None
     }
     if not connection.execute(added(Event, connection.dialect, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     made: list[Made] = [*history, event]
     last = standing(made)
     assert last is not None
-    _settle(connection, rater, target, last)
+    _settle(connection, rater, {target: last})
     return last.new
+
+
+def record_all(
+    session: Session, rater: Rater, changes: Iterable[TargetChange], *, cause: str = "click"
+) -> None:
+    """Store events as ``record`` would one after the other, in a few statements for any number.
+
+    Raises ``EventIdTaken``; nothing is stored then.
+    """
+    connection = tables(session)
+    histories: defaultdict[Target, list[Made]] = defaultdict(list)
+    taken = set()
+    stored: Result[Any] = connection.execute(
+        select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)
+    )
+    for known in stored:
+        about = Target(known.field, known.judged_thing_id, known.query_key, known.task_id).about
+        histories[about].append(known)
+        taken.add((known.event_id, known.field))
+    rows = []
+    for target, new, click in changes:
+        history = histories[target.about]
+        event = _made(history, new, click)
+        if event is None:
+            continue
+        if (event.event_id, target.field) in taken:
+            raise EventIdTaken(event.event_id)
+        taken.add((event.event_id, target.field))
+        rows.append((target, _columns(rater, target, event, standing(history), cause)))
+        history.append(event)
+    if rows:
+        connection.execute(insert(Event), [values for _, values in rows])
+        lasts = {target.about: standing(histories[target.about]) for target, _ in rows}
+        _settle(connection, rater, {about: last for about, last in lasts.items() if last})
 
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
@@ -151,9 +189,13 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
 
     Verdicts of a hidden repeat change none.
     """
-    for target in targets:
-        if not target.is_repeat:
+    moved = dict.fromkeys(target.about for target in targets if not target.is_repeat)
+    if len(moved) < MANY:
+        for target in moved:
             live_metrics.refresh_touched(session, rater.id, target.thing_id, target.query_key)
+    else:
+        in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == rater.study_id))
+        live_metrics.refresh(session, [rater.id], in_study)
 
 
 def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
@@ -182,6 +224,7 @@ _SETTLED = (
     *(Event.event_id, Event.new, Event.device, Event.sequence),
     *(Event.client_time, Event.received_at),
 )
+_TARGET = (Event.field, Event.judged_thing_id, Event.query_key, Event.task_id)
 
 
 def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
@@ -208,7 +251,40 @@ def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[
     return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
 
 
-def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
+def _made(history: Sequence[Made], new: str | None, click: Click) -> _New | None:
+    """Return the event of a click, ``None`` if it is in the history of its target already."""
+    wanted = None if new is None else str(new)
+    for known in history:
+        if known.event_id == click.event_id:
+            if known.new != wanted:
+                raise EventIdTaken(click.event_id)
+            return None
+    device, sequence = _place(click, history)
+    return _New(click.event_id, wanted, device, sequence, click.client_time, click.received_at)
+
+
+def _columns(
+    rater: Rater, target: Target, event: _New, before: Made | None, cause: str
+) -> dict[str, object]:
+    """Return the row of an event, by column; `before` was in force until then."""
+    return {
+        "rater_id": rater.id,
+        "event_id": event.event_id,
+        "field": target.field,
+        "judged_thing_id": target.thing_id,
+        "query_key": target.query_key,
+        "task_id": target.task_id,
+        "old": before.new if before else None,
+        "new": event.new,
+        "cause": cause,
+        "device": event.device,
+        "sequence": event.sequence,
+        "client_time": event.client_time,
+        "received_at": event.received_at,
+    }
+
+
+def _place(click: Click, history: Sequence[Made]) -> tuple[str, int]:
     """Return the event's device and sequence; without a script the server counts."""
     if click.device and click.sequence is not None:
         return click.device, click.sequence
@@ -216,11 +292,16 @@ def _place(click: Click, history: Sequence[Row[Any]]) -> tuple[str, int]:
     return "", max(counted, default=0) + 1
 
 
-def _settle(connection: Connection, rater: Rater, target: Target, last: Made) -> None:
-    """Write the value of the event in force to the rater's row."""
-    model, key = _row(rater, target)
-    said = _said(target.field, last.new) | {"changed_at": last.received_at}
-    connection.execute(upsert(model, connection.dialect, tuple(said)), key | said)
+def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, Made]) -> None:
+    """Write the values of the events in force to the rater's rows."""
+    written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
+    written = defaultdict(list)
+    for target, last in lasts.items():
+        model, key = _row(rater, target)
+        said = _said(target.field, last.new) | {"changed_at": last.received_at}
+        written[model, tuple(said)].append(key | said)
+    for (model, given), rows in written.items():
+        connection.execute(upsert(model, connection.dialect, given), rows)
 
 
 def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:

@@ -17,7 +17,6 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
-    case,
     cast,
     delete,
     func,
@@ -189,7 +188,7 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Stand
     """Return a rater's progress in a run, by category in question order; one statement."""
     rows = tables(session).execute(_standings(), {"rater_id": rater_id, "run_id": run_id}).all()
     return {
-        category: Standing(_totals(numbers), open_judgments, open_queries)
+        category: Standing(_totals(numbers), open_judgments or 0, open_queries)
         for category, open_judgments, open_queries, *numbers in rows
     }
 
@@ -198,7 +197,7 @@ def of_category(session: Session, rater_id: int, run_id: str, category: str) -> 
     """Return a rater's progress in one category of a run and in the whole run; one statement."""
     values = {"rater_id": rater_id, "run_id": run_id, "category": category}
     found = {
-        is_own: Standing(_totals(numbers), open_judgments, open_queries)
+        is_own: Standing(_totals(numbers), open_judgments or 0, open_queries)
         for is_own, open_judgments, open_queries, *numbers in tables(session).execute(
             _category_and_whole(), values
         )
@@ -305,11 +304,13 @@ def _category_and_whole() -> CompoundSelect[Any]:
     """
     row, run_id = StoredSummary, bindparam("run_id", type_=String)
     mine = row.rater_id == bindparam("rater_id"), row.run_id == run_id
-    of_category = (
-        select(Query.id)
-        .join(Question, Question.id == Query.question_id)
-        .where(Query.run_id == run_id, Question.category == bindparam("category"))
+    asked = (
+        select(Question.id)
+        .join(Run, Run.question_set_id == Question.question_set_id)
+        .where(Run.id == run_id, Question.category == bindparam("category"))
     )
+    # By the questions, since an index has their queries: those of the run have long rows.
+    of_category = select(Query.id).where(Query.question_id.in_(asked))
     own = select(literal(1), *_sums()).where(*mine, row.query_key.in_(of_category))
     whole = select(literal(0), *_sums()).where(*mine)
     return own.union_all(whole)
@@ -332,36 +333,34 @@ def _standings() -> Select[Any]:
 
 
 def _sums() -> Iterator[ColumnElement[Any]]:
-    """Yield one sum or count for each field of ``Totals``, in the order of ``_totals``."""
+    """Yield one sum or count for each field of ``Totals``, in the order of ``_totals``.
+
+    A sum over nothing is null. Nothing is bound that need not be: each click carries this out.
+    """
     row = StoredSummary
-    yield cast(func.sum(row.open_judgments), Integer).label("open_judgments")
-    yield _count(is_open()).label("open_queries")
+    yield func.sum(row.open_judgments).label("open_judgments")
+    yield func.count().filter(is_open()).label("open_queries")
     yield func.count().label("n_queries")
-    yield _count(row.complete.is_(True)).label("n_complete")
+    yield func.count().filter(row.complete.is_(True)).label("n_complete")
     for state, name in (
         (QueryState.RESULTS, "n_with_results"),
         (QueryState.EMPTY, "n_empty"),
         (QueryState.FAILED, "n_failed"),
         (QueryState.UNREADABLE, "n_unreadable"),
     ):
-        yield _count(row.state == str(state)).label(name)
-    yield _count(row.empty_outcome == str(EmptyOutcome.CORRECT_EMPTY)).label("n_correct_empty")
-    yield _count(row.empty_outcome == str(EmptyOutcome.FALSE_NEGATIVE)).label("n_false_negative")
+        yield func.count().filter(row.state == str(state)).label(name)
+    for outcome in EmptyOutcome:
+        yield func.count().filter(row.empty_outcome == str(outcome)).label(f"n_{outcome}")
     for column in RESULT_COUNTS:
-        name = f"n_{column.removesuffix('_count')}"
-        yield cast(func.coalesce(func.sum(getattr(row, column)), 0), Integer).label(name)
+        yield func.sum(getattr(row, column)).label(f"n_{column.removesuffix('_count')}")
     for column in COLUMNS:
-        yield func.coalesce(func.sum(getattr(row, column)), 0.0).label(f"sum_{column}")
+        yield func.sum(getattr(row, column)).label(f"sum_{column}")
         yield func.count(getattr(row, column)).label(f"n_{column}")
-
-
-def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return cast(func.coalesce(func.sum(case((condition, 1), else_=0)), 0), Integer)
 
 
 def _totals(numbers: Sequence[Any]) -> Totals:
     """Return the totals from the counts, then a sum and a count for each column."""
-    counts = dict(zip(COUNTS, numbers, strict=False))
-    sums = numbers[len(COUNTS) :]
+    stated = [number or 0 for number in numbers]
+    sums = stated[len(COUNTS) :]
     by_column = zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True)
-    return Totals(**counts, sums=dict(by_column))
+    return Totals(**dict(zip(COUNTS, stated, strict=False)), sums=dict(by_column))

@@ -30,6 +30,7 @@ from webapp.services.study import studies
 FEWEST_SHARED = 20
 """The fewest cards both must have decided before the machine's figures may be used."""
 INTERVALS = Bootstrap(resamples=1000)
+NO_INTERVALS = Bootstrap(resamples=0)
 _LABELS: Mapping[Relevance, int | None] = {
     Relevance.RELEVANT: 1,
     Relevance.NOT_RELEVANT: 0,
@@ -97,7 +98,9 @@ class BesidePeople:
         return self.n >= FEWEST_SHARED
 
 
-def report(session: Session, study: Study, judge: MachineJudge) -> BesidePeople:
+def report(
+    session: Session, study: Study, judge: MachineJudge, *, bootstrap: Bootstrap = INTERVALS
+) -> BesidePeople:
     """Return how far a machine judge agrees with the study's people."""
     scope = in_study(study)
     people = studies.raters(session, study)
@@ -111,15 +114,15 @@ def report(session: Session, study: Study, judge: MachineJudge) -> BesidePeople:
             for thing, verdict in own.items()
             if thing in merged
         ),
-        agreement=_agreement(own, merged),
+        agreement=_agreement(own, merged, bootstrap),
         people=tuple(
-            OnePerson(name, _agreement(own, said))
+            OnePerson(name, _agreement(own, said, bootstrap))
             for name, said in alone
             if own.keys() & said.keys()
         ),
         cards=_cards(session, judge, own, merged),
         machine_judged=len(own),
-        bootstrap=INTERVALS,
+        bootstrap=bootstrap,
     )
 
 
@@ -128,7 +131,7 @@ def release(session: Session, study: Study, judge: MachineJudge, now: datetime) 
 
     Raises ``TooLittleShared``.
     """
-    found = report(session, study, judge)
+    found = report(session, study, judge, bootstrap=NO_INTERVALS)
     if not found.may_release:
         raise TooLittleShared(found.n)
     if judge.released_at is None:
@@ -140,16 +143,16 @@ def withdraw(session: Session, study: Study, judge: MachineJudge, now: datetime)
     """Let the judge's figures be chosen no more, logged."""
     if judge.released_at is not None:
         judge.released_at = None
-        told = _told(report(session, study, judge))
+        told = _told(report(session, study, judge, bootstrap=NO_INTERVALS))
         _log(session, study, judge, "withdraw machine judge", told, now)
 
 
-def _agreement(own: Mapping[int, str], said: Mapping[int, str]) -> Agreement:
+def _agreement(own: Mapping[int, str], said: Mapping[int, str], bootstrap: Bootstrap) -> Agreement:
     table = [
         [_LABELS[Relevance(own[thing])], _LABELS[Relevance(said[thing])]]
         for thing in sorted(own.keys() & said.keys())
     ]
-    return agreement(table, labels=(0, 1), bootstrap=INTERVALS)
+    return agreement(table, labels=(0, 1), bootstrap=bootstrap)
 
 
 def _cards(

@@ -1,23 +1,34 @@
-"""The demo's machine judge: its verdicts come from recorded answers, no model is asked."""
+"""The demo's machine judge: its verdicts come from recorded answers, no model is asked.
+
+It judges 40 cards, is released, and then judges the rest in a second session, which is stored in
+a few statements: 400 calls one by one would take a start ten seconds.
+"""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from math import ceil
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from webapp.db.tables.study import Question, Study
-from webapp.services.machine_judges import beside_people, judges, prompts, sessions
+from webapp.records import Click
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import Target
+from webapp.services.machine_judges import beside_people, estimates, judges, prompts, sessions
 from webapp.services.machine_judges.calls import CallOutcome, JudgeCall, JudgeWork, Usage
-from webapp.services.machine_judges.sessions import Terms
+from webapp.services.machine_judges.sessions import CallState, SessionState, Terms
+from webapp.services.runs.provenance import in_study
 
 ENDPOINT = JudgeEndpoint("http://127.0.0.1:9/v1", "demo-judge")
 """Nothing listens there: a new session of this judge asks nobody."""
 CALLS = 40
+PRICES = (0.15, 0.6)
 PACE = timedelta(seconds=3)
 
 
@@ -27,19 +38,73 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     prompt = prompts.default("id", study.guidelines)
     rater = judges.make(session, study, "Mesin A", ENDPOINT, "id", prompt, now)
     judge = judges.find(session, study, rater.id)
-    terms = Terms(0.15, 0.6, "USD", most_calls=CALLS, at_once=1)
+    terms = Terms(*PRICES, "USD", most_calls=CALLS, at_once=1)
     sessions.start(session, judge, ENDPOINT, terms, now)
     work, at = JudgeWork(rater.id, ENDPOINT), now
     while isinstance(call := work.claim(session, at), JudgeCall):
         work.keep(session, call, _outcome(session, call, recorded), at)
         at += PACE
     beside_people.release(session, study, judge, at)
+    _judge_the_rest(session, judge, recorded, at)
+
+
+def _judge_the_rest(
+    session: Session, judge: MachineJudge, recorded: dict[str, str], at: datetime
+) -> None:
+    """Store a session that judged every card that is left, as recorded."""
+    left = estimates.open_things(session, judge)
+    prompts_of: dict[int, str] = dict(estimates.prompts_of(session, judge, left))
+    told = estimates.rates(session, judge)
+    found = MachineSession(
+        rater_id=judge.rater_id,
+        state=str(SessionState.FINISHED),
+        started_at=at,
+        ended_at=at + PACE * len(prompts_of),
+        things=len(prompts_of),
+        estimated_prompt_tokens=told.prompt(sum(map(len, prompts_of.values()))),
+        estimated_completion_tokens=ceil(len(prompts_of) * told.completion),
+        prompt_price=PRICES[0],
+        completion_price=PRICES[1],
+        currency="USD",
+        calls=len(prompts_of),
+    )
+    session.add(found)
+    session.flush()
+    for thing, prompt in prompts_of.items():
+        at += PACE
+        answer = _recorded(session, thing, recorded)
+        said, usage = prompts.read(answer), Usage(len(prompt) // 4, len(answer) // 4)
+        found.prompt_tokens += usage.prompt or 0
+        found.completion_tokens += usage.completion or 0
+        session.add(
+            MachineCall(
+                rater_id=judge.rater_id,
+                judged_thing_id=thing,
+                session_id=found.id,
+                state=str(CallState.JUDGED),
+                verdict=str(said.verdict),
+                reason=said.reason,
+                error_code=said.flaw,
+                prompt_characters=len(prompt),
+                prompt_tokens=usage.prompt,
+                completion_tokens=usage.completion,
+                at=at,
+            )
+        )
+        click = Click(f"machine:{found.id}:{thing}:1", at)
+        target = Target("verdict", thing_id=thing)
+        events.record(session, judge.rater, target, said.verdict, click, cause="machine")
+    live_metrics.refresh(session, [judge.rater_id], in_study(judge.rater.study))
+
+
+def _recorded(session: Session, thing_id: object, recorded: dict[str, str]) -> str:
+    thing = session.get_one(JudgedThing, thing_id)
+    position = session.get_one(Question, thing.question_id).position
+    return recorded[f"{position} {(thing.card or {})['slug']}"]
 
 
 def _outcome(session: Session, call: JudgeCall, recorded: dict[str, str]) -> CallOutcome:
     """Return the recorded answer about the judged thing of a call."""
-    thing = session.get_one(JudgedThing, call.lease.key[1])
-    position = session.get_one(Question, thing.question_id).position
-    answer = recorded[f"{position} {(thing.card or {})['slug']}"]
+    answer = _recorded(session, call.lease.key[1], recorded)
     usage = Usage(len(call.prompt) // 4, len(answer) // 4)
     return CallOutcome(prompts.read(answer), usage=usage)

@@ -60,7 +60,7 @@ def documents(session: Session, study: Study, packed: Sequence[Run], rule: Rule)
         said.setdefault(machine.name, {})[run.id] = _said(session, machine, run)
     return {
         RULES: stated,
-        MACHINE_VERDICTS: said,
+        **({MACHINE_VERDICTS: said} if said else {}),
         FIGURES: {str(key): _figures(session, study, runs, rule) for key, runs in sets.items()},
     }
 
@@ -74,12 +74,12 @@ def put_back(
     beforehand, and was not, gives other figures. Raises ``WrongPlace``.
     """
     owner = studies.raters(session, study)[0]
-    for question_set, listed in pack_members.rules(RULES, stated[RULES]).items():
+    for question_set, listed in pack_members.rules(RULES, stated.get(RULES, {})).items():
         asked = _asked(session, study, question_set)
         for rule in listed:
             before = verdicts_before(int(question_set), rule.chosen_at)
             _put_rule(session, owner, int(question_set), asked, rule, before)
-    said = pack_members.verdicts(MACHINE_VERDICTS, stated[MACHINE_VERDICTS])
+    said = pack_members.verdicts(MACHINE_VERDICTS, stated.get(MACHINE_VERDICTS, {}))
     _put_verdicts(session, study, said)
     session.flush()
 

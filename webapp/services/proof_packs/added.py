@@ -61,13 +61,15 @@ def compare(packed: ProofPack, judged: ReplayedPack, differences: Differences) -
 def _stated(
     packed: ProofPack, names: Mapping[str, str], differences: Differences
 ) -> dict[str, object] | None:
+    """Return the members that the pack has; ``None`` if one of them cannot be read."""
     found: dict[str, object] = {}
-    for name in names:
+    there = [name for name in names if name in packed.names]
+    for name in there:
         try:
             found[name] = packed.json(name)
         except UnreadableMember as wrong:
             _unreadable(differences, name, wrong.why)
-    return found if len(found) == len(names) else None
+    return found if len(found) == len(there) else None
 
 
 def _compared(
@@ -88,6 +90,8 @@ def _compared(
         return 0
     # As a file has it: without tuples, and every key a text.
     computed = json.loads(json.dumps(made))
+    for name in computed.keys() - stated.keys() - {file.name for file in packed.manifest.files}:
+        differences.add(PackDifference(DifferenceKind.MISSING, name))
     for name, document in stated.items():
         found = pack_differences.documents(document, computed.get(name))
         source = f"{proof_files.VERDICTS}, {proof_files.EVENTS}"

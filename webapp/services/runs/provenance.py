@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
@@ -75,6 +76,20 @@ def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, s
         for thing, verdict in own.by_thing.items():
             found[thing][rater_id] = verdict
     return found
+
+
+def votes_on(session: Session, study: Study, thing: JudgedThing) -> Votes | None:
+    """Return the votes on one judged thing, ``None`` if no run of the study shows it."""
+    of_question = and_(in_study(study), Query.question_id == thing.question_id)
+    if thing.id not in session.scalars(verdicts.judged_things(of_question)).all():
+        return None
+    people = [rater.id for rater in studies.raters(session, study)]
+    cast = select(Judgment.rater_id, Judgment.verdict).where(
+        Judgment.judged_thing_id == thing.id,
+        Judgment.rater_id.in_(people),
+        Judgment.verdict.is_not(None),
+    )
+    return {rater_id: verdict for rater_id, verdict in session.execute(cast) if verdict}
 
 
 def provenances(

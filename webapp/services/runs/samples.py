@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
-from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import rooms
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import json_runs
-from webapp.records import Click, EmptyOutcome, Relevance
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import KEEP, AnswerRating
+from webapp.records import Click
+from webapp.services.judging import events
+from webapp.services.judging.events import Target, TargetChange
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 SAMPLE_NAME = mark("Sample study")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRating:
+    """A rating of one answer and its cards as a file in ``seeds`` gives it.
+
+    ``name`` is the id of its events; ``verdicts`` are by rank.
+    """
+
+    name: str
+    run_id: str
+    query_id: int
+    verdicts: Mapping[int, str]
+    quality: int | None
+    notes: str
+    empty_outcome: str | None
 
 
 def load(session: Session, folder: Path, now: datetime) -> Study:
@@ -44,8 +63,19 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
         read = json_runs.read(f"{path.parent.name}/{path.name}", path.read_bytes())
         by_folder[path.parent.name] = imports.store(session, study, read, Labels(), now).id
     ratings = json.loads((folder / "ratings.json").read_text("utf-8"))["ratings"]
-    for number, rating in enumerate(ratings):
-        _rate(session, rater, by_folder[rating["run"]], rating, f"sample-{number}", now)
+    given = [
+        SampleRating(
+            name=f"sample-{number}",
+            run_id=by_folder[rating["run"]],
+            query_id=rating["query_id"],
+            verdicts={int(rank): said for rank, said in rating.get("results", {}).items()},
+            quality=rating.get("quality"),
+            notes=rating.get("notes") or "",
+            empty_outcome=rating.get("empty_outcome"),
+        )
+        for number, rating in enumerate(ratings)
+    ]
+    rate(session, rater, given, now)
     return study
 
 
@@ -61,24 +91,36 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
     return study
 
 
-def _rate(
+def rate(
     session: Session,
     rater: Rater,
-    run_id: str,
-    rating: dict[str, Any],
-    event_id: str,
+    given: Iterable[SampleRating],
     now: datetime,
+    pace: timedelta = timedelta(0),
 ) -> None:
-    query_id = rating["query_id"]
-    for rank, verdict in rating.get("results", {}).items():
-        click = Click(f"{event_id}-{rank}", now)
-        judgments.judge(session, rater, run_id, query_id, int(rank), Relevance(verdict), click)
-    outcome = rating.get("empty_outcome")
-    quality = rating.get("quality")
-    notes = rating.get("notes")
-    said = AnswerRating(
-        quality=KEEP if quality is None else quality,
-        notes=notes or KEEP,
-        empty_outcome=EmptyOutcome(outcome) if outcome else KEEP,
-    )
-    judgments.rate(session, rater, run_id, query_id, said, Click(event_id, now))
+    """Give a rater's ratings in one sitting, with `pace` between two clicks."""
+    ratings = list(given)
+    in_runs = Query.run_id.in_({rating.run_id for rating in ratings})
+    queries = {
+        (one.run_id, one.query_id): one for one in session.scalars(select(Query).where(in_runs))
+    }
+    shown = select(Result.query_key, Result.rank, Result.judged_thing_id).join(Query)
+    things = {(key, rank): thing for key, rank, thing in session.execute(shown.where(in_runs))}
+    clicks = count(1)
+    changes = []
+
+    def say(target: Target, said: str | int | None, name: str) -> None:
+        if said not in {None, ""}:
+            changes.append(TargetChange(target, str(said), Click(name, now + next(clicks) * pace)))
+
+    for rating in ratings:
+        query = queries[rating.run_id, rating.query_id]
+        for rank, verdict in rating.verdicts.items():
+            target = Target.verdict(things[query.id, rank], query.id)
+            say(target, verdict, f"{rating.name}-{rank}")
+        say(Target.rating(query, "quality"), rating.quality, rating.name)
+        say(Target.rating(query, "notes"), rating.notes, rating.name)
+        say(Target.verdict(query.emptiness_id, query.id), rating.empty_outcome, rating.name)
+    events.lock(session, rater)
+    events.record_all(session, rater, changes)
+    events.refresh(session, rater, [change.target for change in changes])

@@ -17,7 +17,7 @@ from webapp.services.agreement.conflicts import (
     ConflictsOfRuns,
     HandJudgedRun,
 )
-from webapp.web.frame import forms, htmx
+from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import LONGEST_LABEL, LineField
 
 blueprint = Blueprint("conflicts", __name__, url_prefix="/conflicts")
@@ -37,7 +37,7 @@ class UnusablePair(ValueError):
 class ContradictionLine:
     """One contradiction: the property, its question, and each run's verdict in order."""
 
-    query_id: int
+    number: int
     question: str
     title: str
     identity: str
@@ -66,17 +66,24 @@ class ConflictsInWords:
 
 @dataclass(frozen=True, slots=True)
 class ConflictsPage:
-    """The form, and below it the report or the reason why there is none."""
+    """The form, and below it the report or the reason why there is none.
+
+    ``is_of_study`` is true where the report is on runs of this study, not on chosen files.
+    """
 
     slots: tuple[int, ...]
     report: ConflictsInWords | None = None
     refusal: str = ""
+    is_of_study: bool = False
 
 
 @blueprint.get("/")
 def show() -> str:
-    """Show the form that takes the runs."""
-    return render_template("agreement/conflicts/page.html", **htmx.names(ConflictsPage(SLOTS)))
+    """Show the form that takes the runs, and the report on those of the study."""
+    with access.reading() as (session, rater):
+        found = conflicts.in_study(session, rater.study)
+    page = ConflictsPage(SLOTS, _report(found, []) if found else None, is_of_study=True)
+    return render_template("agreement/conflicts/page.html", **htmx.names(page))
 
 
 @blueprint.post("/")
@@ -143,7 +150,7 @@ def _report(found: ConflictsOfRuns, left_out: list[str]) -> ConflictsInWords:
             "%(run)s passes and fails the same property of question %(query)s (%(property)s); "
             "it is left out of this comparison.",
             run=both.run,
-            query=both.query_id,
+            query=found.questions[both.query_id].number,
             property=both.property_id,
         )
         for both in report.self_contradictions
@@ -153,8 +160,8 @@ def _report(found: ConflictsOfRuns, left_out: list[str]) -> ConflictsInWords:
         pairs_judged_more_than_once=report.pairs_judged_more_than_once,
         lines=tuple(
             ContradictionLine(
-                one.query_id,
-                found.questions.get(one.query_id, ""),
+                found.questions[one.query_id].number,
+                found.questions[one.query_id].text,
                 found.titles.get(one.property_id, ""),
                 one.property_id,
                 tuple(one.verdicts.get(run) for run in runs),

@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
-FACELESS = {"static", "health.healthz"}
+FILES = {"static", "joined.show"}
+"""The endpoints of files, which are the same for everybody."""
+FACELESS = {*FILES, "health.healthz"}
 """The endpoints that answer without reading the visitor from the database."""
 YEAR = 365 * 24 * 3600
 POLICY = (
@@ -355,7 +357,7 @@ def _need_our_page() -> None:
 
 
 def _caching() -> str:
-    if request.endpoint != "static":
+    if request.endpoint not in FILES:
         return "no-store"
     # An address with a version in it never changes what it holds.
     return f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv6Address
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ _NAME = re.compile(rf"(?P<name>{_LABEL}(?:\.{_LABEL})*)\.?(?::[0-9]{{1,5}})?", r
 _IPV6 = re.compile(r"\[(?P<address>[0-9a-f:.]{2,45})\](?::[0-9]{1,5})?", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1024)
 def is_host(text: str) -> bool:
     """Whether `text` is a host name or address, with or without a port (RFC 9110, 7.2).
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import copy_context
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -37,6 +38,7 @@ def chosen() -> str:
     return _preferred(request.headers.get("Accept-Language"))
 
 
+@lru_cache(maxsize=1024)
 def _preferred(languages: str | None) -> str:
     """Return the one of our languages that a browser prefers."""
     accepted = parse_accept_header(languages, LanguageAccept)

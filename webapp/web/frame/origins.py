@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ FORWARDING = (
 """The headers that proxies add, by their names in the server's environ."""
 
 
+@lru_cache(maxsize=1024)
 def is_loopback(host: str | None) -> bool:
     """Whether `host` (a name or an address, with or without port) is this machine.
 

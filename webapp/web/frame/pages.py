@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.web.frame import guides, health, language, ratios, shell
+from webapp.web.frame import guides, health, joined, language, ratios, shell
 from webapp.web.frame.doors import Door
 from webapp.web.frame.rooms import Pages
 
@@ -10,6 +10,7 @@ PAGES = Pages(
     blueprints=(
         health.blueprint,
         shell.blueprint,
+        joined.blueprint,
         language.blueprint,
         ratios.blueprint,
         guides.blueprint,
@@ -17,14 +18,13 @@ PAGES = Pages(
     doors={
         "guides": Door.ANYBODY,
         "health": Door.ANYBODY,
+        "joined": Door.ANYBODY,
         "language": Door.ANYBODY,
         "ratios": Door.ANYBODY,
         "shell": Door.ANYBODY,
     },
     kept=(
-        *("vendor/modern-normalize.css", "vendor/htmx.min.js"),
-        *("frame/icon.svg", "frame/clear.svg", "frame/theme.js", "frame/app.css", "frame/page.js"),
-        *("frame/memory.js", "frame/queue.js", "frame/outbox.js", "frame/waiting.js"),
-        "frame/kept_pages.js",
+        *("vendor/htmx.min.js", "frame/icon.svg", "frame/clear.svg", "frame/first.js"),
+        *("joined/frame/app.css", "joined/frame/page.js"),
     ),
 )

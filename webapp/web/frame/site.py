@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from webapp import notation
 from webapp.i18n import LANGUAGES, direction, language, own_name
 from webapp.services.study import studies
-from webapp.web.frame import access, ratios
+from webapp.web.frame import access, joined, ratios
 from webapp.web.frame.access import NotSignedIn, NotTakingPart
 
 
@@ -76,7 +76,13 @@ def site() -> Site:
 
 
 def static_address(name: str) -> str:
-    """Return the address of the static file `name` with its content's hash: cached for good."""
+    """Return the address of the static file `name` with its content's hash: cached for good.
+
+    Under ``joined/`` are files of several (see ``joined``).
+    """
+    if name.startswith(joined.FOLDER):
+        name = name.removeprefix(joined.FOLDER)
+        return url_for("joined.show", name=name, v=joined.digest(name))
     folder = current_app.static_folder
     assert folder is not None
     path = Path(folder, name)

@@ -49,5 +49,8 @@ PAGES = Pages(
         MenuEntry("phase 3", 30, "findings.questions", mark("Questions")),
         MenuEntry("phase 3", 40, "findings.comments", mark("Comments")),
     ),
-    kept=("phase_3/taking_part.css", "phase_3/taking_part.js"),
+    kept=(
+        "joined/rating/rating.css+phase_3/taking_part.css",
+        "joined/rating/rating.js+phase_3/taking_part.js",
+    ),
 )

@@ -30,7 +30,10 @@ class HelpingMachine:
 
 @dataclass(frozen=True, slots=True)
 class MachineHelpShown:
-    """A machine's help in the words and tables of reports; ``needed`` is for one width."""
+    """A machine's help in the words and tables of reports.
+
+    ``needed`` is for one ``width``, ``asked`` whether the request names it.
+    """
 
     machines: tuple[HelpingMachine, ...]
     question_set: int
@@ -40,6 +43,7 @@ class MachineHelpShown:
     differences: Table
     needed: Table
     width: float
+    asked: bool
 
 
 def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart | None:
@@ -53,8 +57,8 @@ def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart
     machine = next((one for one in found if one.id == wanted), found[0])
     rule = reports.rule_of(session, study)
     help_ = machine_help.of_runs(session, study, compared, rule, machine)
-    width = request.args.get("width", type=float)
-    width = width if width is not None and 0 < width <= 1 else WIDTH
+    width = request.args.get("width", WIDTH, type=float)
+    width = width if 0 < width <= 1 else WIDTH
     return ShownPart(
         "planning/_machine_help.html",
         MachineHelpShown(
@@ -66,5 +70,6 @@ def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart
             differences=words.differences(help_),
             needed=words.questions_needed(help_, width),
             width=width,
+            asked="width" in request.args,
         ),
     )

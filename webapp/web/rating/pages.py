@@ -29,5 +29,5 @@ PAGES = Pages(
         ),
     ),
     under={"judgments": "runs.index"},
-    kept=("rating/rating.css", "frame/early_keys.js", "rating/rating.js"),
+    kept=("joined/rating/rating.css", "joined/rating/rating.js"),
 )

@@ -1,0 +1,81 @@
+"""The demo's database outlives a change of version and of the demo's study."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import click
+import pytest
+
+from webapp.cli.frame import demo
+from webapp.cli.frame.demo import prepared_demo
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.db.migrations import HEAD
+
+
+@pytest.fixture(name="file")
+def _file(demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the demo's database, in use by the command."""
+    monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
+    return Path(shutil.copy(demo_file, tmp_path / "demo.sqlite"))
+
+
+def set_version(file: Path, version: str) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (version,))
+
+
+def test_the_demo_of_this_version_opens_without_a_word(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = file.read_bytes()
+
+    prepared_demo()
+
+    assert capsys.readouterr().err == ""
+    assert file.read_bytes() == before
+
+
+def test_a_demo_of_an_older_version_is_upgraded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
+    monkeypatch.setattr(demo, "_load", lambda _: False)
+    opened = Database(sqlite_url(tmp_path / "demo.sqlite"))
+    opened.upgrade("0001")
+    opened.close()
+
+    prepared_demo()
+
+    again = Database(sqlite_url(tmp_path / "demo.sqlite"))
+    assert again.version() == HEAD
+    again.close()
+
+
+def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_version(file, "9999")
+    with pytest.raises(click.ClickException, match="relevansi demo --fresh"):
+        prepared_demo()
+
+    monkeypatch.setattr(demo, "_load", lambda _: True)
+    prepared_demo(fresh=True)
+    opened = Database(sqlite_url(file))
+    assert opened.version() == HEAD
+    opened.close()
+
+
+@pytest.mark.usefixtures("file")
+def test_a_demo_of_other_files_is_kept_and_the_switch_for_a_new_one_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "_mark_of_seeds", lambda: 1)
+
+    prepared_demo()
+
+    assert "relevansi demo --fresh" in capsys.readouterr().err

@@ -1,0 +1,33 @@
+"""Scripts joined into one: modules that import from each other, each in a function of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]*/[\w.]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
+
+
+def imported(source: str) -> list[str]:
+    """Return the files that a script imports from, as it names them.
+
+    >>> imported('import { keep } from "../frame/memory.js";')
+    ['../frame/memory.js']
+    """
+    return [match[2] for match in _IMPORT.finditer(source)]
+
+
+def as_one(sources: Mapping[str, str]) -> str:
+    """Return scripts, by the name of the file that others import, as one module in their order."""
+    parts = ["const parts = {};"]
+    for name, source in sources.items():
+        exported = ", ".join(match[1] for match in _EXPORT.finditer(source))
+        inside = _IMPORT.sub(lambda m: f'const {{{m[1]}}} = parts["{_file(m[2])}"];', source)
+        inside = _EXPORT.sub("", inside)
+        parts.append(f'parts["{name}"] = (() => {{\n{inside}\nreturn {{ {exported} }};\n}})();')
+    return "\n".join(parts)
+
+
+def _file(path: str) -> str:
+    return path.rpartition("/")[2]
