@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from itertools import cycle, zip_longest
+from itertools import cycle, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -230,8 +230,10 @@ def test_no_content_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None
     files = members(data)
     others = {name for name in files if name.startswith("runs/") and run not in name}
     for name in sorted(set(files) - others - {"manifest.json", "README.md"}):
-        for _ in range(3):
-            found = verified(zipped({**files, name: next(texts)})).differences
+        for text in islice(texts, 3):
+            if text == files[name].strip():
+                continue  # the same value in other bytes: a hash that differs says enough
+            found = verified(zipped({**files, name: text})).differences
             about = [one for one in found if name in {one.file, one.source}]
             assert {one.kind for one in about} - {DifferenceKind.HASH}, name
 
