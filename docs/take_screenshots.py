@@ -1,7 +1,7 @@
 """Takes the pictures of README and guides, of the sample study: ``nox -s screenshots``.
 
 Starts the product on a folder of its own, so nobody's ratings are touched. The guides use
-rating-phone-dark.png (raters), import-report.png, rating-desktop.png and
+rating-blind-phone.png (raters), import-report.png, rating-desktop.png and
 comparison-desktop.png (thesis).
 """
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "seeds" / "runs" / "hybrid" / "test_results.json"
 CHROMIUM = os.environ.get("RELEVANSI_CHROMIUM")
 LAPTOP, PHONE = (1440, 900), (390, 844)
-NAME_NO_FOLDER = r"""for (const part of document.querySelectorAll("footer span"))
+NAME_NO_FOLDER = r"""for (const part of document.querySelectorAll("footer > span"))
   part.textContent = part.textContent.replace(/\S+[/\\](?=demo\.sqlite)/, "instance/");"""
 
 
@@ -37,6 +37,7 @@ class Picture:
     size: tuple[int, int]
     scheme: str = "light"
     language: str = "id-ID"
+    rater: str = ""
 
 
 def main() -> None:
@@ -55,6 +56,8 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
             for picture in pictures:
                 take(browser, address, picture)
+            rate_blind(browser, address)
+            take(browser, address, Picture("rating-blind-phone.png", "/rate/", PHONE, rater="Budi"))
             browser.close()
 
 
@@ -77,11 +80,11 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def begun_run(address: str) -> str:
-    """Return the path of the sample's run in which a question is half rated."""
+    """Return the path of the demo's run that is rated in part."""
     with sync_playwright() as playwright:
         page = playwright.request.new_context(base_url=address).get("/runs/").text()
-    found = re.search(r'href="(/runs/\w+)"[^>]*>\s*Hybrid', page)
-    assert found is not None, "the sample has no run called Hybrid"
+    found = re.search(r'href="(/runs/\w+)"[^>]*>\s*Vector Only[^<]*gemini', page)
+    assert found is not None, "the demo has no run called Vector Only · gemini"
     return found[1]
 
 
@@ -95,6 +98,9 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
         locale=picture.language,
     )
     page = context.new_page()
+    if picture.rater:
+        page.goto("/sign-in")
+        page.get_by_role("button", name=picture.rater).click()
     page.goto(picture.page)
     if picture.page.endswith("/import"):
         show_report(page)
@@ -104,6 +110,16 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
     page.evaluate(NAME_NO_FOLDER)
     page.screenshot(path=HERE / "screenshots" / picture.name)
     context.close()
+
+
+def rate_blind(browser: Browser, address: str) -> None:
+    """Let the study be rated blind, as most studies are."""
+    page = browser.new_page(base_url=address)
+    page.goto("/study/")
+    page.check("input[name=blind][value=yes]")
+    page.locator("form.setup button.button").first.click()
+    page.wait_for_load_state("networkidle")
+    page.close()
 
 
 def show_report(page: Page) -> None:
