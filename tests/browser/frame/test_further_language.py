@@ -32,6 +32,7 @@ PAGES = (
     "/agreement",
     "/study/",
     "/study/standing",
+    "/study/planning/",
     "/study/users/",
     "/raters/",
     "/evaluations/",
