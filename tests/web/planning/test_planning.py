@@ -104,7 +104,7 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
         page = client.get(place).text
         assert "No order is settled yet: the open cards can still change every one." in page, place
         assert "The rest depends on 4 cards in 2 questions: 1, 2." in page, place
-    assert "What could change most comes from question 1, 2." in client.get(PAGE).text
+    assert "The questions that can change most: 1, 2." in client.get(PAGE).text
     for number in (1, 2):
         judge(client, first, number, "1")
     judge(client, second, 1, "0")
