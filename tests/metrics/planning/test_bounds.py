@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -43,7 +44,7 @@ class Answer:
     things: tuple[int, ...] = ()
 
 
-def pooled(questions: list[tuple[Answer, ...]], things: int) -> PooledLists:
+def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
     """Return the answers of each question as arrays."""
     shape = len(questions), len(questions[0]), things
     top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)

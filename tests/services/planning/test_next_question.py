@@ -15,7 +15,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.services.planning import rules, settled
 from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
 from webapp.services.planning.rules import RuleKind
-from webapp.services.rating import pool, progress, tasks
+from webapp.services.rating import blind_page, pool, progress, tasks
 from webapp.services.runs import reports
 from webapp.services.study import studies
 
@@ -130,3 +130,18 @@ def test_a_question_set_without_the_rule_keeps_its_order(
     first = tasks.next_unit(session, rater, share.free)
     assert first is not None
     assert session.get_one(Question, first.question_id).question_set_id != set_id
+
+
+def test_no_running_mean_is_shown_while_the_order_depends_on_verdicts(
+    session: Session, rater: Rater, set_id: int
+) -> None:
+    set_study(session, rater.study, figures="all")
+    page = Robot(session, rater).next_page()
+    assert page is not None
+    assert page.figure is not None
+    choose(session, rater, set_id)
+    page = blind_page.blind_page(session, rater, page.task_id)
+    assert page.figure is None
+    assert page.figures  # those of the question alone stay
+    rules.end(session, set_id, NOW)
+    assert blind_page.blind_page(session, rater, page.task_id).figure is not None

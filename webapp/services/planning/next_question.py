@@ -1,6 +1,7 @@
 """The question that a blind rater is given next where a study is rated by effect.
 
-The core asks ``ordered`` whenever it gives a rater a new question (see ``rating.tasks``).
+The core asks ``ordered`` whenever it gives a rater a new question (see ``rating.tasks``), and
+``hides_means`` where it would show a rater a mean of the questions so far.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ def ordered(session: Session, rater: Rater, units: Sequence[Unit]) -> list[Unit]
         own = [unit for unit in units if sets[unit.question_id] == set_id]
         found += _by_effect(session, rater, rule, own) if own else []
     return found
+
+
+def hides_means(session: Session, rater: Rater) -> bool:
+    """Whether the rater's questions come by effect: running means are of chosen questions then."""
+    return bool(_in_force(session, rater))
 
 
 def _in_force(session: Session, rater: Rater) -> Mapping[int, PlanningRule]:

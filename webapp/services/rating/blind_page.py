@@ -34,7 +34,13 @@ from webapp.services.rating.conversations import EarlierTurn
 from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared
 from webapp.services.rating.pages import QueryFilter
 from webapp.services.rating.pool import REPEAT, StudyShare
-from webapp.services.rating.progress import PooledFigure, Progress, of_share, pooled_figure
+from webapp.services.rating.progress import (
+    PooledFigure,
+    Progress,
+    hides_means,
+    of_share,
+    pooled_figure,
+)
 from webapp.services.rating.walks import EVERYTHING, TaskPlace
 
 ALL_FIGURES = "all"
@@ -86,7 +92,8 @@ class MovingAnswers:
     """The values of a task's page that a verdict can change; ``answers`` once all cards are judged.
 
     ``contradicts_itself``: "truly nothing" was given beside a property judged relevant. ``figure``
-    and ``figures`` are there only where the study lets raters see figures while rating.
+    and ``figures`` are there only where the study lets raters see figures while rating, ``figure``
+    not while their order follows from verdicts.
     """
 
     task_id: str
@@ -172,6 +179,7 @@ def _moving(
     stage = _stage(said, empty is not None and outcome is None, answers)
     so_far = of_share(session, rater, share)
     sees_figures = rater.study.figures == ALL_FIGURES
+    sees_means = sees_figures and not hides_means(session, rater)
     return MovingAnswers(
         task_id=task.id,
         question=task.text,
@@ -184,7 +192,7 @@ def _moving(
         place=walks.place(session, rater, share, so_far, task.id, wanted),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
-        figure=pooled_figure(session, rater) if sees_figures else None,
+        figure=pooled_figure(session, rater) if sees_means else None,
         figures=answer_figures.of_task(session, task) if sees_figures else (),
         show_pictures=rater.study.show_pictures,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from webapp import rooms
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
@@ -119,6 +120,12 @@ def done(session: Session, rater: Rater) -> Done:
         empty_lists=everything - cards,
         answers=session.scalar(select(func.count(grades.c[0]))) or 0,
     )
+
+
+def hides_means(session: Session, rater: Rater) -> bool:
+    """Whether the rater sees no running mean: a wing orders the questions by their verdicts."""
+    wings = rooms.contributions("services", "next_question")
+    return any(wing.hides_means(session, rater) for wing in wings)
 
 
 def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
