@@ -122,7 +122,7 @@ how early the others are settled.
 
 A card that is judged "cannot tell" is left out of both runs and moves their denominators, which the
 bounds do not foresee; the last line of each part counts the replays in which no order that was
-settled became another one. [Decision 0029](decisions/0029-settled-orders-and-rating-by-effect.md)
+settled became another one. [Decision 0030](decisions/0030-settled-orders-and-rating-by-effect.md)
 says how the bounds are worked out.
 """
 
