@@ -19,7 +19,7 @@ from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSe
 from webapp.db.tables.study import Question, Study
 from webapp.records import Click
 from webapp.services.judging import events, live_metrics
-from webapp.services.judging.events import Target
+from webapp.services.judging.events import Target, TargetChange
 from webapp.services.machine_judges import beside_people, estimates, judges, prompts, sessions
 from webapp.services.machine_judges.calls import CallOutcome, JudgeCall, JudgeWork, Usage
 from webapp.services.machine_judges.sessions import CallState, SessionState, Terms
@@ -70,6 +70,7 @@ def _judge_the_rest(
     )
     session.add(found)
     session.flush()
+    changes = []
     for thing, prompt in prompts_of.items():
         at += PACE
         answer = _recorded(session, thing, recorded)
@@ -93,7 +94,8 @@ def _judge_the_rest(
         )
         click = Click(f"machine:{found.id}:{thing}:1", at)
         target = Target("verdict", thing_id=thing)
-        events.record(session, judge.rater, target, said.verdict, click, cause="machine")
+        changes.append(TargetChange(target, said.verdict, click))
+    events.record_all(session, judge.rater, changes, cause="machine")
     live_metrics.refresh(session, [judge.rater_id], in_study(judge.rater.study))
 
 

@@ -178,7 +178,8 @@ def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
     )
     session.add(query)
     session.flush()
-    imports.fill(Pool(session, participant.run.question_set, entry.cards), query, entry)
+    pool = Pool(session, participant.run.question_set, entry.cards)
+    imports.fill(session, pool, [(query, entry)])
     session.flush()
     own.query_key = query.id
     live_metrics.refresh(session, [rater(participant).id], Query.id == query.id)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy import ColumnElement, func, insert, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs, property_filling
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.runs.property_identity import fullest
-from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun
+from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import Pool, from_row, to_row
 from webapp.services.study import question_sets
@@ -211,22 +212,37 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
                 extra=dict(entry.extra),
             )
             run.queries.append(query)
-            fill(pool, query, entry)
+        fill(session, pool, zip(run.queries, queries, strict=True))
     return run
 
 
-def fill(pool: Pool, query: Query, entry: ReadQuery) -> None:
-    """Give a stored query its results, or the emptiness that is to be classified."""
-    if entry.state is QueryState.EMPTY:
-        query.emptiness = pool.place_emptiness(query, query.question)
-    query.results = [
-        Result(
-            rank=rank,
-            judged_thing=pool.place(query, query.question, card),
-            card=to_row(card),
+def fill(session: Session, pool: Pool, entries: Iterable[tuple[Query, ReadQuery]]) -> None:
+    """Give queries without results theirs, or the emptiness that is to be classified.
+
+    The results are written in one statement: a large run has thousands.
+    """
+    shown: list[tuple[Query, int, JudgedThing, Card]] = []
+    for query, entry in entries:
+        if entry.state is QueryState.EMPTY:
+            query.emptiness = pool.place_emptiness(query, query.question)
+        for rank, card in enumerate(entry.cards, start=1):
+            shown.append((query, rank, pool.place(query, query.question, card), card))
+    session.flush()
+    if shown:
+        session.execute(
+            insert(Result),
+            [
+                {
+                    "query_key": query.id,
+                    "rank": rank,
+                    "judged_thing_id": thing.id,
+                    "card": to_row(card),
+                }
+                for query, rank, thing, card in shown
+            ],
         )
-        for rank, card in enumerate(entry.cards, start=1)
-    ]
+    for query in {query for query, *_ in shown}:
+        session.expire(query, ["results"])
 
 
 def _decided(query: ReadQuery, labels: Labels) -> ReadQuery:

@@ -293,7 +293,7 @@ def _fill(session: Session, query: Query, cards: tuple[Card, ...]) -> None:
         state=QueryState.RESULTS,
         cards=cards,
     )
-    imports.fill(Pool(session, query.run.question_set, cards), query, entry)
+    imports.fill(session, Pool(session, query.run.question_set, cards), [(query, entry)])
     query.state = str(QueryState.RESULTS)
 
 
