@@ -189,7 +189,7 @@ def _picture(found: Sequence[Replays]) -> str:
 def _curves(
     canvas: Canvas, one: Replays, top: float, looks: Mapping[str, tuple[str, float, str]]
 ) -> None:
-    base, room = top + PANEL - 40, WIDE - LEFT - 10
+    base, room = top + PANEL - 40, WIDE - LEFT - 20
     canvas.text((0, top + 14), f"{one.name}: {one.total} judgments", room=WIDE)
     for share in (0.0, 0.5, 1.0):
         down = base - share * HEIGHT

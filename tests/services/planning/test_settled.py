@@ -9,6 +9,7 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
 from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.settled import SettledOrder, SettledOrders
 from webapp.records import EmptyOutcome, QueryState, Relevance
@@ -187,3 +188,19 @@ def test_one_run_has_no_order(session: Session, study: Study) -> None:
     rule = reports.rule_of(session, study)
     assert settled.effects(session, study, one.id, rule) is None
     assert settled.next_ones(session, study, one.id, rule) == ()
+
+
+def test_questions_outside_a_sample_have_no_part_in_an_order(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    (one,) = rules.question_sets(session, study)
+    rule = rules.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
+    second = one.questions[1].id
+    session.add(SampledQuestion(rule_id=rule.id, question_id=second, position=1))
+    session.flush()
+
+    assert order(session, study, P5).n == 1
+    assert order(session, study, P5).open_questions == (2,)
+    rules.end(session, one.id, NOW)
+    assert order(session, study, P5).n == 3
+    assert hybrid

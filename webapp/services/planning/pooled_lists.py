@@ -81,14 +81,16 @@ _kept: WeakKeyDictionary[Engine, dict[tuple[Any, ...], PooledSet]] = WeakKeyDict
 _said: WeakKeyDictionary[PooledSet, tuple[_Mark, Mapping[int, Codes]]] = WeakKeyDictionary()
 
 
-def pooled_set(session: Session, run_ids: Sequence[str]) -> PooledSet:
-    """Return what these runs, all of one question set, list for its questions."""
+def pooled_set(
+    session: Session, run_ids: Sequence[str], unasked: frozenset[int] = frozenset()
+) -> PooledSet:
+    """Return what these runs, all of one question set, list for its questions but the unasked."""
     connection = tables(session)
-    key = (tuple(run_ids), *connection.execute(_changes()).one())
+    key = (tuple(run_ids), unasked, *connection.execute(_changes()).one())
     kept = _kept.setdefault(connection.engine, {})
     found = kept.get(key)
     if found is None:
-        found = _read(session, run_ids)
+        found = _read(session, run_ids, unasked)
         while len(kept) >= MOST_KEPT:
             kept.pop(next(iter(kept)))
         kept[key] = found
@@ -106,11 +108,11 @@ def _changes() -> Select[*tuple[Any, ...]]:
     return select(*(select(column).scalar_subquery() for column in (*columns, *logged)))
 
 
-def _read(session: Session, run_ids: Sequence[str]) -> PooledSet:
+def _read(session: Session, run_ids: Sequence[str], unasked: frozenset[int]) -> PooledSet:
     import numpy as np
 
     connection = tables(session)
-    asked = connection.execute(
+    every = connection.execute(
         select(
             *(Query.id, Query.run_id, Query.state, Query.emptiness_id),
             *(Question.id.label("question_id"), Question.position),
@@ -119,7 +121,8 @@ def _read(session: Session, run_ids: Sequence[str]) -> PooledSet:
         .where(Query.run_id.in_(run_ids))
         .order_by(Question.position, Question.id)
     ).all()
-    listed = connection.execute(
+    asked = [row for row in every if row.question_id not in unasked]
+    results = connection.execute(
         select(Result.query_key, Result.rank, Result.judged_thing_id)
         .join(Query, Query.id == Result.query_key)
         .where(Query.run_id.in_(run_ids))
@@ -128,6 +131,7 @@ def _read(session: Session, run_ids: Sequence[str]) -> PooledSet:
     question_places = {question: place for place, (question, _) in enumerate(positions)}
     run_places = {run: place for place, run in enumerate(run_ids)}
     cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in asked}
+    listed = [row for row in results if row.query_key in cells]
     columns: dict[tuple[int, int], int] = {}
     widths = [0] * len(positions)
     empty = [(row.id, 0, row.emptiness_id) for row in asked if row.emptiness_id is not None]

@@ -25,6 +25,7 @@ from webapp.services.planning import chosen_rules, pooled_lists
 from webapp.services.planning.pooled_lists import PooledSet
 from webapp.services.runs import order
 from webapp.services.runs.reports import Rule
+from webapp.services.study.unasked import unasked
 
 if TYPE_CHECKING:
     from webapp.metrics.planning.bounds import Codes
@@ -55,7 +56,7 @@ def settled_orders(
     session: Session, study: Study, runs: Sequence[Run], names: Sequence[str], rule: Rule
 ) -> SettledOrders:
     """Return the orders of `runs`, which share a question set, under `rule`."""
-    pooled = pooled_lists.pooled_set(session, [run.id for run in runs])
+    pooled = pooled_lists.pooled_set(session, [run.id for run in runs], unasked(session, study.id))
     said = pooled_lists.states(session, study, pooled, rule)
     found = _so_far(pooled, said)
     open_now = int((said == OPEN).sum())
@@ -82,7 +83,7 @@ def effects(
     ).all()
     if len(ids) < 2:
         return None
-    pooled = pooled_lists.pooled_set(session, ids)
+    pooled = pooled_lists.pooled_set(session, ids, unasked(session, study.id))
     return pooled, _so_far(pooled, pooled_lists.states(session, study, pooled, rule))
 
 
