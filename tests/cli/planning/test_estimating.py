@@ -12,6 +12,7 @@ from tests.services.planning.helped import drawn, judge, machine, study_of_two_r
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.metrics.planning.assisted import assisted_mean
+from webapp.metrics.planning.sampling import Stratum, sampled_mean
 from webapp.services.study import studies
 
 BY_MACHINE = {1: "11", 2: "10", 3: "00", 4: "11", 5: "10", 6: "11", 7: "00", 8: "01"}
@@ -44,7 +45,6 @@ def test_one_run_with_a_machine_and_without(instance: tuple[Path, str, str]) -> 
     folder, run, _ = instance
     expected = assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
     assert expected.assisted is not None
-    assert expected.alone is not None
 
     asked = ("estimate", "--run", run, "--format", "json")
     helped = document(relevansi(folder, *asked, "--machine", "Mesin"))
@@ -58,7 +58,12 @@ def test_one_run_with_a_machine_and_without(instance: tuple[Path, str, str]) -> 
     assert helped["rule"]["kind"] == "machine_help"
     assert alone["machine"] is None
     assert (alone["value"], alone["n"], alone["of"]) == (0.75, 4, 8)
-    assert alone["high"] == pytest.approx(expected.alone.upper)
+    assert alone["rule"] == helped["rule"]
+    # Without a machine it is the bootstrap of a size fixed beforehand, in the order of drawing.
+    by_sample = sampled_mean([Stratum(8, (0.5, 1, 1, 0.5))])
+    assert (alone["low"], alone["high"]) == pytest.approx(
+        (by_sample.interval.lower, by_sample.interval.upper)
+    )
 
 
 def test_a_difference_is_printed_with_its_rule(instance: tuple[Path, str, str]) -> None:
@@ -70,6 +75,28 @@ def test_a_difference_is_printed_with_its_rule(instance: tuple[Path, str, str]) 
     assert said.returncode == 0, said.stderr
     assert "MRR, Hybrid − vector" in said.stdout
     assert "seed 7. It drew 4 of 8 questions at random." in said.stdout
+
+
+def test_a_sample_that_is_not_rated_yet_has_no_number(
+    tmp_path: Path, sqlite_template: Path
+) -> None:
+    path = tmp_path / "relevansi.sqlite"
+    path.write_bytes(sqlite_template.read_bytes())
+    database = Database(sqlite_url(path))
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        first, second = study_of_two_runs(session, study)
+        drawn(session, studies.raters(session, study)[0], first, (3, 1))
+        asked = ("estimate", "--run", first.id, "--against", second.id)
+        session.commit()
+    database.close()
+
+    found = document(relevansi(tmp_path, *asked, "--format", "json"))
+    said = relevansi(tmp_path, *asked).stdout
+
+    assert (found["value"], found["low"], found["n"], found["of"]) == (None, None, 0, 8)
+    assert found["waiting"] == 2
+    assert "0 of 2 questions drawn are rated" in said
 
 
 def test_what_does_not_exist_is_named(instance: tuple[Path, str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from webapp.i18n import gettext
 
 if TYPE_CHECKING:
     from webapp.metrics.planning.machine_help import MachineHelp
+    from webapp.metrics.planning.samples import QuestionSample
 
 FIGURES = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
 
@@ -40,7 +42,7 @@ def estimate_command(
       machine: {name, weight, share_saved, correlation, alone: {value, low, high}, why} or null}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     from webapp.exporters.planning import machine_help as words
-    from webapp.services.planning import machine_help
+    from webapp.services.planning import machine_help, samples
     from webapp.services.runs import reports, runs
 
     wanted = [run_id] if against is None else [run_id, against]
@@ -49,11 +51,53 @@ def estimate_command(
         judge = machine_help.machine_named(session, study, machine) if machine else None
         merged = reports.rule_of(session, study, rule)
         found = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
+        drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
+        sampling = drawn.get(compared[0].question_set_id)
+        if judge is None and sampling is not None and figure in samples.FIGURES:
+            sample = samples.of_runs(session, study, sampling, compared, merged)
+            _say_sampled(sample, wanted, figure, merged.name, as_json=file_format == "json")
+            return
         if file_format == "json":
             write_json(_document(found), None)
             return
         for line in (*_lines(found), words.basis(found), *words.warnings(found)):
             say(line)
+
+
+def _say_sampled(
+    sample: QuestionSample, wanted: list[str], figure: str, merged: str, *, as_json: bool
+) -> None:
+    """Print the figure as the rule of the sample gives it: no machine has a part in it."""
+    from webapp.exporters.planning import sample as words
+    from webapp.exporters.planning.rule_words import rule_json
+
+    one = next(
+        (f for f in sample.figures if f.figure == figure and len(f.runs) == len(wanted)), None
+    )
+    if as_json:
+        run, against = (*wanted, None)[:2]
+        document = {
+            "run": run,
+            "against": against,
+            "figure": figure,
+            "value": one.found.value if one else None,
+            "low": one.found.interval.lower if one else None,
+            "high": one.found.interval.upper if one else None,
+            "n": one.found.values if one else 0,
+            "of": sample.rule.of,
+            "waiting": sample.drawn - sample.rated,
+            "valid": sample.rule.beforehand,
+            "rule": rule_json(sample.rule),
+            "people_rule": merged,
+            "machine": None,
+        }
+        write_json(document, None)
+        return
+    if one is not None:
+        (row,) = words.table(replace(sample, figures=(one,))).rows
+        say("  ".join(cell.text for cell in row))
+    for line in words.sentences(sample):
+        say(line)
 
 
 def _document(found: MachineHelp) -> dict[str, Any]:

@@ -22,10 +22,12 @@ from webapp.db.tables.study import Question, Study
 from webapp.exporters.planning import settled_part
 from webapp.exporters.planning.machine_help import help_json
 from webapp.exporters.planning.rule_words import rule_json
+from webapp.exporters.planning.sample import sample_json
 from webapp.importers.planning import pack_members
 from webapp.importers.planning.pack_members import PackedRule, VerdictsByMachine, WrongPlace
+from webapp.services.comparisons import comparisons
 from webapp.services.judging import verdicts
-from webapp.services.planning import chosen_rules, machine_help, settled
+from webapp.services.planning import chosen_rules, machine_help, samples, settled
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
@@ -91,8 +93,24 @@ def _figures(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
     orders = settled.settled_orders(session, study, runs, ids, rule) if len(runs) > 1 else None
     return {
         "settled": [] if orders is None else settled_part.part_json(orders),
+        "sample": _sampled(session, study, runs, rule),
         "machine_help": [help_json(found) for found in helped],
     }
+
+
+def _sampled(
+    session: Session, study: Study, runs: Sequence[Run], rule: Rule
+) -> dict[str, Any] | None:
+    """Return the figures of a sample, its runs by their ids; ``None`` where all is asked."""
+    drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
+    sampling = drawn.get(runs[0].question_set_id)
+    if sampling is None:
+        return None
+    found = sample_json(samples.of_runs(session, study, sampling, runs, rule))
+    ids = {name: run for run, name in comparisons.names_of(runs).items()}
+    for one in found["figures"]:
+        one["runs"] = [ids[name] for name in one["runs"]]
+    return found
 
 
 def _helped(

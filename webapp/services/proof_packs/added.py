@@ -48,7 +48,10 @@ def about() -> dict[str, str]:
 
 
 def compare(packed: ProofPack, judged: ReplayedPack, differences: Differences) -> int:
-    """Report where the members of wings differ; return how many numbers were compared."""
+    """Put the members of wings back, report where they differ, return how many numbers there are.
+
+    Comparisons are made after it: a question that a wing leaves out is in no figure of theirs.
+    """
     numbers = 0
     for wing in rooms.contributions("services", "pack_part"):
         if packed.names & wing.ABOUT.keys() and judged.rule is not None:

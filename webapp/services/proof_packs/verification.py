@@ -130,10 +130,10 @@ class _Work:
             put_back = partial(replayed, self.manifest, lists, sets)
             judged = stack.enter_context(put_back(said, settled))
             by_events = stack.enter_context(put_back(others, settled)) if others else None
+            self.figures += added.compare(self.pack, judged, self.differences)
             for run in lists:
                 self._run(self._runs[run.run], judged, by_events)
             self._comparisons(lists, judged)
-            self.figures += added.compare(self.pack, judged, self.differences)
 
     def _hashes(self) -> None:
         listed = {file.name: file.sha256 for file in self.manifest.files}
