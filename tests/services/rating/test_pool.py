@@ -15,10 +15,12 @@ from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
+from webapp.records import QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.rating import blind_page, pool, progress, tasks
 from webapp.services.rating.progress import Progress
+from webapp.services.runs import runs as runs_of_studies
 from webapp.services.study import studies
 
 
@@ -47,6 +49,30 @@ def test_the_pool_s_depth_leaves_deeper_cards_unjudged_and_counted(
 
     standing = live_metrics.by_category(session, rater.id, run_id)["location"]
     assert (standing.totals.n_judged, standing.open_judgments) == (2, 1)
+
+
+def test_what_a_study_asks_for_follows_its_runs_and_its_depth(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Counts are kept between clicks: an import, cards by hand, a depth, a deletion change them."""
+    broken = query(2, state=QueryState.UNREADABLE)
+    first = stored(session, study, "hybrid", query(1, card("a"), card("b")), broken)
+    set_study(session, study, repeat_percent=0)
+
+    def asked() -> int:
+        return progress.progress(session, rater).open_judgments
+
+    assert [asked(), asked()] == [2, 2]
+    second = stored(session, study, "api_only", query(1, card("b"), card("c")), query(2))
+    assert asked() == 3 + 1  # a, b, c; the empty list of question 2
+    runs_of_studies.add_cards(session, study, first, 2, "1. **Rumah X**\n   - 📍 Medan", NOW)
+    assert asked() == 4 + 1
+    set_study(session, study, pool_depth=1)
+    assert asked() == 3 + 1  # a and b at rank 1, x; the empty list
+    runs_of_studies.delete_run(session, study, second, NOW)
+    assert asked() == 2
+    set_study(session, study, pool_depth=None)
+    assert asked() == 3
 
 
 def test_a_question_goes_to_no_more_raters_than_the_overlap(

@@ -74,7 +74,7 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     to_judge = {unit for unit in wanted if share.units[unit].is_open}
     begun = {unit for unit in to_judge if share.units[unit].is_begun}
     untouched = to_judge - begun
-    sizes = pool.sizes(session, rater.study, planned)
+    sizes = pool.sizes(session, rater.study, {*planned, *untouched})
     left = pool.left(session, rater, begun)
     again = repeats.left(session, rater) if share.again else repeats.Left()
     opened = sum(
@@ -85,9 +85,8 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     return Progress(
         done=len(share.given) - opened - again.tasks,
         of=len(share.given) + len(share.free) + len(planned),
-        open_judgments=pool.size(session, rater.study, untouched)
+        open_judgments=sum(sizes[unit] for unit in (*planned, *untouched))
         + sum(left.values())
-        + sum(sizes.values())
         + again.judgments,
         unrated=sum(share.units[unit].unrated for unit in wanted)
         + sum(share.units[unit].answers for unit in planned)
