@@ -115,7 +115,10 @@ def _paths(home: Path, size: Size, *, blind: bool) -> list[str]:
 def _requests(tab: Page, address: str) -> int:
     """Return how many requests the tab makes for a page."""
     made: list[Request] = []
-    note = made.append
+
+    def note(request: Request) -> None:
+        made.append(request)
+
     tab.on("request", note)
     tab.goto(address, wait_until="networkidle")
     tab.remove_listener("request", note)
