@@ -37,7 +37,7 @@ from webapp.db.connection import tables
 from webapp.db.tables.judging import JudgedThing, Judgment, StoredSummary
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.rating import Task
-from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import QueryState
 from webapp.services.judging import live_metrics
@@ -196,7 +196,7 @@ def sizes(session: Session, study: Study, wanted: Collection[Unit]) -> dict[Unit
     """Return how many verdicts each of these units asks for.
 
     No click changes that, but counting 300 questions of 3 runs takes a fifth of one. So counts are
-    kept while the study has the same runs and log: what changes a run is logged.
+    kept while the study has the same runs, files and log.
     """
     if not wanted:
         return {}
@@ -218,13 +218,13 @@ def sizes(session: Session, study: Study, wanted: Collection[Unit]) -> dict[Unit
 def _changes() -> Select[*tuple[Any, ...]]:
     """Return the statement whose row differs once a study's runs list something else.
 
-    The ids of runs are random, so that another run never has one that was read before.
+    Every import stores a file, and whatever else an owner does to a run is logged.
     """
-    own = LogEntry.study_id == bindparam("study_id", type_=Integer)
     runs = select(Run.id).where(Run.study_id == bindparam("study_id")).order_by(Run.id).subquery()
-    logged = (func.count(LogEntry.id), func.max(LogEntry.id))
     named = select(func.aggregate_strings(runs.c.id, ",")).scalar_subquery()
-    return select(named, *(select(column).where(own).scalar_subquery() for column in logged))
+    stored = select(func.count()).where(RunFile.run_id == runs.c.id).scalar_subquery()
+    logged = select(func.count()).where(LogEntry.study_id == bindparam("study_id"))
+    return select(named, stored, logged.scalar_subquery())
 
 
 def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
