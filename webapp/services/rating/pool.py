@@ -216,10 +216,8 @@ def sizes(session: Session, study: Study, wanted: Collection[Unit]) -> dict[Unit
 
 @cache
 def _changes() -> Select[*tuple[Any, ...]]:
-    """Return the statement whose row differs once a study's runs list something else.
-
-    Every import stores a file, and whatever else an owner does to a run is logged.
-    """
+    """Return the statement whose row differs once a study's runs list something else."""
+    # Every import stores a file, and whatever else an owner does to a run is logged.
     runs = select(Run.id).where(Run.study_id == bindparam("study_id")).order_by(Run.id).subquery()
     named = select(func.aggregate_strings(runs.c.id, ",")).scalar_subquery()
     stored = select(func.count()).where(RunFile.run_id == runs.c.id).scalar_subquery()
