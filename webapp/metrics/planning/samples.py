@@ -40,7 +40,7 @@ class QuestionSample:
 
     ``looks`` are those of a sample that grows, up to the first that ends it; empty for a size
     fixed beforehand. ``rated`` counts the questions, in the order of drawing, whose answers of
-    all runs are judged; a fixed sample has figures only when all are.
+    all runs are judged; a fixed sample has figures only when all are. ``figures`` have a value.
     """
 
     rule: ChosenRule

@@ -249,7 +249,7 @@ class _SampledRuns:
         return QuestionSample(
             rule=self.chosen,
             rated=rated,
-            figures=tuple(self._figures()) if shown else (),
+            figures=tuple(one for one in self._figures() if one.found.values) if shown else (),
             looks=tuple(self._looks()) if grows else (),
         )
 
