@@ -112,6 +112,14 @@ def bench(session: nox.Session) -> None:
     session.run("python", "-m", "tests.benchmarks", *page, *session.posargs, env=found)
 
 
+@nox.session(name="coverage-tables", default=False)
+def coverage_tables(session: nox.Session) -> None:
+    """Simulate how often each interval of a rating plan holds; writes docs/planning-coverage.md."""
+    install(session)
+    page = () if session.posargs else ("-o", "docs/planning-coverage.md")
+    session.run("python", "-m", "tests.simulations", *page, *session.posargs)
+
+
 @nox.session(default=False)
 def savings(session: nox.Session) -> None:
     """Replay the demo's ratings by effect, at random and in order, into docs/planning.md."""

@@ -1,0 +1,1 @@
+"""Coverage of the intervals of a rating plan, in simulation on recorded verdicts."""
