@@ -28,19 +28,21 @@ HEAD = """# Do the intervals of a rating plan hold?
 
 Made by `nox -s coverage-tables`. Studies are drawn at random from the recorded verdicts of the
 sample study: a run of 30 questions, and its difference to another; a large set has every question
-20 times. The table counts how often the interval held the true value, which is known here. An
-interval that is what it says holds it in {claimed} of the studies, give or take the error of the
-simulation (twice the standard error, beside it); a confidence sequence and a machine's help on few
-questions may hold more often. {short} of {all} rows fall short of that; they are marked.
+20 times. The tables count how often the interval held the true value, which is known here. An
+interval that does what it says holds it in 95 % of the studies (the limit of the deviation in
+80 %), give or take the error of the simulation: twice the standard error, beside it. A confidence
+sequence may hold more often, as it holds at every look. {short} of {all} rows fall short; they are
+marked.
 
 {studies} studies for each row, seed {seed}, {resamples} resamples for each bootstrap.
 """
 WHY = """
-Rows that fall short have few questions, in all or for each category, and values that hardly differ
-(nearly every question is a success): such a sample often has none of the few that differ, and no
-interval made from it alone can know of them. Pages say so below 20 questions. The confidence
-sequence needs no such luck. The limit of the deviation supposes normal differences; where most are
-0 it holds less often, so a plan is a plan and not a promise.
+Most rows that fall short have 30 questions or fewer, or only a few in each category,
+and values that hardly differ: most questions are a success, most differences are 0. Such a sample
+often has none of the few that differ, and no interval made from it alone can know of them; the
+normal intervals beside a machine's help feel it longest. Pages say so below 50 questions. The
+confidence sequence needs no such luck and held in every row. The limit of the deviation supposes
+normal differences; where most are 0 it holds less often.
 """
 
 
@@ -69,7 +71,6 @@ def markdown(found: dict[str, list[Coverage]], studies: int) -> str:
     rows = [row for of_kind in found.values() for row in of_kind]
     short = sum(row.falls_short for row in rows)
     head = HEAD.format(
-        claimed="95 % (the limit of the deviation in 80 %)",
         short=short,
         all=len(rows),
         studies=f"{studies:,}",

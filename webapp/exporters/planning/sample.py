@@ -12,7 +12,7 @@ from webapp.exporters.planning import rule_words
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.planning.samples import QuestionSample, SampledFigure, SequenceLook
 
-FEW = 20
+FEW = 50
 """Of fewer questions a bootstrap interval is too narrow: see docs/planning-coverage.md."""
 
 
