@@ -148,7 +148,7 @@ def test_a_rater_by_effect_is_told_when_enough_is_rated(
     for method in ("hybrid", "api_only"):
         stored(web_database, [query(1, card("same")), query(2, card(method))], method=method)
     client.post(f"{PAGE}/1/rule", data={"kind": "by_effect", "afterwards": "stop"})
-    assert "Once every order is settled, nothing else is asked." in client.get(PAGE).text
+    assert ". Once every order is settled, nothing else is asked." in client.get(PAGE).text
     with web_database.writing() as session:
         study = studies.current(session)
         assert study is not None
