@@ -201,15 +201,14 @@ def sizes(session: Session, study: Study, wanted: Collection[Unit]) -> dict[Unit
     if not wanted:
         return {}
     connection = tables(session)
-    shown = connection.execute(_changes(), {"study_id": study.id}).one()
-    key = (study.id, study.pool_depth, *shown)
+    now = connection.execute(_changes(), {"study_id": study.id}).one()
     kept = _kept.setdefault(connection.engine, {})
-    found = kept.get(key)
+    found = kept.get(key := (study.id, study.pool_depth, *now))
     if found is None:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == study.id)
         questions = session.scalars(select(Question.id).where(Question.question_set_id.in_(sets)))
-        while len(kept) >= MOST_KEPT:
-            kept.pop(next(iter(kept)), None)
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
         found = kept[key] = _counted(session, study, questions.all(), None)
     return {unit: found.get(unit, 0) for unit in wanted}
 
@@ -227,8 +226,7 @@ def _changes() -> Select[*tuple[Any, ...]]:
 
 def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
     """Return how many verdicts one rater has still to give in each of these units."""
-    questions = sorted({unit.question_id for unit in wanted})
-    found = _counted(session, rater.study, questions, rater.id)
+    found = _counted(session, rater.study, sorted({unit.question_id for unit in wanted}), rater.id)
     return {unit: found.get(unit, 0) for unit in wanted}
 
 
