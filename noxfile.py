@@ -147,9 +147,7 @@ def fuzz(session: nox.Session) -> None:
 def dev(session: nox.Session) -> None:
     """Serve the demo at http://127.0.0.1:8800 with Flask's debugger; code changes reload it."""
     install(session)
-    prepare = (
-        "from webapp.cli.frame.serving import prepared_demo\nprint(prepared_demo().database_url)"
-    )
+    prepare = "from webapp.cli.frame.demo import prepared_demo\nprint(prepared_demo().database_url)"
     url = str(session.run("python", "-c", prepare, silent=True)).strip().splitlines()[-1]
     serve = ("flask", "--app", "webapp.app:create_app", "run", "--debug", "--port=8800")
     session.run(*serve, *session.posargs, env={"RELEVANSI_DATABASE_URL": url})
