@@ -11,11 +11,13 @@ from datetime import datetime, timedelta
 from math import ceil
 from pathlib import Path
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from webapp.db.tables.runs import Result
 from webapp.db.tables.study import Question, Study
 from webapp.records import Click
 from webapp.services.judging import events, live_metrics
@@ -70,14 +72,22 @@ def _judge_the_rest(
     )
     session.add(found)
     session.flush()
-    changes = []
+    shown = select(JudgedThing, Question.position).join(
+        Question, Question.id == JudgedThing.question_id
+    )
+    of_study = shown.where(JudgedThing.id.in_(select(Result.judged_thing_id)))
+    answers = {
+        thing.id: recorded.get(_name(thing, position), "")
+        for thing, position in session.execute(of_study)
+    }
+    calls, changes = [], []
     for thing, prompt in prompts_of.items():
         at += PACE
-        answer = _recorded(session, thing, recorded)
+        answer = answers[thing]
         said, usage = prompts.read(answer), Usage(len(prompt) // 4, len(answer) // 4)
         found.prompt_tokens += usage.prompt or 0
         found.completion_tokens += usage.completion or 0
-        session.add(
+        calls.append(
             MachineCall(
                 rater_id=judge.rater_id,
                 judged_thing_id=thing,
@@ -95,6 +105,7 @@ def _judge_the_rest(
         click = Click(f"machine:{found.id}:{thing}:1", at)
         target = Target("verdict", thing_id=thing)
         changes.append(TargetChange(target, said.verdict, click))
+    session.add_all(calls)
     events.record_all(session, judge.rater, changes, cause="machine")
     live_metrics.refresh(session, [judge.rater_id], in_study(judge.rater.study))
 
@@ -102,7 +113,12 @@ def _judge_the_rest(
 def _recorded(session: Session, thing_id: object, recorded: dict[str, str]) -> str:
     thing = session.get_one(JudgedThing, thing_id)
     position = session.get_one(Question, thing.question_id).position
-    return recorded[f"{position} {(thing.card or {})['slug']}"]
+    return recorded[_name(thing, position)]
+
+
+def _name(thing: JudgedThing, position: int) -> str:
+    """Return a card as the file of recorded answers names it."""
+    return f"{position} {(thing.card or {}).get('slug')}"
 
 
 def _outcome(session: Session, call: JudgeCall, recorded: dict[str, str]) -> CallOutcome:
