@@ -88,8 +88,21 @@ def gettext(message: str, **values: object) -> str:
 
 
 def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
-    """The form of the message that fits `n`, filled with ``%(n)s`` and `values`."""
-    return _catalogue(language()).ngettext(singular, plural, n) % {"n": n, **values}
+    """The form of the message that fits `n`, filled with ``%(n)s`` and `values`.
+
+    >>> ngettext("%(n)s card", "%(n)s cards", 1413)
+    '1.413 kartu'
+    """
+    return _catalogue(language()).ngettext(singular, plural, n) % {"n": _count(n), **values}
+
+
+def _count(n: int) -> str:
+    """`n` with its thousands apart, as the language in force writes them."""
+    if abs(n) < 1000:
+        return str(n)
+    from babel.numbers import format_decimal
+
+    return format_decimal(n, locale=language())
 
 
 @cache

@@ -66,6 +66,9 @@ def test_a_fixed_sample_leaves_questions_unasked_in_the_comparison(
     compared = client.get("/comparisons/", query_string={"runs": [*runs]}).text
 
     assert "Not asked, as the study" in compared
+    run = client.get(f"/runs/{runs[0]}").text
+    assert run.count("not put to raters") == 4
+    assert run.count('<span class="tag open">') == 2
 
 
 def test_after_a_verdict_no_sample_is_offered(client: FlaskClient, runs: tuple[str, str]) -> None:

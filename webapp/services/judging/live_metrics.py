@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import methodcaller
@@ -184,9 +184,15 @@ def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
     return and_(row.state != str(QueryState.UNREADABLE), row.quality.is_(None))
 
 
-def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
-    """Return a rater's progress in a run, by category in question order; one statement."""
-    rows = tables(session).execute(_standings(), {"rater_id": rater_id, "run_id": run_id}).all()
+def by_category(
+    session: Session, rater_id: int, run_id: str, unasked: Collection[int] = ()
+) -> dict[str, Standing]:
+    """Return a rater's progress in a run, by category in question order; one statement.
+
+    The questions with the ids `unasked` are left out.
+    """
+    values = {"rater_id": rater_id, "run_id": run_id, "unasked": list(unasked)}
+    rows = tables(session).execute(_standings(), values).all()
     return {
         category: Standing(_totals(numbers), open_judgments or 0, open_queries)
         for category, open_judgments, open_queries, *numbers in rows
@@ -326,6 +332,7 @@ def _standings() -> Select[Any]:
         .where(
             StoredSummary.rater_id == bindparam("rater_id"),
             StoredSummary.run_id == bindparam("run_id"),
+            Question.id.not_in(bindparam("unasked", expanding=True)),
         )
         .group_by(Question.category)
         .order_by(func.min(Question.position))

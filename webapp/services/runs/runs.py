@@ -30,6 +30,7 @@ from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import pages
 from webapp.services.runs import order
 from webapp.services.study import studies
+from webapp.services.study.unasked import unasked
 
 
 class UnknownRun(Missing):
@@ -63,11 +64,15 @@ class RunOverview:
 
 @dataclass(frozen=True, slots=True)
 class QueryLine:
-    """One query of a run: its question's position in the set, and whether it misses anything."""
+    """One query of a run: its question's position in the set, and whether it misses anything.
+
+    A question that the study does not ask misses nothing.
+    """
 
     query_id: int
     position: int
     is_open: bool
+    is_asked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +166,19 @@ def find(session: Session, study: Study, run_id: str) -> Run:
 
 def overviews(session: Session, rater: Rater) -> list[RunOverview]:
     """Return the study's runs in their order, with `rater`'s progress."""
-    return [_overview(session, rater, run) for run in order.in_order(session, rater.study)]
+    left_out = unasked(session, rater.study_id)
+    found = []
+    for run in order.in_order(session, rater.study):
+        categories = live_metrics.by_category(session, rater.id, run.id, left_out)
+        found.append(_overview(session, rater, run, Standing.together(categories.values())))
+    return found
 
 
 def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
     """Return a run with its figures, queries and files; raises ``UnknownRun``."""
     run = find(session, rater.study, run_id)
-    categories = live_metrics.by_category(session, rater.id, run.id)
+    left_out = unasked(session, rater.study_id)
+    categories = live_metrics.by_category(session, rater.id, run.id, left_out)
     whole = Standing.together(categories.values())
     return RunPage(
         overview=_overview(session, rater, run, whole),
@@ -176,7 +187,7 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
         total_questions=run.total_questions,
         missing_questions=_missing_questions(session, run),
         categories=categories,
-        queries=_lines(session, rater, run),
+        queries=_lines(session, rater, run, left_out),
         files=tuple(_source_file(file) for file in run.files),
         unsure_cards=whole.totals.n_unsure,
         latency=latency_of(session, run.id),
@@ -297,12 +308,7 @@ def _fill(session: Session, query: Query, cards: tuple[Card, ...]) -> None:
     query.state = str(QueryState.RESULTS)
 
 
-def _overview(
-    session: Session, rater: Rater, run: Run, standing: Standing | None = None
-) -> RunOverview:
-    if standing is None:
-        categories = live_metrics.by_category(session, rater.id, run.id)
-        standing = Standing.together(categories.values())
+def _overview(session: Session, rater: Rater, run: Run, standing: Standing) -> RunOverview:
     totals = standing.totals
     return RunOverview(
         id=run.id,
@@ -334,16 +340,21 @@ def _missing_questions(session: Session, run: Run) -> tuple[tuple[int, str], ...
     return tuple((position, text) for position, text in rows)
 
 
-def _lines(session: Session, rater: Rater, run: Run) -> tuple[QueryLine, ...]:
+def _lines(
+    session: Session, rater: Rater, run: Run, left_out: frozenset[int]
+) -> tuple[QueryLine, ...]:
     rows = session.execute(
-        select(Query.query_id, Question.position, live_metrics.is_open())
+        select(Query.query_id, Question.id, Question.position, live_metrics.is_open())
         .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
         .join(Question)
         .where(StoredSummary.rater_id == rater.id, StoredSummary.run_id == run.id)
         .order_by(Query.id)
     )
     return tuple(
-        QueryLine(query_id, position, bool(is_open)) for query_id, position, is_open in rows
+        QueryLine(
+            query_id, position, is_open and question not in left_out, question not in left_out
+        )
+        for query_id, question, position, is_open in rows
     )
 
 

@@ -60,8 +60,8 @@ class RunQuestion:
     ``figures`` are the cells of the columns between category and notes: blank where the rating
     is open, "-" where there is no such value. ``query_id`` is ``None`` where the question was
     not run; ``label`` is the category as files have it. ``is_open`` says that it misses
-    something of the reader's own, ``values`` are what the row is sorted by, under the name of
-    each column.
+    something of the reader's own, ``is_asked`` is false where a sample left it out, ``values``
+    are what the row is sorted by, under the name of each column.
     """
 
     position: int
@@ -73,6 +73,7 @@ class RunQuestion:
     notes: str
     summary: QuerySummary | None
     is_open: bool
+    is_asked: bool
     values: Mapping[str, Value]
 
     @property
@@ -131,6 +132,7 @@ def _question(row: QueryRow, line: QueryLine) -> RunQuestion:
         notes=row.notes,
         summary=row.summary,
         is_open=line.is_open,
+        is_asked=line.is_asked,
         values=values,
     )
 
@@ -146,6 +148,7 @@ def _not_run(position: int, text: str) -> RunQuestion:
         notes="",
         summary=None,
         is_open=False,
+        is_asked=True,
         values={**dict.fromkeys(COLUMNS), "query_id": position, "question": text.casefold()},
     )
 
