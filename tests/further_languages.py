@@ -58,7 +58,7 @@ def in_other_words(text: str, code: str) -> str:
     """Return `text` with other letters, two fifths longer, between brackets.
 
     >>> in_other_words("Save %(n)s notes", "eo")
-    '⟦Šávéáá %(n)s ñótéšéé⟧'
+    '⟦Sávééé %(n)s ñótéšéé⟧'
     """
     return OPENED + "".join(_piece(piece, code) for piece in _pieces(text)) + CLOSED
 

@@ -31,7 +31,8 @@ from webapp.services.runs import order, reports, samples
 from webapp.services.study import studies
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE, PICTURE = ROOT / "docs" / "planning.md", ROOT / "docs" / "planning-savings.svg"
+PAGE = ROOT / "docs" / "planning.md"
+PICTURE = ROOT / "docs" / "screenshots" / "planning-savings.svg"
 DRAWS = 50
 """So many seeded orders are drawn, at random and for the ties by effect."""
 PANEL, HEIGHT, LEFT = 190.0, 120.0, 44.0
@@ -111,7 +112,7 @@ cards and empty lists) until every order of the runs is settled, that is, until 
 still open could change which of two runs is ahead in a figure. By effect and at random are means of
 {draws} draws, with the seeds 0 to {last}.
 
-![Share of orders that are settled, by the share of judgments given](planning-savings.svg)
+![Share of orders settled, by the share of judgments given](screenshots/planning-savings.svg)
 """
 AFTER = """
 "Saved" is the share of all judgments that were not needed for the orders. Only the orders are

@@ -223,6 +223,16 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         "judge estimate": [*([JUDGE, *form] for form in listed), [BAD]],
         "judge run": [[JUDGE, "--yes", "--max-calls", "1"], [BAD]],
         "judge agreement": [*([JUDGE, *form] for form in listed), [BAD]],
+        "plan": [
+            *(["--difference", "0.1", "--sd", "0.4", *form] for form in table_and_json),
+            ["--difference", "0.1", "--runs", *hostile.runs[:2]],
+            ["--difference", "0.1", "--runs", BAD, BAD],
+        ],
+        "estimate": [
+            *(["--run", first, *form] for form in table_and_json),
+            ["--run", first, "--machine", JUDGE],
+            ["--run", BAD, "--against", BAD],
+        ],
         "invite": [[f"{BAD}4"], [f"{BAD}4", "--base-url", BAD]],
         "raters": listed,
         "check": [(), [path("questions.json")]],

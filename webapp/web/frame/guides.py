@@ -30,7 +30,7 @@ blueprint = Blueprint("guides", __name__, url_prefix="/help")
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 OTHER_LANGUAGE = re.compile(r"^\[[^\]]+\]\(\.\./\w+/[\w-]+\.md\)\n", re.MULTILINE)
 TO_GUIDE = re.compile(rf"(?:\.\./)?(?:\w\w/)?({NAME.pattern})\.md(#.*)?")
-TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.png)")
+TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 
 
 @dataclass(frozen=True, slots=True)
