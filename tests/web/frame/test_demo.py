@@ -123,7 +123,9 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
     assert n_empty >= 8
 
 
-@pytest.mark.parametrize("path", ["/agreement?of=cards", "/evaluations/{}/people"])
+@pytest.mark.parametrize(
+    "path", ["/agreement?of=cards", "/evaluations/{}/people", "/study/planning"]
+)
 def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
     demo: Flask, demo_session: Session, path: str
 ) -> None:
