@@ -54,7 +54,7 @@ class BuildHook(BuildHookInterface[Any]):
     """Fill ``static/vendor/``, compile translations, take top-level folders into the package."""
 
     def dependencies(self) -> list[str]:
-        """What the build needs besides hatchling: an npm, where the system has none."""
+        """List the packages the build needs besides hatchling: npm, where the system has none."""
         return [NODE] if missing(Path(self.root)) and not system_npm() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ def locked(root: Path, wanted: Vendored = PAGES) -> dict[str, str]:
 
 
 def missing(root: Path) -> list[Vendored]:
-    """What a build has to fetch: the tools of the tests only where they are asked for."""
+    """List the npm packages to fetch: the tools of the tests only where they are asked for."""
     asked = (PAGES, TEST_TOOLS) if os.environ.get(WITH_TEST_TOOLS) else (PAGES,)
     return [wanted for wanted in asked if not is_current(root, wanted)]
 
@@ -140,7 +140,7 @@ def install(work: Path, which: str = "--omit=dev") -> None:
 
 
 def npm(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """What npm answered to `arguments` in `folder`: the system's, else the one from PyPI."""
+    """Return the output of npm in `folder`: the system's npm, else the one from PyPI."""
     options: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True}
     if system := system_npm():
         return subprocess.run([system, *arguments], check=False, **options)  # noqa: S603

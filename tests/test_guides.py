@@ -53,7 +53,7 @@ def test_every_guide_is_there_in_both_languages_and_on_the_site() -> None:
 
 
 def test_both_languages_lead_to_every_reference() -> None:
-    """What is measured of the product, and its faults, are for who changes it."""
+    """Benchmarks and faults are left out: they are references for developers."""
     references = {path.name for path in DOCS.glob("*.md")} - {"benchmarks.md", "faults.md"}
 
     for tongue in ("en", "id"):

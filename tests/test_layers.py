@@ -53,7 +53,13 @@ def test_every_docstring_opens_with_the_thing_it_describes() -> None:
     riddle = re.compile(r"\s*(What|Who)(ever)?\b")
     riddles = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in sorted((ROOT / "webapp").rglob("*.py"))
+        for path in sorted(
+            (
+                *(ROOT / "webapp").rglob("*.py"),
+                *(ROOT / "tests").rglob("*.py"),
+                ROOT / "hatch_build.py",
+            )
+        )
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

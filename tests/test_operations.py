@@ -1,4 +1,4 @@
-"""What the pages for operators name exists: commands, settings, files, links, answers."""
+"""Commands, settings, files, links and answers that the operators' pages name exist."""
 
 from __future__ import annotations
 

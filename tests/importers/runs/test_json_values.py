@@ -44,7 +44,7 @@ class Entry(FromFile):
 
 
 def read_entry(raw: object) -> tuple[Entry | None, list[tuple[str | int, ...]]]:
-    """What is read of `raw`, and the code, place, expected and outcome of each problem."""
+    """Return the value read from `raw`, and each problem's code, place, expected and outcome."""
     outcomes = {"": "entry_left_out"}
     found, problems = read_object(Entry, raw, file="f.json", place="results[0]", outcomes=outcomes)
     words = ("place", "expected", "outcome")

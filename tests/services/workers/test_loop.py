@@ -112,7 +112,7 @@ def test_what_may_not_be_asked_yet_is_asked_later(
 
 
 def test_a_thread_that_is_woken_as_it_leaves_looks_again(working: WorkLoop) -> None:
-    """Whoever stores a piece and finds all threads at work relies on one of them."""
+    """A request that stores a piece while all threads work relies on one of them."""
 
     class LatePieces(PieceWork):
         def claim(self, session, now):  # type: ignore[no-untyped-def]

@@ -26,6 +26,14 @@ def test_a_rating_page_asks_for_one_script_and_one_style_beside_htmx(
     ]
 
 
+def test_no_two_scripts_have_one_name() -> None:
+    """Joined scripts know each other by the names of their files, without the folders."""
+    names = [path.name for path in resource("static").rglob("*.js") if "vendor" not in path.parts]
+
+    assert len(names) > 10
+    assert sorted(names) == sorted(set(names))
+
+
 def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: FlaskClient) -> None:
     script = client.get("/static/joined/rating/rating.js+phase_3/taking_part.js")
 

@@ -117,8 +117,8 @@ def extend(
 ) -> tuple[DrawnQuestion, ...]:
     """Return a sample with more questions, so that each stratum has at least what is `wanted`.
 
-    What was drawn stays; what is new follows in the random order of the seed. A stratum "" is
-    all questions together.
+    Questions already drawn stay; new ones follow in the random order of the seed. A stratum ""
+    is all questions together.
     """
     have = {one.question for one in drawn}
     counts = Counter(one.stratum for one in drawn)
