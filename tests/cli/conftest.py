@@ -1,9 +1,12 @@
-"""A judged run, made once by the commands themselves."""
+"""A judged run, made once by the commands themselves, and a server that answers."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -43,3 +46,23 @@ def _run_id(judged: tuple[Path, str], tmp_path: Path) -> str:
     """The judged run, in a database of this test's own."""
     shutil.copytree(judged[0], tmp_path, dirs_exist_ok=True)
     return judged[1]
+
+
+class Healthy(BaseHTTPRequestHandler):
+    """Answers as a server of Relevansi does that can store clicks."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture(name="healthy_port", scope="session")
+def _healthy_port() -> Iterator[int]:
+    """The port of a server that answers as Relevansi does."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Healthy)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()
+    server.server_close()

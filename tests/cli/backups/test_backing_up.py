@@ -10,7 +10,8 @@ from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.other_database import on_postgres
 from tests.services.proof_packs.packs import rated_study
-from webapp.config import sqlite_url
+from webapp.cli.frame import address_in_use
+from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.services.study import studies
 
@@ -114,6 +115,21 @@ def test_a_move_prints_the_address_to_set_as_it_was_typed(
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"RELEVANSI_DATABASE_URL={typed}\n")
     assert ":kata" in typed
+    assert (done.stdout + done.stderr).count("kata") == 1
+
+
+def test_a_move_names_the_server_that_still_uses_the_old_database(
+    instance: Path, tmp_path: Path, healthy_port: int
+) -> None:
+    settings = Settings(sqlite_url(instance / "relevansi.sqlite"), instance)
+    here = f"http://127.0.0.1:{healthy_port}/"
+    with address_in_use.announced(settings, here, str(instance / "relevansi.sqlite")):
+        during = relevansi(instance, "move", sqlite_url(tmp_path / "a" / "relevansi.sqlite"))
+    after = relevansi(instance, "move", sqlite_url(tmp_path / "b" / "relevansi.sqlite"))
+
+    assert during.returncode == after.returncode == 0
+    assert f"Relevansi at {here} still uses the old database" in during.stderr
+    assert "still uses" not in after.stderr
 
 
 @pytest.mark.parametrize("url", ["nowhere", "mysql://host/x", "sqlite://", "sqlite:///{here}"])

@@ -5,34 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from webapp.cli.frame import address_in_use
 from webapp.config import Settings, sqlite_url
 from webapp.i18n import speaking
-
-
-class Healthy(BaseHTTPRequestHandler):
-    """Answers as a server of Relevansi does that can store clicks."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None: ...
-
-
-@pytest.fixture(name="port", scope="module")
-def _port() -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Healthy)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture(name="settings")
@@ -46,21 +25,27 @@ def database(settings: Settings) -> str:
 
 
 def test_the_address_of_a_running_server_is_taken_until_it_stops(
-    settings: Settings, port: int
+    settings: Settings, healthy_port: int
 ) -> None:
-    with address_in_use.announced(settings, f"http://127.0.0.1:{port}/", database(settings)):
+    with address_in_use.announced(
+        settings, f"http://127.0.0.1:{healthy_port}/", database(settings)
+    ):
         address, why = address_in_use.chosen(settings, None)
     after, usual = address_in_use.chosen(settings, None)
 
-    assert address == f"http://127.0.0.1:{port}"
+    assert address == f"http://127.0.0.1:{healthy_port}"
     assert "served now" in why
     assert after == "http://127.0.0.1:8800"
     assert "Nothing is being served now" in usual
     assert list(settings.instance.glob("served-*")) == []
 
 
-def test_an_address_that_is_named_is_taken_letter_by_letter(settings: Settings, port: int) -> None:
-    with address_in_use.announced(settings, f"http://127.0.0.1:{port}/", database(settings)):
+def test_an_address_that_is_named_is_taken_letter_by_letter(
+    settings: Settings, healthy_port: int
+) -> None:
+    with address_in_use.announced(
+        settings, f"http://127.0.0.1:{healthy_port}/", database(settings)
+    ):
         address, why = address_in_use.chosen(settings, "https://Nilai.example/a/")
 
     assert address == "https://Nilai.example/a"
@@ -68,17 +53,17 @@ def test_an_address_that_is_named_is_taken_letter_by_letter(settings: Settings, 
 
 
 def test_a_server_for_every_computer_is_named_by_its_port_here(
-    settings: Settings, port: int
+    settings: Settings, healthy_port: int
 ) -> None:
-    with address_in_use.announced(settings, f"http://0.0.0.0:{port}/", database(settings)):
+    with address_in_use.announced(settings, f"http://0.0.0.0:{healthy_port}/", database(settings)):
         address, why = address_in_use.chosen(settings, None)
 
-    assert address == f"http://127.0.0.1:{port}"
+    assert address == f"http://127.0.0.1:{healthy_port}"
     assert "--base-url" in why
 
 
-def test_a_server_of_another_study_is_not_taken(settings: Settings, port: int) -> None:
-    with address_in_use.announced(settings, f"http://127.0.0.1:{port}/", "demo.sqlite"):
+def test_a_server_of_another_study_is_not_taken(settings: Settings, healthy_port: int) -> None:
+    with address_in_use.announced(settings, f"http://127.0.0.1:{healthy_port}/", "demo.sqlite"):
         assert address_in_use.find(settings) is None
 
 
@@ -91,12 +76,14 @@ def test_a_file_that_cannot_be_read_is_ignored(settings: Settings, left: str) ->
 
 @pytest.mark.skipif(os.name != "posix", reason="there the address alone shows it")
 def test_the_file_of_a_process_that_is_gone_is_deleted(
-    settings: Settings, port: int, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, healthy_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_: int) -> None:
         raise ProcessLookupError
 
-    with address_in_use.announced(settings, f"http://127.0.0.1:{port}/", database(settings)):
+    with address_in_use.announced(
+        settings, f"http://127.0.0.1:{healthy_port}/", database(settings)
+    ):
         monkeypatch.setattr(os, "kill", gone)
         assert address_in_use.find(settings) is None
         assert list(settings.instance.glob("served-*")) == []

@@ -10,7 +10,7 @@ import click
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from webapp.cli.frame import progress
+from webapp.cli.frame import address_in_use, progress
 from webapp.cli.frame.output import naming_full_disk, say
 from webapp.config import Settings, with_driver
 from webapp.db.engine import Database, DatabaseOutOfDate
@@ -32,13 +32,14 @@ def move_command(database_url: str) -> None:
     anything. The database in use stays as it is. Stop the server first: what is clicked
     meanwhile is not taken along.
     """
-    old = Settings.from_environment().database_url
-    new = _other(old, with_driver(database_url))
-    with closing(_opened(old)) as source, closing(Database(new)) as target:
+    settings = Settings.from_environment()
+    new = _other(settings.database_url, with_driver(database_url))
+    with closing(_opened(settings.database_url)) as source, closing(Database(new)) as target:
         with naming_full_disk(target.description):
             target.prepare()
             moved, further = _move(source, target)
         _tell(moved, target, database_url)
+    _name_server(settings)
     if further:
         raise click.ClickException(
             gettext(
@@ -123,7 +124,10 @@ def _refusing(move: Callable[[], Sequence[MovedTable]], target: Database) -> Seq
 
 
 def _tell(moved: Sequence[MovedTable], target: Database, url: str) -> None:
-    """Print what was moved, and the setting as the user typed its address, password included."""
+    """Print what was moved, and the setting to type, with the address and password as typed here.
+
+    Everywhere else the password is left out.
+    """
     width = max(len(table.name) for table in moved)
     for table in moved:
         say(f"{table.name:{width}}  {table.rows:>9}  {table.digest[:16]}")
@@ -135,3 +139,17 @@ def _tell(moved: Sequence[MovedTable], target: Database, url: str) -> None:
         )
     )
     say(gettext("From now on set RELEVANSI_DATABASE_URL=%(url)s", url=url))
+
+
+def _name_server(settings: Settings) -> None:
+    """Name the server that still stores clicks in the database that was moved."""
+    served = address_in_use.find(settings)
+    if served is not None:
+        say(
+            gettext(
+                "Relevansi at %(address)s still uses the old database: stop it, and start it "
+                "again with that setting.",
+                address=served.base_url,
+            ),
+            err=True,
+        )
