@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.conftest import NOW
-from tests.services.runs.runs import click
+from tests.services.runs.runs import card, click, query, run
 from tests.web.conftest import PART
 from webapp.db.engine import Database
 from webapp.db.tables.agreement import Adjudication
@@ -15,7 +17,11 @@ from webapp.db.tables.judging import JudgedThing, Property
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
+
+OWN = re.compile(r'id="dispute-(\d+)"')
 
 
 @pytest.fixture(name="disputed")
@@ -75,14 +81,12 @@ def test_a_verdict_with_a_reason_settles(
         f"/adjudications/{disputed}", data={"verdict": "0", "reason": "rented out"}
     )
 
-    assert (answer.status_code, answer.location) == (
-        303,
-        f"/adjudications/#dispute-{disputed}",
-    )
+    assert (answer.status_code, answer.location) == (303, "/adjudications/")
     assert stored(web_database) == [("0", "rented out")]
     page = client.get("/adjudications/").text
-    assert "rented out" in page
     assert "Nothing is disputed" in page
+    assert "rented out" not in page
+    assert "rented out" in client.get("/adjudications/?settled=1").text
 
 
 def test_with_a_script_the_same_click_answers_with_the_parts_it_changed(
@@ -131,3 +135,38 @@ def test_what_cannot_be_settled_is_refused(client: FlaskClient, disputed: int) -
     assert (unfit.status_code, unknown.status_code, agreed.status_code) == (400, 404, 409)
     assert "This study shows no such card" in unknown.text
     assert "The raters do not disagree here" in agreed.text
+
+
+@pytest.mark.usefixtures("run_id")
+def test_disputes_are_settled_one_after_the_other_a_few_on_each_page(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Seven: five, then the other two whether or not the first were settled, then the start."""
+    imported = [card(f"c{rank}") for rank in range(7)]
+    with web_database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        owner, budi = studies.raters(session, study)[0], studies.add_rater(session, study, "B", NOW)
+        many = imports.store(session, study, run(query(1, *imported), method="many"), Labels(), NOW)
+        for rank in range(1, 8):
+            for one, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
+                at = click(f"{one.id}/{rank}")
+                judgments.judge(session, one, many.id, 1, rank, verdict, at)
+        session.commit()
+    first = client.get("/adjudications/").text
+    shown = OWN.findall(first)
+    for thing in shown[:3]:
+        client.post(f"/adjudications/{thing}", data={"verdict": "1", "reason": "fits"})
+    following = re.search('rel="next" href="([^"]+)"', first)
+    assert following is not None
+    second = client.get(following[1]).text
+    rest = OWN.findall(second)
+    settled = client.get("/adjudications/?settled=1").text
+
+    assert (len(shown), len(rest), len({*shown, *rest})) == (5, 2, 7)
+    assert '<span class="n">7</span>' in first
+    assert '<span class="n">4</span>' in second
+    assert 'rel="next"' not in second
+    assert OWN.findall(client.get("/adjudications/").text) == [*shown[3:], *rest]
+    assert OWN.findall(settled) == shown[:3]
+    assert OWN.findall(client.get(f"/adjudications/?after={rest[-1]}").text) == [*shown[3:], *rest]

@@ -106,12 +106,33 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """The open disputes, the settled ones, and the sources of the final labels."""
+    """The disputes, open and settled, in order, and the sources of the final labels."""
 
-    open: tuple[Dispute, ...]
-    settled: tuple[Dispute, ...]
+    disputes: tuple[Dispute, ...]
     counts: LabelCounts
     names_shown: bool
+
+    @property
+    def open(self) -> tuple[Dispute, ...]:
+        """The disputes that wait for a settlement."""
+        return self.listed(settled=False)
+
+    @property
+    def settled(self) -> tuple[Dispute, ...]:
+        """The disputes that were settled."""
+        return self.listed(settled=True)
+
+    def listed(self, *, settled: bool, after: int | None = None) -> tuple[Dispute, ...]:
+        """Return the open or the settled disputes, those behind the judged thing `after`.
+
+        A settled dispute keeps its place, so nothing is skipped by a reader who settles them one
+        after the other. Behind the last one the list begins anew.
+        """
+        places = {one.thing_id: place for place, one in enumerate(self.disputes, start=1)}
+        found = tuple(one for one in self.disputes if (one.settlement is not None) is settled)
+        begin = 0 if after is None else places.get(after, 0)
+        behind = tuple(one for one in found if places[one.thing_id] > begin)
+        return behind or found
 
 
 def docket(session: Session, study: Study) -> Docket:
@@ -125,8 +146,7 @@ def docket(session: Session, study: Study) -> Docket:
     }
     found = _disputes(session, study, wanted, settled)
     return Docket(
-        open=tuple(one for one in found if one.settlement is None),
-        settled=tuple(one for one in found if one.settlement is not None),
+        disputes=tuple(found),
         counts=provenance.label_counts(cast, settled),
         names_shown=names_shown(session, study),
     )

@@ -24,7 +24,8 @@ from webapp.web.frame.forms import UnusableForm, checked
 
 blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 
-PORTION = 20
+PORTION = 5
+"""Disputes on one page: each takes most of a phone's screen."""
 
 
 class SettlementForm(Form):
@@ -50,14 +51,20 @@ class SettlementMistake:
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationPage:
-    """The disputes to settle, as many as are shown, and those that were settled."""
+    """A portion of the disputes, open or settled.
 
-    open: tuple[Dispute, ...]
+    ``after`` is the judged thing behind which the portion begins, ``last`` that behind which the
+    next one does; each is ``None`` where there is none.
+    """
+
+    disputes: tuple[Dispute, ...]
+    show_settled: bool
+    after: int | None
+    last: int | None
     n_open: int
-    settled: tuple[Dispute, ...]
+    n_settled: int
     counts: LabelCounts
     names_shown: bool
-    more: int | None
     most_reason: int
     mistake: SettlementMistake | None = None
     clicked: bool = False
@@ -68,6 +75,10 @@ class SettledDispute:
     """One dispute after a click, and the counts that it changed."""
 
     dispute: Dispute
+    show_settled: bool
+    after: int | None
+    n_open: int
+    n_settled: int
     counts: LabelCounts
     most_reason: int
     mistake: SettlementMistake | None = None
@@ -76,7 +87,7 @@ class SettledDispute:
 
 @blueprint.get("/")
 def show() -> str:
-    """List the disputes, the most disputed first."""
+    """List the open disputes, the most disputed first, or the settled ones."""
     with access.reading() as (session, rater):
         docket = adjudications.docket(session, rater.study)
     return render_template("agreement/adjudications/page.html", **htmx.names(_page(docket)))
@@ -122,7 +133,8 @@ def show_names() -> Response:
 def _answer(thing_id: int, mistake: SettlementMistake | None = None) -> Response:
     """Answer with the parts a click changed, or send a browser without a script back."""
     if mistake is None and not htmx.wants_part():
-        address = url_for("adjudications.show", _anchor=f"dispute-{thing_id}")
+        settled, after = _place()
+        address = url_for("adjudications.show", settled=1 if settled else None, after=after)
         return redirect(address, 303)  # type: ignore[return-value]
     with access.reading() as (session, rater):
         docket = adjudications.docket(session, rater.study)
@@ -130,21 +142,39 @@ def _answer(thing_id: int, mistake: SettlementMistake | None = None) -> Response
     if not htmx.wants_part():
         page = htmx.names(_page(docket, mistake))
         return make_response(render_template("agreement/adjudications/page.html", **page), status)
+    show_settled, after = _place()
+    clicked = SettledDispute(
+        dispute=next(one for one in docket.disputes if one.thing_id == thing_id),
+        show_settled=show_settled,
+        after=after,
+        n_open=len(docket.open),
+        n_settled=len(docket.settled),
+        counts=docket.counts,
+        most_reason=MOST_REASON,
+        mistake=mistake,
+    )
     part = "agreement/adjudications/_clicked.html"
-    dispute = next(one for one in (*docket.open, *docket.settled) if one.thing_id == thing_id)
-    clicked = SettledDispute(dispute, docket.counts, MOST_REASON, mistake)
     return htmx.respond(part, part, clicked, status)
 
 
 def _page(docket: Docket, mistake: SettlementMistake | None = None) -> AdjudicationPage:
-    shown = max(PORTION, request.args.get("shown", PORTION, type=int))
+    show_settled, after = _place()
+    listed = docket.listed(settled=show_settled, after=after)
+    shown = listed[:PORTION]
     return AdjudicationPage(
-        open=docket.open[:shown],
+        disputes=shown,
+        show_settled=show_settled,
+        after=after,
+        last=shown[-1].thing_id if len(listed) > PORTION else None,
         n_open=len(docket.open),
-        settled=docket.settled,
+        n_settled=len(docket.settled),
         counts=docket.counts,
         names_shown=docket.names_shown,
-        more=shown + PORTION if len(docket.open) > shown else None,
         most_reason=MOST_REASON,
         mistake=mistake,
     )
+
+
+def _place() -> tuple[bool, int | None]:
+    """Return the list of the page at work, open or settled, and the thing it begins behind."""
+    return bool(request.args.get("settled")), request.args.get("after", type=int)
