@@ -1,4 +1,4 @@
-"""A wing goes when its name and its folders are deleted: the core does without it."""
+"""A wing goes when its name, folders and tables are deleted: the core does without it."""
 
 from __future__ import annotations
 
@@ -124,9 +124,11 @@ def test_the_core_rates_compares_and_exports_without_a_wing(
 
 
 def _left_out(gone: set[str]) -> Callable[[str, list[str]], set[str]]:
-    """Return what leaves out the folders of these names, but not the files."""
+    """Return what leaves out the folders of these names and the modules of their tables."""
 
     def ignored(folder: str, names: list[str]) -> set[str]:
+        if Path(folder).name == "tables":
+            return {f"{name}.py" for name in gone}
         return {name for name in gone.intersection(names) if Path(folder, name).is_dir()}
 
     return ignored

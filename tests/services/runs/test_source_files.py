@@ -20,9 +20,9 @@ from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.machine_judges import judges, prompts
 from webapp.services.runs import imports, source_files
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.source_files import FoundFile, MadeFrom, RecordedFile
+from webapp.services.runs.source_files import FoundFile, RecordedFile
 
-A, B = (RecordedFile(MadeFrom.RUN, run_id, "api/results.json", run_id * 64) for run_id in "ab")
+A, B = (RecordedFile("run %(id)s", run_id, "api/results.json", run_id * 64) for run_id in "ab")
 
 
 def on_disk(path: str, content: str, *, named: bool = False) -> FoundFile:
@@ -36,9 +36,9 @@ def test_files_of_runs_and_of_evaluations_are_recorded(session: Session, study: 
     evaluation = kept(session, study, EvaluationKind.ANSWERS, answers)
 
     assert source_files.recorded(session) == [
-        RecordedFile(MadeFrom.RUN, stored.id, "hybrid/test_results.json", imported.sha256),
+        RecordedFile("run %(id)s", stored.id, "hybrid/test_results.json", imported.sha256),
         RecordedFile(
-            MadeFrom.EVALUATION,
+            "evaluation %(id)s",
             evaluation.id,
             "answers.jsonl",
             sha256(answers.data).hexdigest(),

@@ -17,7 +17,7 @@ from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.services.judging import live_metrics
 from webapp.services.runs import source_files
-from webapp.services.runs.source_files import MadeFrom, RecordedFile, SourceComparison
+from webapp.services.runs.source_files import SourceComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _tell(sources: SourceComparison) -> None:
                 "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
                 "%(recorded)s. Put the original back, or import this file as one of its own.",
                 path=str(other.path),
-                made=_made(file),
+                made=gettext(file.made, id=file.id),
                 found=other.sha256,
                 recorded=file.sha256,
             )
@@ -114,15 +114,9 @@ def _tell(sources: SourceComparison) -> None:
             gettext(
                 "Not compared: %(name)s of %(made)s is not among the files given.",
                 name=file.name,
-                made=_made(file),
+                made=gettext(file.made, id=file.id),
             )
         )
-
-
-def _made(file: RecordedFile) -> str:
-    if file.kind is MadeFrom.RUN:
-        return gettext("run %(id)s", id=file.id)
-    return gettext("evaluation %(id)s", id=file.id)
 
 
 def _wrong(figures: int, brought: Sequence[Findings], sources: SourceComparison) -> Iterator[str]:

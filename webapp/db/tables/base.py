@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from sqlalchemy import (
     JSON,
+    Column,
     DateTime,
     Dialect,
     Index,
@@ -16,7 +17,7 @@ from sqlalchemy import (
     TypeDecorator,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -83,6 +84,20 @@ def index_of(first: str, *others: str) -> Index:
     """Return an index of the rows whose column `first` refers to something."""
     hangs = text(f"{first} IS NOT NULL")
     return Index(None, first, *others, sqlite_where=hangs, postgresql_where=hangs)
+
+
+def belonging_to(key: InstrumentedAttribute[Any]) -> list[Column[Any]]:
+    """Return the columns of all tables that name the row of `key` to which their row belongs.
+
+    A column that may be empty only refers to it. They come in the order in which their rows can
+    be deleted.
+    """
+    return [
+        column
+        for table in reversed(Base.metadata.sorted_tables)
+        for column in table.columns
+        if not column.nullable and column.references(key.property.columns[0])
+    ]
 
 
 def new_secret() -> str:

@@ -77,6 +77,14 @@ def open_to_raters(
     evaluation.for_raters = is_open
 
 
+def has_items(session: Session, study: Study) -> bool:
+    """Whether raters have items of an evaluation to judge at all."""
+    found = select(Evaluation.id).where(
+        Evaluation.study_id == study.id, Evaluation.for_raters.is_(True)
+    )
+    return session.scalar(found.limit(1)) is not None
+
+
 def find(session: Session, rater: Rater, evaluation_id: str) -> Evaluation:
     """Return an evaluation that is open to raters; raises ``UnknownEvaluation``."""
     found = evaluations.find(session, rater.study, evaluation_id)

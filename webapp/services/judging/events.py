@@ -6,30 +6,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol, Self
 
 from sqlalchemy import ColumnElement, Connection, Result, Row, Select, bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from webapp import failures
+from webapp import failures, rooms
 from webapp.db.connection import tables
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
-from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.db.tables.rating import Repeat, RepeatRating
 from webapp.db.tables.runs import Query, Run
 from webapp.db.upserts import added, upsert
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.records import Click
 from webapp.services.judging import live_metrics
 from webapp.services.judging.event_order import Placed, standing
 
 AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
 """The event fields of a hidden repeat, by field; they never change the verdict itself."""
 _REPEATS = frozenset(AGAIN.values())
-_QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 MANY = 50
 """From so many targets on, the figures of all of a rater's questions are summed up at once."""
 
@@ -65,7 +64,7 @@ class Target(NamedTuple):
     """The value that one event changes.
 
     ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
-    ``AGAIN`` (the same in a task that asks once more), or an item of the closing questionnaire
+    ``AGAIN`` (the same in a task that asks once more), or a field of a wing
     (of nothing else). For a verdict, ``query_key`` or
     ``task_id`` name the place of the click.
     """
@@ -308,8 +307,8 @@ def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
     """Return the table and the key of the row that holds an event's target."""
     again = target.is_repeat
     key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
-    if target.field in _QUESTIONNAIRE:
-        return QuestionnaireAnswer, key | {"item": target.field}
+    if target.field in _fields_of_wings():
+        return _fields_of_wings()[target.field].TABLE, key | {"item": target.field}
     if target.thing_id is not None:
         return Repeat if again else Judgment, key | {"judged_thing_id": target.thing_id}
     return RepeatRating if again else QueryRating, key | {"query_key": target.query_key}
@@ -317,12 +316,18 @@ def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
 
 def _said(field: str, new: str | None) -> dict[str, object]:
     """Return the values of a rater's row, by column."""
-    if field in USABILITY_ITEMS:
-        return {"score": int(new) if new else None, "text": ""}
-    if field in COMMENTS:
-        return {"score": None, "text": new or ""}
+    if field in _fields_of_wings():
+        said: dict[str, object] = _fields_of_wings()[field].said(field, new)
+        return said
     if field in {"quality", AGAIN["quality"]}:
         return {"quality": None if new is None else int(new)}
     if field in {"notes", AGAIN["notes"]}:
         return {"notes": new or ""}
     return {"verdict": new}
+
+
+@cache
+def _fields_of_wings() -> dict[str, ModuleType]:
+    """Return the modules of wings that keep the values of events on nothing, by field."""
+    wings = rooms.contributions("services", "events_on_nothing")
+    return {field: wing for wing in wings for field in wing.FIELDS}

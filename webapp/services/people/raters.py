@@ -9,12 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from webapp import failures
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.evaluations import ItemEvent, ItemJudgment
-from webapp.db.tables.gold import CardDecision
-from webapp.db.tables.judging import Event, Judgment, QueryRating, StoredSummary
-from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from webapp import failures, rooms
+from webapp.db.tables.base import belonging_to
+from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Invitation, LogEntry, Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
@@ -25,12 +22,6 @@ from webapp.services.runs.reports import UnknownRater
 from webapp.services.study import studies
 
 LONGEST_NAME = 200
-GIVEN: tuple[type[Any], ...] = (
-    *(ItemJudgment, ItemEvent, CardDecision, Event, Adjudication, Task),
-    *(Judgment, QueryRating, StoredSummary, Invitation),
-    *(MachineCall, MachineSession, MachineJudge),
-)
-"""Tables with rows that are a rater's own, in the order in which they can be deleted."""
 
 
 class NameTaken(Conflict):
@@ -140,11 +131,12 @@ def removal_cost(session: Session, rater: Rater) -> RemovalCost:
         found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
         return session.scalar(found) or 0
 
+    wings = [*rooms.contributions("services", "given_by_rater")]
     return RemovalCost(
         judgments=count(Judgment, Judgment.verdict.is_not(None))
-        + count(ItemJudgment, ItemJudgment.value.is_not(None)),
+        + sum(count(table, where) for wing in wings for table, where in wing.JUDGMENTS),
         ratings=count(QueryRating),
-        events=count(Event) + count(ItemEvent) + count(CardDecision),
+        events=count(Event) + sum(count(table) for wing in wings for table in wing.EVENTS),
     )
 
 
@@ -179,8 +171,8 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     study, subject = rater.study, studies.rater_subject(rater)
     _stop(session, rater, now)
     session.flush()
-    for table in GIVEN:
-        session.execute(delete(table).where(table.rater_id == rater.id))
+    for column in belonging_to(Rater.id):
+        session.execute(delete(column.table).where(column == rater.id))
     about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
     session.execute(update(LogEntry).where(about).values(old=None, new=None))
     session.execute(delete(Rater).where(Rater.id == rater.id))

@@ -22,9 +22,9 @@ from sqlalchemy import Row, Select, and_, bindparam, case, delete, exists, func,
 from sqlalchemy.orm import Session, aliased
 from werkzeug.security import check_password_hash, generate_password_hash
 
+from webapp import rooms
 from webapp.db.connection import tables
 from webapp.db.tables.people import Invitation, Rater, SignedOut
-from webapp.db.tables.phase_3 import ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.failures import Busy
 from webapp.i18n import mark
@@ -119,9 +119,10 @@ def _asker() -> Select[Any]:
     """
     owner = aliased(Rater)
     owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
-    linked = exists().where(ParticipantLink.study_id == Study.id)
     invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
-    is_open = and_(Study.password.is_(None), ~linked, ~invited.correlate(Study))
+    by_wings = (wing.invited() for wing in rooms.contributions("services", "invited"))
+    closed_by = (invited.correlate(Study), *by_wings)
+    is_open = and_(Study.password.is_(None), *(~one for one in closed_by))
     return (
         select(
             *(Study.id, Study.created_at, Study.password),

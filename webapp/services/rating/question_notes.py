@@ -13,13 +13,10 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.gold import GoldVersion
+from webapp import rooms
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.services.study import studies
-
-KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
-"""Where a gold question carries its note: the first that is there."""
 
 LONGEST = 2000
 """Characters of a note."""
@@ -76,14 +73,16 @@ def show_gold(
 
 
 def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
-    of_gold = _of_gold(session, found.id)
+    of_gold: dict[int, str] = {}
+    for wing in rooms.contributions("services", "offered_notes"):
+        of_gold |= wing.offered(session, found.id)
     asked = select(Query.question_id, Query.query_id).join(Question)
     rows = session.execute(
         asked.where(Question.question_set_id == found.id).order_by(Query.query_id.desc())
     )
     numbers: dict[int, int] = dict(rows.all())
     for question in found.questions:
-        gold = of_gold.get(numbers.get(question.id, question.position), "")
+        gold = of_gold.get(numbers.get(question.id, question.position), "")[:LONGEST]
         yield QuestionNote(
             id=question.id,
             position=question.position,
@@ -92,23 +91,3 @@ def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
             text=question.note or "",
             gold=gold,
         )
-
-
-def _of_gold(session: Session, question_set_id: int) -> dict[int, str]:
-    """Return the notes of the gold questions in force, by their numbers."""
-    document = session.scalar(
-        select(GoldVersion.document)
-        .where(GoldVersion.question_set_id == question_set_id)
-        .order_by(GoldVersion.id.desc())
-        .limit(1)
-    )
-    questions = document["questions"] if document else []
-    return {question["id"]: said for question in questions if (said := _said(question))}
-
-
-def _said(question: Mapping[str, object]) -> str:
-    for key in KEYS:
-        value = question.get(key)
-        if isinstance(value, str) and value.strip():
-            return value.strip()[:LONGEST]
-    return ""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp import failures
+from webapp import failures, rooms
 from webapp.db.tables.judging import Event
-from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
@@ -166,8 +165,8 @@ def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> 
 
 
 def _is_released(session: Session, rater: Rater) -> bool:
-    judge = session.get(MachineJudge, rater.id)
-    return judge is not None and judge.released_at is not None
+    wings = rooms.contributions("services", "released")
+    return any(wing.is_released(session, rater) for wing in wings)
 
 
 def _default(session: Session, study: Study) -> Rule:

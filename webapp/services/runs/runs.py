@@ -10,13 +10,10 @@ from typing import Any
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from webapp import failures
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.gold import CardDecision
+from webapp import failures, rooms
+from webapp.db.tables.base import belonging_to
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
-from webapp.db.tables.machine_judges import MachineCall
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
@@ -109,18 +106,18 @@ class RunPage:
 class DeletionCost:
     """The numbers of questions and of all raters' judgments that go with a run, and that stay.
 
-    ``decisions_lost`` counts every step that people took on its cards by hand.
+    ``others_lost`` are the losses of the wings, in words.
     """
 
     questions_lost: int
     judgments_lost: int
     ratings_lost: int
     judgments_kept: int
-    decisions_lost: int
+    others_lost: tuple[str, ...]
 
     def losses(self) -> list[str]:
         """The parts that are deleted with the run, in words."""
-        lost = [
+        return [
             ngettext(
                 "the run with its %(n)s question",
                 "the run with its %(n)s questions",
@@ -136,15 +133,8 @@ class DeletionCost:
                 "%(n)s judgments on questions that depend on their conversation",
                 self.judgments_lost,
             ),
+            *self.others_lost,
         ]
-        if self.decisions_lost:
-            by_hand = ngettext(
-                "%(n)s decision by hand on a card checked against gold questions",
-                "%(n)s decisions by hand on cards checked against gold questions",
-                self.decisions_lost,
-            )
-            lost.append(by_hand)
-        return lost
 
     def remains(self) -> list[str]:
         """The parts that stay, in words."""
@@ -233,14 +223,17 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
     own = JudgedThing.run_id == run.id
     pooled = JudgedThing.id.in_(_things_shown(run.id)) & JudgedThing.run_id.is_(None)
     ratings = select(func.count()).select_from(QueryRating).join(Query)
-    decisions = select(func.count()).select_from(CardDecision).join(Query)
     questions = select(func.count()).select_from(Query)
     return DeletionCost(
         questions_lost=session.scalar(questions.where(Query.run_id == run.id)) or 0,
         judgments_lost=session.scalar(given.join(JudgedThing).where(own)) or 0,
         ratings_lost=session.scalar(ratings.where(Query.run_id == run.id)) or 0,
         judgments_kept=session.scalar(given.join(JudgedThing).where(pooled)) or 0,
-        decisions_lost=session.scalar(decisions.where(Query.run_id == run.id)) or 0,
+        others_lost=tuple(
+            loss
+            for wing in rooms.contributions("services", "lost_with_run")
+            for loss in wing.losses(session, run.id)
+        ),
     )
 
 
@@ -254,8 +247,8 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
     studies.log(session, study, "delete run", run.id, labels, None, now)
     own = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
     keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
-    for table in (Judgment, MachineCall, Repeat, Adjudication):
-        session.execute(delete(table).where(table.judged_thing_id.in_(own)))
+    for column in belonging_to(JudgedThing.id):
+        session.execute(delete(column.table).where(column.in_(own)))
     session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
     session.execute(delete(StoredSummary).where(StoredSummary.run_id == run.id))
     session.execute(delete(Result).where(Result.query_key.in_(keys)))

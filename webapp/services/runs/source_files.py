@@ -8,29 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from hashlib import file_digest
 from pathlib import Path, PureWindowsPath
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.evaluations import Evaluation
+from webapp import rooms
 from webapp.db.tables.runs import RunFile
-
-
-class MadeFrom(Enum):
-    """The kinds of things that are made from source files."""
-
-    RUN = "run"
-    EVALUATION = "evaluation"
+from webapp.i18n import mark
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """A source file as it was recorded, with the id of the run or evaluation made from it."""
+    """A source file as it was recorded, with the id of what was made from it.
 
-    kind: MadeFrom
+    ``made`` is the message that names it: "run %(id)s".
+    """
+
+    made: str
     id: str
     name: str
     sha256: str
@@ -66,18 +62,13 @@ class SourceComparison:
 
 
 def recorded(session: Session) -> list[RecordedFile]:
-    """Return every source file of the database: those of runs, then those of evaluations."""
+    """Return every source file of the database: those of runs, then those of the wings."""
     runs = session.execute(
         select(RunFile.run_id, RunFile.name, RunFile.sha256).order_by(RunFile.id)
     )
-    found = [RecordedFile(MadeFrom.RUN, *row) for row in runs]
-    evaluations = session.execute(
-        select(Evaluation.id, Evaluation.files).order_by(Evaluation.created_at, Evaluation.id)
-    )
-    for evaluation_id, files in evaluations:
-        for file in files:
-            stated = (evaluation_id, file["name"], file["sha256"])
-            found.append(RecordedFile(MadeFrom.EVALUATION, *stated))
+    found = [RecordedFile(mark("run %(id)s"), *row) for row in runs]
+    for wing in rooms.contributions("services", "recorded_files"):
+        found.extend(wing.recorded(session))
     return found
 
 

@@ -9,9 +9,7 @@ from itertools import pairwise
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, selectinload
 
-from webapp.db.tables.gold import GoldVersion
-from webapp.db.tables.planning import PlanningRule
-from webapp.db.tables.runs import Run
+from webapp.db.tables.base import belonging_to
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
 from webapp.records import ReadQuery
@@ -122,12 +120,9 @@ def _grow_or_make(
     # One statement for all of them, where each would ask for itself.
     session.scalars(select(Question).where(Question.question_set_id == question_set.id)).all()
     for smaller in absorbed[1:]:
-        for table in (Run, GoldVersion, PlanningRule):
-            session.execute(
-                update(table)
-                .where(table.question_set_id == smaller.id)
-                .values(question_set_id=question_set.id)
-            )
+        for column in belonging_to(QuestionSet.id):
+            moved = update(column.table).where(column == smaller.id)
+            session.execute(moved.values({column: question_set.id}))
         session.delete(smaller)
     return question_set, questions
 

@@ -9,7 +9,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.engine import one_at_a_time
-from webapp.db.tables.evaluations import Evaluation
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
@@ -86,14 +85,6 @@ def is_blind(session: Session, study: Study) -> bool:
         .order_by(func.count().desc())
     )
     return (session.scalar(runs_per_set.limit(1)) or 0) > 1
-
-
-def has_items(session: Session, study: Study) -> bool:
-    """Whether raters have items of an evaluation to judge at all."""
-    found = select(Evaluation.id).where(
-        Evaluation.study_id == study.id, Evaluation.for_raters.is_(True)
-    )
-    return session.scalar(found.limit(1)) is not None
 
 
 @dataclass(frozen=True, slots=True)

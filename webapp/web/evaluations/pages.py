@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webapp.i18n import mark
+from webapp.services.evaluations.item_rating import has_items
 from webapp.web.evaluations import downloads, evaluations, item_rating, machine_agreement
 from webapp.web.frame.doors import Door
 from webapp.web.frame.rooms import MenuEntry, Pages
@@ -28,7 +29,7 @@ PAGES = Pages(
             "item_rating.index",
             mark("Items"),
             sections=("item_rating",),
-            needs="has_items",
+            needs=has_items,
         ),
     ),
     under={

@@ -25,7 +25,6 @@ from werkzeug.exceptions import NotFound
 from webapp import rooms
 from webapp.db import deadlines
 from webapp.db.tables.people import Rater
-from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.services.people import sign_in
@@ -182,7 +181,7 @@ def reading() -> Iterator[tuple[Session, Rater]]:
 @contextmanager
 def writing() -> Iterator[tuple[Session, Rater]]:
     """Yield a session whose user commits, and the rater who asks."""
-    _need_our_page()
+    need_our_page()
     with database().writing() as session:
         yield session, rater(session)
 
@@ -199,30 +198,6 @@ def rater(session: Session) -> Rater:
     found = Rater(id=asking.rater_id, study_id=asking.study_id)
     make_transient_to_detached(found)
     session.add(found)
-    return found
-
-
-@contextmanager
-def reading_participant() -> Iterator[tuple[Session, Participant]]:
-    """Yield a session for reading and the participant who asks."""
-    with database().reading() as session:
-        yield session, participant(session)
-
-
-@contextmanager
-def writing_participant() -> Iterator[tuple[Session, Participant]]:
-    """Yield a session whose user commits, and the participant who asks."""
-    _need_our_page()
-    with database().writing() as session:
-        yield session, participant(session)
-
-
-def participant(session: Session) -> Participant:
-    """Return the participant who asks; raises ``NotTakingPart`` for everybody else."""
-    known = visitor().participant_id
-    found = None if known is None else session.get(Participant, known)
-    if found is None:
-        raise NotTakingPart
     return found
 
 
@@ -325,6 +300,16 @@ def _participant(session: Session, study: Study, badge: Mapping[str, Any]) -> in
     return next((number for number in found if number is not None), None)
 
 
+def name_of_guest() -> str:
+    """Return the name of the participant who asks; empty for everybody else."""
+    known = visitor().participant_id
+    if known is None:
+        return ""
+    with database().reading() as session:
+        names = (module.name(session, known) for module in rooms.contributions("web", "guests"))
+        return next(filter(None, names), "")
+
+
 def home_of_guests() -> str:
     """Return the endpoint of the first page of those who take part."""
     return next((module.HOME for module in rooms.contributions("web", "guests")), "home.show")
@@ -338,7 +323,7 @@ def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def _need_our_page() -> None:
+def need_our_page() -> None:
     """Raise ``OpenedElsewhere`` for a link that stores something unless our page led to it.
 
     A person who types the address or opens a bookmark counts too; a browser that only looks

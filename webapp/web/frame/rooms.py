@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from flask import Blueprint
+from sqlalchemy.orm import Session
 
 from webapp import rooms
+from webapp.db.tables.study import Study
 from webapp.web.frame.doors import Door
 
 
@@ -20,8 +22,8 @@ class MenuEntry:
     The menus are ``owner`` and ``rater`` in the header, and those under an entry, which its
     ``pages`` names: ``study`` under the owner's study, and a menu under each entry of that.
     ``label`` is a message id. The entry is marked on the pages of the blueprints in ``sections``
-    that are not entries of the menu themselves, and on the pages of the menu under it. ``needs``
-    names a field of `Site` without which the entry is not shown.
+    that are not entries of the menu themselves, and on the pages of the menu under it. The
+    entry is shown where ``needs`` is true of the study.
     """
 
     menu: str
@@ -29,7 +31,7 @@ class MenuEntry:
     endpoint: str
     label: str
     sections: tuple[str, ...] = ()
-    needs: str | None = None
+    needs: Callable[[Session, Study], bool] | None = None
     pages: str | None = None
 
 

@@ -13,9 +13,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import notation
 from webapp.i18n import LANGUAGES, direction, language, own_name
-from webapp.services.study import studies
 from webapp.web.frame import access, joined, ratios
-from webapp.web.frame.access import NotSignedIn, NotTakingPart
+from webapp.web.frame.access import NotSignedIn
+from webapp.web.frame.rooms import MenuEntry, menu
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,8 @@ class Site:
 
     ``is_owner`` opens the owner's sections; ``is_local`` is true where nobody signs in.
     ``participant`` is the pseudonym of a participant of phase 3, ``key`` names the person whose
-    things the browser keeps (see ``access.Visitor``). ``has_items`` is true where raters have
-    items of evaluations to judge. ``ratios`` is the notation of ratios, ``ways`` an example of
-    each notation.
+    things the browser keeps (see ``access.Visitor``). ``rater_menu`` is the menu of a rater.
+    ``ratios`` is the notation of ratios, ``ways`` an example of each notation.
     ``home`` is the endpoint of the page that the name of the product leads to, ``guide`` the
     name of the guide for the reader. ``is_demo`` is true where the study is the demo's.
     """
@@ -44,7 +43,7 @@ class Site:
     home: str
     guide: str
     key: str | None
-    has_items: bool
+    rater_menu: tuple[MenuEntry, ...]
     ratios: str
     ways: dict[str, str]
     is_demo: bool
@@ -52,7 +51,7 @@ class Site:
 
 def site() -> Site:
     """Return the frame of the page that is being rendered."""
-    study, rater, has_items = _names()
+    study, rater, rater_menu = _names()
     participant = _participant()
     return Site(
         study=study,
@@ -68,7 +67,7 @@ def site() -> Site:
         home=access.home_of_guests() if participant else "home.show",
         guide=_guide(rater, participant),
         key=access.visitor().key,
-        has_items=has_items,
+        rater_menu=rater_menu,
         ratios=notation.ratios(),
         ways=ratios.examples(),
         is_demo=current_app.config["IS_DEMO"],
@@ -90,17 +89,19 @@ def static_address(name: str) -> str:
     return url_for("static", filename=name, v=_digest(path, changed))
 
 
-def _names() -> tuple[str, str, bool]:
-    """Return the names of the study and of the rater; empty when the database is away.
+def _names() -> tuple[str, str, tuple[MenuEntry, ...]]:
+    """Return the names of the study and of the rater, with their menu.
 
-    The last value is whether raters have items of evaluations to judge.
+    They are empty when the database is away.
     """
     try:
         with access.reading() as (session, rater):
-            has_items = studies.has_items(session, rater.study)
-            return rater.study.name, rater.name, has_items
+            study = rater.study
+            entries = menu("rater")
+            shown = (one for one in entries if one.needs is None or one.needs(session, study))
+            return study.name, rater.name, tuple(shown)
     except (SQLAlchemyError, NotSignedIn):
-        return "", "", False
+        return "", "", ()
 
 
 def _guide(rater: str, participant: str) -> str:
@@ -112,9 +113,8 @@ def _guide(rater: str, participant: str) -> str:
 
 def _participant() -> str:
     try:
-        with access.reading_participant() as (_, participant):
-            return participant.pseudonym
-    except (SQLAlchemyError, NotTakingPart):
+        return access.name_of_guest()
+    except SQLAlchemyError:
         return ""
 
 

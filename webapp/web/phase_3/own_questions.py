@@ -46,7 +46,7 @@ from webapp.web.frame import access, htmx, origins
 from webapp.web.frame.fields import LineField
 from webapp.web.frame.forms import checked, sent
 from webapp.web.frame.workers import workers
-from webapp.web.phase_3 import participants
+from webapp.web.phase_3 import guests, participants
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
 from webapp.web.rating.forms import RatingForm
@@ -138,7 +138,7 @@ def ask() -> Response:
     form = sent(OwnQuestionForm)
     text = form.question.data
     try:
-        with access.writing_participant() as (session, participant):
+        with guests.writing() as (session, participant):
             position = own_questions.ask(
                 session,
                 participant,
@@ -167,7 +167,7 @@ def ask() -> Response:
 @blueprint.get("/<int:position>")
 def show(position: int) -> Response:
     """Show a question: on its way, without an answer, or with one to rate."""
-    with access.reading_participant() as (session, participant):
+    with guests.reading() as (session, participant):
         line = _line(session, participant, position)
     if line.state is State.WAITING:
         workers().wake(QuestionWork())
@@ -185,7 +185,7 @@ def show(position: int) -> Response:
 def ask_again(position: int) -> Response:
     """Put a question that got no answer to the chatbot again."""
     try:
-        with access.writing_participant() as (session, participant):
+        with guests.writing() as (session, participant):
             now, origin = access.now(), origins.origin()
             own_questions.ask_again(session, participant, position, now, origin=origin)
             session.commit()
@@ -195,7 +195,7 @@ def ask_again(position: int) -> Response:
             if isinstance(wait, TooSoon)
             else gettext("It was tried too often. Please leave this question and ask another.")
         )
-        with access.reading_participant() as (session, participant):
+        with guests.reading() as (session, participant):
             line = _line(session, participant, position)
         return _asked(line, problem, 429)
     workers().wake(QuestionWork())
@@ -211,7 +211,7 @@ def after_again(position: int) -> Response:
 @blueprint.post("/<int:position>/give-up")
 def give_up(position: int) -> Response:
     """Leave a question that got no answer, and go on."""
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         own_questions.give_up(session, participant, position, access.now())
         session.commit()
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
@@ -220,7 +220,7 @@ def give_up(position: int) -> Response:
 @blueprint.post("/<int:position>/done")
 def done(position: int) -> Response:
     """Go on to the next question."""
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         own_questions.done(session, participant, position, access.now())
         session.commit()
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
@@ -230,7 +230,7 @@ def done(position: int) -> Response:
 def judge(position: int, rank: int) -> Response:
     """Store a verdict on one card."""
     said, event = clicks.verdict(), clicks.event()
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         rater, run_id = _rater(participant)
         judgments.judge(session, rater, run_id, position, rank, said.relevance, event)
         session.commit()
@@ -246,7 +246,7 @@ def judge(position: int, rank: int) -> Response:
 def rate(position: int) -> Response:
     """Store the rating of the whole answer."""
     form = checked(RatingForm)
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         rater, run_id = _rater(participant)
         judgments.rate(session, rater, run_id, position, form.rating, clicks.event())
         session.commit()
@@ -256,7 +256,7 @@ def rate(position: int) -> Response:
 @blueprint.post("/undo")
 def undo() -> Response:
     """Take back the participant's latest verdict, grade or note, and show where it was."""
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         rater, run_id = _rater(participant)
         position = judgments.undo(session, rater, run_id, clicks.event())
         session.commit()
@@ -274,7 +274,7 @@ def undo() -> Response:
 
 
 def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
-    with access.reading_participant() as (session, participant):
+    with guests.reading() as (session, participant):
         lines = own_questions.lines(session, participant, access.now())
         standing = own_questions.allowance(session, participant)
         context = ParticipantHome(
@@ -310,7 +310,7 @@ def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Respo
 
 
 def _rated(position: int) -> OwnAnswerContext:
-    with access.reading_participant() as (session, participant):
+    with guests.reading() as (session, participant):
         line = _line(session, participant, position)
         rater, run_id = _rater(participant)
         page = pages.rating_page(session, rater, run_id, position, QueryFilter())

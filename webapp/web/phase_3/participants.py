@@ -27,6 +27,7 @@ from webapp.services.phase_3.pseudonyms import LONGEST_PSEUDONYM, PseudonymTaken
 from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, NameField, WholeField
 from webapp.web.people.raters import qr_code
+from webapp.web.phase_3 import guests
 
 blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
 
@@ -140,7 +141,7 @@ def rename() -> Response:
     """Give the participant another pseudonym."""
     form = forms.checked(PseudonymForm)
     try:
-        with access.writing_participant() as (session, participant):
+        with guests.writing() as (session, participant):
             participants.rename(session, participant, form.pseudonym.data)
             session.commit()
     except PseudonymTaken:
@@ -153,7 +154,7 @@ def link() -> Response:
     """Show one more personal link, for this or another device; a reload leads home."""
     if request.method != "POST":  # a reload or another language makes no further link
         return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         made = links.personal(session, participant, access.now())
         session.commit()
     context = LinkPage(shown(made.token))
@@ -201,19 +202,11 @@ def _page(
             offered=offered,
             is_open=phase is not None and phase.is_open,
             known=participant.pseudonym if participant and participant.agreed_at else "",
-            present=_present(session),
+            present=access.name_of_guest(),
             renewed=form.consent.data not in {None, text.id},
             errors=errors or {},
         )
     return render_template("phase_3/participants/consent.html", **htmx.names(context))
-
-
-def _present(session: Session) -> str:
-    """Return the pseudonym of the participant signed in on this browser."""
-    try:
-        return access.participant(session).pseudonym
-    except access.NotTakingPart:
-        return ""
 
 
 def _agree(token: str, form: DecisionOnConsentForm) -> Response:

@@ -21,6 +21,7 @@ from webapp.web.frame import access, htmx
 from webapp.web.frame.access import NotTakingPart
 from webapp.web.frame.fields import ChoiceField, LineField
 from webapp.web.frame.forms import checked, named, valid
+from webapp.web.phase_3 import guests
 from webapp.web.rating import clicks
 
 blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
@@ -84,7 +85,7 @@ def show() -> str:
 def answer() -> Response:
     """Store the answer to one item."""
     form = checked(AnswerForm)
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         name, said = form.item.data, form.said.data or None
         questionnaires.answer(session, _rater(participant), name, said, clicks.event())
         session.commit()
@@ -97,7 +98,7 @@ def answer() -> Response:
 @blueprint.post("/")
 def finish() -> Response:
     """Store the form and end; items without an answer are asked for once."""
-    with access.writing_participant() as (session, participant):
+    with guests.writing() as (session, participant):
         rater = _rater(participant)
         said = _store(session, rater)
         ends = not said.unanswered or checked(EndForm).anyway.data
@@ -112,7 +113,7 @@ def finish() -> Response:
 @blueprint.get("/thanks")
 def thanks() -> str:
     """Say thank you."""
-    with access.reading_participant() as (session, participant):
+    with guests.reading() as (session, participant):
         lines = own_questions.lines(session, participant, access.now())
         context = Thanks(
             pseudonym=participant.pseudonym,
@@ -122,7 +123,7 @@ def thanks() -> str:
 
 
 def _page(left_out: tuple[int, ...]) -> str:
-    with access.reading_participant() as (session, participant):
+    with guests.reading() as (session, participant):
         said = questionnaires.of_rater(session, _rater(participant))
         lines = own_questions.lines(session, participant, access.now())
         context = Closing(
