@@ -25,6 +25,16 @@ def test_units_are_drawn_in_sorted_order_whatever_order_they_come_in() -> None:
     assert resampling.resample(Counter("aab"), settings) == expected
 
 
+def test_many_units_are_drawn_as_the_library_draws_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    units = Counter({"a": 40, "b": 7, "c": 53})
+    draw, population = random.Random(20260301), sorted(units.elements())
+    expected = tuple(Counter(draw.choices(population, k=100)) for _ in range(150))
+
+    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", 64 * 100)  # three pieces
+
+    assert resampling.resample(units, Bootstrap(resamples=150)) == expected
+
+
 def test_one_unit_is_not_resampled() -> None:
     assert resampling.resample(Counter("a"), Bootstrap()) == ()
 

@@ -3,8 +3,8 @@
 The same settings and sizes draw the same numbers, to the last one. Each kind of figure has its
 own way of drawing, which stays as it is, so that published figures stay what they are:
 
-- ``resample``, for agreement: a ``Counter`` of *n* units for each resample, by ``choices`` of
-  ``random.Random(seed)`` from the units in sorted order.
+- ``resample``, for agreement: a ``Counter`` of *n* units for each resample, as ``choices`` of
+  ``random.Random(seed)`` draws from the units in sorted order; numpy draws the same numbers.
 - ``times_drawn``, for means over questions or participants: rows of *n* counts, one for each
   resample, in chunks; 32 bits for each place from the raw stream of ``PCG64(seed)``.
 - ``places_drawn``, for studies that a simulated power draws: places among the questions rated;
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,12 +75,21 @@ def resample(units: Counter[Any], bootstrap: Bootstrap) -> tuple[Counter[Any], .
     `units` counts equal units together. They are drawn in sorted order, so that the order
     in which they came changes nothing.
     """
-    population = sorted(units.elements())
-    if len(population) < MIN_UNITS:
+    kinds = sorted(units)
+    counts = [units[kind] for kind in kinds]
+    size = sum(counts)
+    if size < MIN_UNITS:
         return ()
-    draw = random.Random(bootstrap.seed)  # noqa: S311 - repeatable, not secret
-    size = len(population)
-    return tuple(Counter(draw.choices(population, k=size)) for _ in range(bootstrap.resamples))
+    import numpy as np
+
+    kind_of = np.repeat(np.arange(len(kinds)), counts)
+    stream, found = _random_numbers(bootstrap.seed), []
+    for rows in _chunks(size, bootstrap.resamples):
+        places = (stream.random_sample((rows, size)) * size).astype(np.intp)
+        flat = kind_of[places] + np.arange(rows)[:, None] * len(kinds)
+        times = np.bincount(flat.ravel(), minlength=rows * len(kinds)).reshape(rows, -1)
+        found += [_drawn(kinds, row) for row in times.tolist()]
+    return tuple(found)
 
 
 def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
@@ -130,6 +139,20 @@ def signs(size: int, resampling: Resampling) -> Iterator[Floats]:
         words = stream.random_raw((rows * size + 63) // 64)
         bits = np.unpackbits(words.astype("<u8").view(np.uint8))[: rows * size]
         yield (1 - 2 * bits.astype(np.float64)).reshape(rows, size)
+
+
+def _random_numbers(seed: int) -> np.random.RandomState:
+    """Return the stream of ``random.Random(seed).random()``, which numpy draws in one go."""
+    import numpy as np
+
+    _, state, _ = random.Random(seed).getstate()  # noqa: S311 - repeatable, not secret
+    stream = np.random.RandomState()
+    stream.set_state(("MT19937", np.array(state[:-1], dtype=np.uint32), state[-1], 0, 0.0))
+    return stream
+
+
+def _drawn(kinds: Sequence[Any], times: Iterable[int]) -> Counter[Any]:
+    return Counter({kind: count for kind, count in zip(kinds, times, strict=True) if count})
 
 
 def _places(stream: np.random.PCG64, size: int, count: int) -> NDArray[np.intp]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from statistics import median
 
 from sqlalchemy import ColumnElement, Select, select, union
@@ -19,6 +20,8 @@ from webapp.records import EmptyOutcome, QueryState, Relevance
 
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
+
+_RELEVANCE = {str(verdict): verdict for verdict in Relevance}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Verdicts:
     def relevance(self, thing: int) -> Relevance | None:
         """Return the verdict on a shown property; ``None`` while it is unjudged."""
         verdict = self.by_thing.get(thing)
-        return Relevance(verdict) if verdict is not None else None
+        return _RELEVANCE[verdict] if verdict is not None else None
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
         """Return the verdict on an empty list; ``None`` while it is unclassified."""
@@ -109,7 +112,7 @@ def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
             grades[key].append(grade)
         for key, text in own.notes.items():
             notes[key].append((name, text))
-    merged = {thing: merge(cast) for thing, cast in votes.items()}
+    merged = {thing: _merged(tuple(cast)) for thing, cast in votes.items()}
     return Verdicts(
         by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
         quality={key: float(median(given)) for key, given in grades.items()},
@@ -158,6 +161,12 @@ def merge(votes: Sequence[str]) -> str | None:
     return None if rest and rest[0][1] == count else first
 
 
+@lru_cache(maxsize=4096)
+def _merged(votes: tuple[str, ...]) -> str | None:
+    """Return the same, kept: thousands of things have the same few votes."""
+    return merge(votes)
+
+
 def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
     """Return each rater's verdicts on the queries in `scope`, by the rater's id."""
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
@@ -167,15 +176,15 @@ def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[i
         if verdict is not None:
             verdicts[rater_id][thing] = verdict
     ratings = (
-        select(QueryRating)
+        select(QueryRating.rater_id, QueryRating.query_key, QueryRating.quality, QueryRating.notes)
         .join(Query, Query.id == QueryRating.query_key)
         .where(scope, QueryRating.rater_id.in_(rater_ids))
     )
-    for rating in session.scalars(ratings):
-        if rating.quality is not None:
-            qualities[rating.rater_id][rating.query_key] = rating.quality
-        if rating.notes:
-            notes[rating.rater_id][rating.query_key] = rating.notes
+    for rater_id, key, quality, text in session.execute(ratings):
+        if quality is not None:
+            qualities[rater_id][key] = quality
+        if text:
+            notes[rater_id][key] = text
     return {
         rater_id: Verdicts(verdicts[rater_id], qualities[rater_id], notes[rater_id])
         for rater_id in rater_ids
