@@ -6,7 +6,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from webapp.metrics.planning.assisted import Moments, assisted_mean, needed
+from webapp.metrics.planning.assisted import (
+    AssistedMean,
+    MeanEstimate,
+    Moments,
+    assisted_mean,
+    needed,
+)
 
 SHARES = st.integers(0, 20).map(lambda parts: parts / 20)
 SAMPLED = st.lists(st.tuples(SHARES, SHARES), min_size=2, max_size=15)
@@ -88,8 +94,9 @@ class TestNeeded:
         self, people: float, machine: float, correlation: float, of: int, width: float
     ) -> None:
         moments = Moments(people, machine, correlation * (people * machine) ** 0.5)
-        helped = needed(moments, of=of, width=width) or of
-        alone = needed(moments, of=of, width=width, help_given=False) or of
-        wider = needed(moments, of=of, width=2 * width) or of
+        found = AssistedMean(10, of, 0.95, alone=MeanEstimate(0.5, 0.1, 0.0, 1.0), moments=moments)
+        helped = needed(found, width=width) or of
+        alone = needed(found, width=width, help_given=False) or of
+        wider = needed(found, width=2 * width) or of
 
         assert wider <= helped <= alone

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from statistics import fmean
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from tests.simulations.recorded import RecordedValues
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.planning.assisted import assisted_mean
-from webapp.metrics.planning.power import upper_limit
+from webapp.metrics.planning.power import spread
 from webapp.metrics.planning.sampling import Stratum, allocation, sampled_mean
 from webapp.metrics.planning.sequences import log_capitals
 
@@ -30,6 +31,7 @@ SIZES = ((1, 10), (1, 20), (COPIES, 30), (COPIES, 100))
 class Coverage:
     """The share of simulated studies whose interval held the true value, and the mean width.
 
+    ``studies`` are those that show an interval, ``none`` those that give a reason instead.
     ``claimed`` is the share the interval promises, ``width`` ``None`` where only one side or only
     whether it held is looked at.
     """
@@ -42,6 +44,7 @@ class Coverage:
     share: float
     claimed: float
     width: float | None = None
+    none: int = 0
 
     @property
     def error(self) -> float:
@@ -76,31 +79,49 @@ def _drawn(
     strata = values.strata * copies if stratified else ("",) * len(people)
     places = {name: [i for i, one in enumerate(strata) if one == name] for name in set(strata)}
     shares = allocation(Counter(strata), n)
-    rng = np.random.default_rng([SEED, n, copies])
-    held, widths = 0, []
-    truth = _mean(people)
-    settings = Resampling(RESAMPLES, SEED)
+    rng = _rng(values, n, copies)
+    truth, settings = _mean(people), Resampling(RESAMPLES, SEED)
+    found: list[Ends] = []
     for _ in range(studies):
         sample = [
             Stratum(len(own), tuple(people[i] for i in rng.permutation(own)[: shares[name]]))
             for name, own in sorted(places.items())
         ]
-        interval = sampled_mean(sample, settings).interval
-        if interval.lower is not None and interval.upper is not None:
-            held += interval.lower - 1e-9 <= truth <= interval.upper + 1e-9
-            widths.append(interval.upper - interval.lower)
-    return Coverage(method, values, n, len(people), studies, held / studies, 0.95, fmean(widths))
+        interval = sampled_mean(sample, settings, bounds=values.bounds).interval
+        found.append((interval.lower, interval.upper))
+    return _counted(method, values, (n, len(people)), truth, found)
+
+
+Ends = tuple[float | None, float | None]
+
+
+def _counted(
+    method: str,
+    values: RecordedValues,
+    sizes: tuple[int, int],
+    truth: float,
+    found: Sequence[Ends],
+) -> Coverage:
+    shown = [(low, high) for low, high in found if low is not None and high is not None]
+    held = sum(low - 1e-9 <= truth <= high + 1e-9 for low, high in shown)
+    width, none = fmean(high - low for low, high in shown), len(found) - len(shown)
+    return Coverage(method, values, *sizes, len(shown), held / len(shown), 0.95, width, none)
+
+
+def _rng(values: RecordedValues, *sizes: int) -> np.random.Generator:
+    """Return draws of its own for each row, so that one unlucky draw is not in all of them."""
+    return np.random.default_rng([SEED, crc32(f"{values.figure} {values.name}".encode()), *sizes])
 
 
 def sequence(values: RecordedValues, studies: int) -> Iterator[Coverage]:
     """The confidence sequence: held at every look, up to the whole set or 300 questions."""
-    low = -1.0 if values.is_difference else 0.0
     for copies in (1, COPIES):
         people = np.array([np.nan if v is None else v for v in values.people * copies])
-        scaled = (people - low) / (1 - low)
+        low, high = values.bounds.ends
+        scaled = (people - low) / (high - low)
         truth = float(np.nanmean(scaled))
         looks = min(len(people), 300)
-        rng = np.random.default_rng([SEED, copies])
+        rng = _rng(values, copies)
         orders = np.array([rng.permutation(scaled)[:looks] for _ in range(studies)])
         worst: NDArray[np.float64] = np.zeros(studies)
         for logs in log_capitals(orders, len(people), np.array([[truth]])):
@@ -110,7 +131,7 @@ def sequence(values: RecordedValues, studies: int) -> Iterator[Coverage]:
 
 
 def assisted(values: RecordedValues, studies: int) -> Iterator[Coverage]:
-    """People with a machine's help, and people alone, on questions drawn with replacement."""
+    """People with a machine's help, and people alone on the same sample, of all questions."""
     middle = _mean(values.machine)  # as the product does where a machine has no value
     pairs = [
         (one, middle if other is None else other)
@@ -118,24 +139,22 @@ def assisted(values: RecordedValues, studies: int) -> Iterator[Coverage]:
         if one is not None
     ]
     truth = fmean(one for one, _ in pairs)
-    for n, of in ((30, 150), (100, 500)):
-        rng = np.random.default_rng([SEED, n])
-        held, widths = Counter[str](), {"assisted": [0.0][:0], "people alone": [0.0][:0]}
+    for copies, n in SIZES:
+        every = pairs * copies
+        rng = _rng(values, n, copies)
+        found: dict[str, list[Ends]] = {"assisted": [], "people alone": []}
         for _ in range(studies):
-            drawn = [pairs[i] for i in rng.integers(0, len(pairs), of)]
-            found = assisted_mean(
+            drawn = [every[i] for i in rng.permutation(len(every))]
+            helped = assisted_mean(
                 [one for one, _ in drawn[:n]],
                 [other for _, other in drawn[:n]],
                 [other for _, other in drawn[n:]],
+                bounds=values.bounds,
             )
-            for name, one in (("assisted", found.assisted), ("people alone", found.alone)):
-                if one is not None:
-                    held[name] += one.lower - 1e-9 <= truth <= one.upper + 1e-9
-                    widths[name].append(one.width)
-        for name, own in widths.items():
-            if own:  # a machine whose values do not differ helps with nothing
-                share = held[name] / len(own)
-                yield Coverage(name, values, n, of, len(own), share, 0.95, fmean(own))
+            for name, one in (("assisted", helped.assisted), ("people alone", helped.alone)):
+                found[name].append((one.lower, one.upper) if one is not None else (None, None))
+        for name, own in found.items():
+            yield _counted(name, values, (n, len(every)), truth, own)
 
 
 def deviation(values: RecordedValues, studies: int) -> Iterator[Coverage]:
@@ -145,11 +164,11 @@ def deviation(values: RecordedValues, studies: int) -> Iterator[Coverage]:
     known = np.array([one for one in values.people if one is not None])
     truth = float(known.std())
     for n in (10, 30, 100):
-        rng = np.random.default_rng([SEED, n])
-        spreads = known[rng.integers(0, len(known), (studies, n))].std(axis=1, ddof=1)
-        limits = [upper_limit(float(one), n) if one > 0 else 0.0 for one in spreads]
-        share = sum(limit >= truth for limit in limits) / studies
-        yield Coverage("deviation", values, n, len(known), studies, share, 0.8)
+        drawn = known[_rng(values, n).integers(0, len(known), (studies, n))]
+        found = [one.upper for one in map(spread, drawn.tolist()) if one is not None]
+        share = sum(limit >= truth for limit in found) / len(found)
+        none = studies - len(found)
+        yield Coverage("deviation", values, n, len(known), len(found), share, 0.8, none=none)
 
 
 SIMULATIONS: dict[str, Simulation] = {

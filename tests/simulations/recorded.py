@@ -14,6 +14,7 @@ from webapp.cli.frame.demo import prepared_demo
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
+from webapp.metrics.planning.value_range import ValueRange
 from webapp.services.comparisons import comparisons
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports, runs
@@ -37,6 +38,11 @@ class RecordedValues:
     machine: tuple[float | None, ...]
     strata: tuple[str, ...]
     is_difference: bool
+
+    @property
+    def bounds(self) -> ValueRange:
+        """The values that the figure, or its difference, can have."""
+        return ValueRange(-1.0, 1.0) if self.is_difference else ValueRange()
 
 
 def recorded(folder: Path) -> tuple[RecordedValues, ...]:

@@ -14,6 +14,7 @@ from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 from webapp.metrics.judging.registry import MEASURES
 from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
+from webapp.metrics.planning.registry import PLANNING_MEASURES
 
 
 def test_the_committed_page_is_the_registry_s() -> None:
@@ -40,6 +41,7 @@ def test_every_measure_is_explained_in_both_languages(language: str) -> None:
             *MEASURES.values(),
             *COMPARISON_MEASURES.values(),
             *COEFFICIENTS.values(),
+            *PLANNING_MEASURES.values(),
             *USER_MEASURES.values(),
             *MACHINE_MEASURES.values(),
             *CONSTRAINT_MEASURES.values(),

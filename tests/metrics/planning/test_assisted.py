@@ -10,7 +10,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from webapp.metrics.planning.assisted import Moments, Unassisted, assisted_mean, needed
+from webapp.metrics.planning.assisted import (
+    AssistedMean,
+    MeanEstimate,
+    Moments,
+    Unassisted,
+    assisted_mean,
+    needed,
+)
+from webapp.metrics.planning.value_range import ValueRange
 
 HALVES = [0.5, 0.6] * 10
 
@@ -77,16 +85,51 @@ BY_PPI_PYTHON: dict[str, tuple[Values, Values, Values, Values, Values]] = {
 
 
 @pytest.mark.parametrize("case", BY_PPI_PYTHON)
-def test_the_estimate_and_both_intervals_equal_those_of_ppi_python(case: str) -> None:
+def test_estimates_and_variances_equal_those_of_ppi_python(case: str) -> None:
+    """Its intervals are normal ones: the value and 1.96 standard errors to either side."""
     people, machine, unsampled, assisted, alone = BY_PPI_PYTHON[case]
 
     found = assisted_mean(people, machine, unsampled)
 
     assert found.assisted is not None
     assert found.alone is not None
-    helped = (found.assisted.value, found.assisted.lower, found.assisted.upper)
+    helped = (found.assisted.value, *_normal(found.assisted))
     assert helped == pytest.approx(assisted, rel=0, abs=1e-9)
-    assert (found.alone.lower, found.alone.upper) == pytest.approx(alone, rel=0, abs=1e-9)
+    assert _normal(found.alone) == pytest.approx(alone, rel=0, abs=1e-9)
+
+
+def _normal(estimate: MeanEstimate) -> tuple[float, float]:
+    reach = 1.959963984540054 * estimate.variance**0.5
+    return estimate.value - reach, estimate.value + reach
+
+
+def test_the_interval_is_that_of_student_with_two_further_questions() -> None:
+    """Values 1, 0, 1, 0.5 of people; the weight is 7/24, and the machine's mean 5/8."""
+    found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
+
+    # y - l f: 17/24, 0, 17/24, 5/24, and the further ones 0 - l 5/8 and 1 - l 5/8.
+    further = [-35 / 192, 157 / 192]
+    values = [17 / 24, 0, 17 / 24, 5 / 24, *further]
+    middle = sum(values) / 6
+    squares = sum((value - middle) ** 2 for value in values)
+    # Of the machine: mean 7/48, variance (7/24)^2 / 4 / 4. t quantile 0.975, 5 degrees: 2.5706.
+    reach = 2.570581836 * (squares / 5 / 6 + (7 / 24) ** 2 / 4 / 4) ** 0.5
+    assert found.assisted is not None
+    assert found.assisted.lower == pytest.approx(middle + 7 / 48 - reach)
+    assert found.assisted.upper == 1.0  # cut: 1.005
+    # People alone: 1, 0, 1, 0.5, 0, 1, mean 7/12, squares 29/24; 7/12 + 2.5706 x 0.2007 is over 1.
+    assert found.alone is not None
+    assert found.alone.lower == pytest.approx(7 / 12 - 2.570581836 * (29 / 24 / 30) ** 0.5)
+    assert found.alone.upper == 1.0
+
+
+def test_people_of_one_mind_still_have_an_interval() -> None:
+    found = assisted_mean([0, 0, 0], [0, 0, 0], [0, 0], bounds=ValueRange(-1, 1))
+
+    # 0, 0, 0, -1, 1: squares 2; t quantile 0.975 with 4 degrees of freedom: 2.7764.
+    assert found.alone is not None
+    assert found.alone.upper == pytest.approx(2.776445105 * (2 / 4 / 5) ** 0.5)
+    assert found.alone.lower == -found.alone.upper
 
 
 def test_weight_variance_and_share_saved_are_those_of_the_formulas() -> None:
@@ -157,18 +200,22 @@ def test_different_numbers_of_values_are_an_error() -> None:
         assisted_mean([1], [1, 0], [])
 
 
-def test_the_questions_needed_are_the_fewest_with_such_an_interval() -> None:
-    moments = Moments(people=0.04, machine=0.04, covariance=0.03)
+def _judged(*, of: int, machine: float = 0.04, covariance: float = 0.03) -> AssistedMean:
+    moments = Moments(people=0.04, machine=machine, covariance=covariance)
+    alone = MeanEstimate(0.5, 0.004, 0.3, 0.7)
+    return AssistedMean(10, of, 0.95, alone=alone, moments=moments)
 
-    # Alone: 2 x 1.959964 x sqrt(0.04 / n) <= 0.1 from n = 61.46 on.
-    assert needed(moments, of=200, width=0.1, help_given=False) == 62
-    # V(n) = (var y - cov^2 / var f) / n + cov^2 / (var f x 200) = 0.0175 / n + 0.0001125, wanted
-    # (0.05 / 1.959964)^2 = 0.00065079: n >= 32.51.
-    assert needed(moments, of=200, width=0.1) == 33
-    assert needed(moments, of=50, width=0.01) is None
+
+def test_the_questions_needed_are_the_fewest_with_such_an_interval() -> None:
+    # Alone the n + 2 values have squares 0.04 n + 2 x 0.5^2. With 71: 3.34 / (72 x 73), t quantile
+    # 0.975 with 72 degrees 1.99346, so 2 x 1.99346 x sqrt(0.00063546) = 0.10050. With 72: 0.09971.
+    assert needed(_judged(of=200), width=0.1, help_given=False) == 72
+    # With help, of n = 50: l = 0.75 x 150/200 = 0.5625, 0.04 - 2 l 0.03 + l^2 0.04 = 0.018906, so
+    # (50 x 0.018906 + 0.5) / (51 x 52) + l^2 0.04 / 150 = 0.00062936; t quantile 2.00758: 0.10073.
+    # Of n = 51: 0.00061615 and 2.00665: 0.09962.
+    assert needed(_judged(of=200), width=0.1) == 51
+    assert needed(_judged(of=50), width=0.01) is None
 
 
 def test_a_machine_without_spread_saves_no_question() -> None:
-    moments = Moments(people=0.04, machine=0.0, covariance=0.0)
-
-    assert needed(moments, of=200, width=0.1) == 62
+    assert needed(_judged(of=200, machine=0.0, covariance=0.0), width=0.1) == 72

@@ -18,6 +18,7 @@ from webapp.metrics.planning.sampling import (
     random_order,
     sampled_mean,
 )
+from webapp.metrics.planning.value_range import ValueRange
 
 STRATA = {number: "a" if number <= 5 else "b" if number <= 8 else "c" for number in range(1, 11)}
 
@@ -85,23 +86,47 @@ def test_all_questions_drawn_have_a_point_and_one_has_no_interval() -> None:
     assert (one.value, one.reason, one.interval.lower) == (0.5, "too_few", None)
 
 
-def test_strata_with_one_question_drawn_count_together() -> None:
-    found = collapsed(
-        [Stratum(6, (0.1, 0.2)), Stratum(2, (0.3,)), Stratum(1, ()), Stratum(2, (1,))]
+def test_strata_with_few_questions_drawn_count_together() -> None:
+    strata = [Stratum(6, (0.1, 0.2)), Stratum(2, (0.3,)), Stratum(1, ()), Stratum(2, (1,))]
+    assert collapsed(strata, fewest=2) == (Stratum(6, (0.1, 0.2)), Stratum(5, (0.3, 1)))
+    assert collapsed(strata) == (Stratum(11, (0.3, 1, 0.1, 0.2)),)
+    lonely = [Stratum(6, (0.1, 0.2)), Stratum(2, (0.3,))]
+    assert collapsed(lonely, fewest=2) == (Stratum(8, (0.3, 0.1, 0.2)),)
+    assert collapsed([Stratum(4, (0.1, 0.2, 0.3)), Stratum(2, ())], fewest=1) == (
+        Stratum(6, (0.1, 0.2, 0.3)),
     )
-    assert found == (Stratum(6, (0.1, 0.2)), Stratum(5, (0.3, 1)))
-    lonely = collapsed([Stratum(6, (0.1, 0.2)), Stratum(2, (0.3,))])
-    assert lonely == (Stratum(8, (0.3, 0.1, 0.2)),)
 
 
-def test_the_interval_has_the_width_of_the_corrected_t_interval() -> None:
-    """Its spread is s sqrt(1 - n/N) / sqrt(n), its reach about that of Student's t."""
-    values = tuple(float(v) for v in np.random.default_rng(5).normal(0.5, 0.1, 40))
-    found = sampled_mean([Stratum(80, values)], Resampling(resamples=20_000))
-    deviation = float(np.std(values, ddof=1)) * (1 - 40 / 80) ** 0.5 / 40**0.5
-    assert found.interval.lower is not None
-    assert found.interval.upper is not None
-    # t quantile 0.975 with 39 degrees of freedom: 2.0227.
-    assert found.interval.upper - found.interval.lower == pytest.approx(
-        2 * 2.0227 * deviation, rel=0.03
-    )
+def test_the_interval_is_that_of_student_with_two_further_questions() -> None:
+    """Values 1, 1, 0.5, 1 of 8 questions, and 0 and 1 beside them."""
+    found = sampled_mean([Stratum(8, (1.0, 1.0, 0.5, 1.0))], Resampling(resamples=20_000))
+    # Mean of the six 0.75, squares 4 x 0.25^2 + 0.25^2 + 0.75^2 = 0.875, of the mean 0.875 / 30.
+    reach = 2.570582 * ((1 - 4 / 8) * 0.875 / 30) ** 0.5  # t quantile 0.975 with 5 degrees: 2.5706
+    # From 0.875 the middle moves by sqrt(1/2 x 4/5) of 0.75 - 0.875.
+    middle = 0.875 + (0.5 * 4 / 5) ** 0.5 * (0.75 - 0.875)
+    assert found.interval.lower == pytest.approx(middle - reach, abs=0.005)
+    assert found.interval.upper == 1.0  # cut
+
+
+def test_equal_values_still_have_an_interval_within_the_range_of_the_figure() -> None:
+    """Five questions without a difference do not show that none of fifty differs."""
+    found = sampled_mean([Stratum(50, (0.0,) * 5)], bounds=ValueRange(-1, 1)).interval
+    # Squares 2, of the mean 2 / (7 x 6); t quantile 0.975 with 6 degrees of freedom: 2.4469.
+    reach = 2.446912 * (0.9 * 2 / 42) ** 0.5
+    assert found.lower == pytest.approx(-reach, rel=0.03)
+    assert found.upper == pytest.approx(reach, rel=0.03)
+
+
+def test_the_interval_of_strata_has_the_spread_within_them() -> None:
+    """Two strata that do not overlap: what lies between them is no uncertainty."""
+    generator = np.random.default_rng(5)
+    low, high = (tuple(generator.normal(at, 0.05, 200).tolist()) for at in (0.2, 0.8))
+    found = sampled_mean([Stratum(4000, low), Stratum(4000, high)]).interval
+    together = sampled_mean([Stratum(8000, low + high)]).interval
+    # In each 0.05^2, and for the further questions 1/402 of 0.2^2 + 0.8^2; 1.966: Student's t.
+    spread = (0.95 * (0.0025 + 2 * 0.34 / 402) / 400) ** 0.5
+    assert found.lower is not None
+    assert found.upper is not None
+    assert found.upper - found.lower == pytest.approx(2 * 1.966 * spread, rel=0.1)
+    assert together.lower is not None
+    assert found.lower > together.lower + 0.02

@@ -11,10 +11,10 @@ import pytest
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
 from webapp.metrics.planning.sequences import (
     StoppingRule,
-    ValueRange,
     confidence_sequence,
     log_capitals,
 )
+from webapp.metrics.planning.value_range import ValueRange
 
 VALUES = [0.6, 0.2, 1.0, 0.4, 0.8, 0.6, 0.2, 0.4, 0.0, 0.8]
 # confseq (betting.betting_mart at commit 0275a66, N=20, with lambda_predmix_eb at alpha / 2): the

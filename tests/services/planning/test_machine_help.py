@@ -10,6 +10,7 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.assisted import Unassisted, assisted_mean
 from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
+from webapp.metrics.planning.value_range import ValueRange
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports
 
@@ -71,7 +72,10 @@ class TestSampleDrawnBeforehand:
         # People 1 - 1/2, 1/2 - 1, 1/2 - 0, 1 - 1/2; the machine's values less 1/2.
         difference = one(help_, "mean_precision_at_5", second.id).found
         assert difference == assisted_mean(
-            [0.5, -0.5, 0.5, 0.5], [0.5, 0, -0.5, 0.5], [0, 0.5, -0.5, 0]
+            [0.5, -0.5, 0.5, 0.5],
+            [0.5, 0, -0.5, 0.5],
+            [0, 0.5, -0.5, 0],
+            bounds=ValueRange(-1, 1),
         )
 
     def test_people_beyond_the_sample_and_unfinished_questions_are_not_counted(

@@ -60,7 +60,7 @@ def test_figures_stand_beside_those_of_people_alone_with_the_rule(
     assert "Not valid" not in said
     # P@5: people 1, 1/2, 1/2, 1; the machine 1, 1/2, 0, 1 and 1/2, 1, 0, 1/2: cov 3/32, var 39/224,
     # weight 7/26, so 3/4 + 7/26 x (1/2 - 5/8).
-    assert re.search(r"Precision@5, Hybrid 0\.72 \[0\.\d+; 0\.\d+\] 0\.75 \[0\.\d+;", said)
+    assert re.search(r"Precision@5, Hybrid 0\.72 \[0\.\d+; 1\.00\] 0\.75 \[0\.\d+;", said)
     assert " 0.27 " in said
     assert "4 of 8" in said
     assert "How many questions should people judge?" in said

@@ -9,10 +9,11 @@ from typing import Any
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, whole_number, word
-from webapp.exporters.planning.rule_words import rule_json, told
+from webapp.exporters.planning.rule_words import rule_json, told, two_further
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.assisted import MeanEstimate, Unassisted, needed
-from webapp.metrics.planning.machine_help import PART, SMALL_SAMPLE, HelpedFigure, MachineHelp
+from webapp.metrics.planning.machine_help import PART, HelpedFigure, MachineHelp
+from webapp.metrics.planning.value_range import FURTHER
 
 REASONS = {
     Unassisted.FEW_SAMPLED: mark("Fewer than two sampled questions have a value."),
@@ -106,9 +107,9 @@ def help_json(found: MachineHelp) -> dict[str, Any]:
     """Return the figures as plain values.
 
     ``{machine, people_rule, valid, rule: {kind, seed, chosen_at, verdicts_before, n, of, sample,
-    ...} or null, questions, machine_open, figures: [{figure, first, second, n, of, waiting, value,
-    low, high, weight, share_saved, correlation, alone: {value, low, high}, confidence, why}]}``;
-    ``second`` is null for a figure of one run.
+    ...} or null, questions, machine_open, interval, figures: [{figure, first, second, n, of,
+    waiting, value, low, high, weight, share_saved, correlation, alone: {value, low, high},
+    confidence, why}]}``; ``second`` is null for a figure of one run, ``interval`` names the method.
     """
     return {
         "machine": found.machine,
@@ -117,6 +118,7 @@ def help_json(found: MachineHelp) -> dict[str, Any]:
         "rule": rule_json(found.sampling),
         "questions": found.questions,
         "machine_open": found.machine_open,
+        "interval": f"PPI++, Student's t, {FURTHER} further questions",
         "figures": [_figure_json(one) for one in found.figures],
     }
 
@@ -179,15 +181,6 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
             "judge as much as without it.",
             figures="; ".join(_name(found, one) for one in found.worthless),
         )
-    if 0 < found.smallest_sample < SMALL_SAMPLE:
-        yield ngettext(
-            "A figure rests on %(n)s sampled question: with fewer than %(few)s the intervals may "
-            "be too narrow.",
-            "A figure rests on %(n)s sampled questions: with fewer than %(few)s the intervals may "
-            "be too narrow.",
-            found.smallest_sample,
-            few=SMALL_SAMPLE,
-        )
 
 
 def _table(name: str, heading: str, found: MachineHelp, listed: Iterable[HelpedFigure]) -> Table:
@@ -209,9 +202,10 @@ def _table(name: str, heading: str, found: MachineHelp, listed: Iterable[HelpedF
             gettext(
                 "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. "
                 "Judging saved: the share of questions that people need not judge for an interval "
-                "of the same width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% normal "
-                "intervals."
+                "of the same width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% "
+                "intervals with quantiles of Student's t."
             ),
+            two_further(),
             basis(found),
         ),
     )
@@ -234,13 +228,11 @@ def _row(help_: MachineHelp, one: HelpedFigure) -> Iterator[Cell]:
 
 
 def _needed(help_: MachineHelp, one: HelpedFigure, width: float) -> Iterator[Cell]:
-    moments, of = one.found.moments, one.found.of
-    assert moments is not None
     yield word(_name(help_, one))
     for help_given in (True, False):
-        found = needed(moments, of=of, width=width, help_given=help_given)
+        found = needed(one.found, width=width, help_given=help_given)
         yield word(gettext("all")) if found is None else whole_number(found)
-    yield whole_number(of)
+    yield whole_number(one.found.of)
 
 
 def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:

@@ -29,7 +29,7 @@ def sentences(found: RatingPlan) -> tuple[str, ...]:
                 "a few questions of two runs first, or enter a standard deviation."
             ),
         )
-    said = [_basis(found, found.deviation), _shows(found), *_needed(found)]
+    said = [_basis(found, found.deviation), _shows(found), *_needed(found), _ties(found)]
     return tuple(filter(None, said))
 
 
@@ -44,15 +44,28 @@ def _basis(found: RatingPlan, deviation: float) -> str:
         )
     return ngettext(
         "%(figure)s: between %(first)s and %(second)s the differences vary by a standard "
-        "deviation of %(s)s over %(n)s question; it is at most %(upper)s (upper 80%% limit).",
+        "deviation of %(s)s over %(n)s question; it is at most %(upper)s (upper 80%% limit for "
+        "normal differences).",
         "%(figure)s: between %(first)s and %(second)s the differences vary by a standard "
-        "deviation of %(s)s over %(n)s questions; it is at most %(upper)s (upper 80%% limit).",
+        "deviation of %(s)s over %(n)s questions; it is at most %(upper)s (upper 80%% limit for "
+        "normal differences).",
         found.spread.n,
         figure=figure,
         first=found.pair[0],
         second=found.pair[1],
         s=notation.four(found.spread.deviation),
         upper=notation.four(found.spread.upper),
+    )
+
+
+def _ties(found: RatingPlan) -> str:
+    if found.spread is None or not found.spread.mostly_ties:
+        return ""
+    return gettext(
+        "%(ties)s of these %(n)s differences are 0. The upper limit is then often too low, so plan "
+        "for more questions, and plan again once some are rated.",
+        ties=notation.number(found.spread.ties),
+        n=notation.number(found.spread.n),
     )
 
 

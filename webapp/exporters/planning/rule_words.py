@@ -17,6 +17,14 @@ KINDS = {
 """The kinds of rules in words."""
 
 
+def two_further() -> str:
+    """Return what intervals from a sample take into account beside its values."""
+    return gettext(
+        "Intervals take two further questions into account, one with the lowest and one with the "
+        "highest value: a small sample may have none of the questions that differ."
+    )
+
+
 def told(rule: ChosenRule) -> str:
     """Return a rule in a sentence: its kind, its sample, its seed, and when it was chosen."""
     chosen = gettext(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from webapp import notation
@@ -11,9 +12,7 @@ from webapp.exporters.frame.tables import Cell, Column, Table, word
 from webapp.exporters.planning import rule_words
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.planning.samples import QuestionSample, SampledFigure, SequenceLook
-
-FEW = 50
-"""Of fewer questions a bootstrap interval is too narrow: see docs/planning-coverage.md."""
+from webapp.metrics.planning.value_range import FURTHER
 
 
 def sentences(found: QuestionSample) -> tuple[str, ...]:
@@ -92,31 +91,25 @@ def table(found: QuestionSample) -> Table:
             Column("n", numeric=True),
         ),
         tuple(_row(one) for one in found.figures),
-        (
-            *(
-                (
-                    gettext(
-                        "With fewer than %(n)s questions drawn such an interval holds less often "
-                        "than 95%% of the time, the more so where values hardly differ.",
-                        n=FEW,
-                    ),
-                )
-                if not grows and found.drawn < min(FEW, found.rule.of)
-                else ()
-            ),
-            gettext(
-                "Confidence sequence by hedged capital betting without replacement (Waudby-Smith "
-                "& Ramdas 2020): each interval holds however often one looks. n: questions with a "
-                "value."
-            )
-            if grows
-            else gettext(
-                "Bootstrap over the questions drawn, in each stratum, with the correction for a "
-                "finite number of questions: valid for the size that was fixed. n: questions with "
-                "a value."
-            ),
-        ),
+        (_method(found),),
     )
+
+
+def _method(found: QuestionSample) -> str:
+    settings = found.settings
+    if settings is None:
+        return gettext(
+            "Confidence sequence by hedged capital betting without replacement (Waudby-Smith & "
+            "Ramdas 2020): each interval holds however often one looks. n: questions with a value."
+        )
+    said = gettext(
+        "Bootstrap over the questions drawn, in each stratum, with the correction for a finite "
+        "number of questions and quantiles of Student's t (%(resamples)s resamples, seed "
+        "%(seed)s): valid for the size that was fixed. n: questions with a value.",
+        resamples=notation.number(settings.resamples),
+        seed=settings.seed,
+    )
+    return f"{said} {rule_words.two_further()}"
 
 
 def _row(one: SampledFigure) -> tuple[Cell, ...]:
@@ -139,6 +132,7 @@ def sample_json(found: QuestionSample) -> dict[str, Any]:
     return {
         "rule": rule_words.rule_json(found.rule),
         "rated": found.rated,
+        "interval": _interval_json(found),
         "figures": [
             {
                 "figure": one.figure,
@@ -162,4 +156,13 @@ def sample_json(found: QuestionSample) -> dict[str, Any]:
             }
             for look in found.looks
         ],
+    }
+
+
+def _interval_json(found: QuestionSample) -> dict[str, Any]:
+    if found.settings is None:
+        return {"method": "hedged capital betting", "confidence": 0.95}
+    return {
+        "method": f"bootstrap, Student's t, {FURTHER} further questions",
+        **asdict(found.settings),
     }

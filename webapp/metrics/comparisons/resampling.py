@@ -7,6 +7,8 @@ own way of drawing, which stays as it is, so that published figures stay what th
   ``random.Random(seed)`` draws from the units in sorted order; numpy draws the same numbers.
 - ``times_drawn``, for means over questions or participants: rows of *n* counts, one for each
   resample, in chunks; 32 bits for each place from the raw stream of ``PCG64(seed)``.
+- ``times_drawn_with_ends``, for means over a sample of the questions: the same with two columns
+  more, for two further questions.
 - ``places_drawn``, for studies that a simulated power draws: places among the questions rated;
   32 bits for each from the raw stream of ``PCG64(seed)``.
 - ``signs``, for randomisation tests: rows of *n* signs, one for each permutation, in chunks; a bit
@@ -98,10 +100,22 @@ def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
 
     stream = np.random.PCG64(resampling.seed)
     for rows in _chunks(size, resampling.resamples):
-        places = _places(stream, size, rows * size)
-        flat = places.reshape(rows, size) + np.arange(rows)[:, None] * size
-        times = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
-        yield times.astype(np.float64)
+        yield _counted(_places(stream, size, rows * size).reshape(rows, size), size)
+
+
+def times_drawn_with_ends(size: int, of: int, resampling: Resampling) -> Iterator[Floats]:
+    """Yield how often each of `size` places is drawn, and in the last two columns two further ones.
+
+    The places are a stratum of `of` places. Each draw is either of the further ones with the chance
+    ``1 / (of + 2)``, else one of the `size` places.
+    """
+    import numpy as np
+
+    stream = np.random.PCG64(resampling.seed)
+    for rows in _chunks(size, resampling.resamples):
+        place, side = np.divmod(_places(stream, size * (of + 2), rows * size), of + 2)
+        drawn = np.where(side < of, place, size + side - of)
+        yield _counted(drawn.reshape(rows, size), size + 2)
 
 
 def places_drawn(size: int, shape: tuple[int, int], seed: int) -> NDArray[np.intp]:
@@ -162,6 +176,16 @@ def _places(stream: np.random.PCG64, size: int, count: int) -> NDArray[np.intp]:
     words = stream.random_raw((count + 1) // 2).astype("<u8").view("<u4")[:count]
     places = (words.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
     return places.astype(np.intp)
+
+
+def _counted(drawn: NDArray[np.intp], places: int) -> Floats:
+    """Return how often each of the `places` is in each row of `drawn`."""
+    import numpy as np
+
+    rows = len(drawn)
+    flat = drawn + np.arange(rows)[:, None] * places
+    times = np.bincount(flat.ravel(), minlength=rows * places).reshape(rows, places)
+    return times.astype(np.float64)
 
 
 def _chunks(size: int, rows: int) -> Iterator[int]:

@@ -388,10 +388,10 @@ JSON_ADVICE = (
 
 GROUPS = (
     MeasureGroup(
-        "answers", mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE, ANSWER_RULES, place=8
+        "answers", mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE, ANSWER_RULES, place=9
     ),
-    MeasureGroup("chunks", mark("Retrieved chunks"), CHUNK_MEASURES, CHUNK_ADVICE, place=9),
-    MeasureGroup("json-v2", mark("JSON answers"), JSON_MEASURES, JSON_ADVICE, place=10),
+    MeasureGroup("chunks", mark("Retrieved chunks"), CHUNK_MEASURES, CHUNK_ADVICE, place=10),
+    MeasureGroup("json-v2", mark("JSON answers"), JSON_MEASURES, JSON_ADVICE, place=11),
 )
 
 EVALUATIONS: Mapping[str, MeasureGroup] = MappingProxyType({group.name: group for group in GROUPS})

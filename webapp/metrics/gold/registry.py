@@ -125,6 +125,6 @@ CONSTRAINT_ADVICE = (
 
 GROUPS = (
     MeasureGroup(
-        "constraints", mark("Constraints"), CONSTRAINT_MEASURES, CONSTRAINT_ADVICE, place=7
+        "constraints", mark("Constraints"), CONSTRAINT_MEASURES, CONSTRAINT_ADVICE, place=8
     ),
 )

@@ -165,8 +165,8 @@ MACHINE_ADVICE = (
 """How to read a machine's two rates."""
 
 GROUPS = (
-    MeasureGroup("users", mark("Users and their waiting"), USER_MEASURES, place=5),
+    MeasureGroup("users", mark("Users and their waiting"), USER_MEASURES, place=6),
     MeasureGroup(
-        "machines", mark("People beside machines"), MACHINE_MEASURES, MACHINE_ADVICE, place=6
+        "machines", mark("People beside machines"), MACHINE_MEASURES, MACHINE_ADVICE, place=7
     ),
 )

@@ -6,16 +6,21 @@ people alone. The estimate is valid whatever the machine is worth, as long as th
 at random. For two runs the values are the differences of their values, question by question.
 
 Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
-arXiv:2311.01453; reckoned as ppi-python 0.2 does (``ppi_mean_ci``).
+arXiv:2311.01453; value, weight and variance as ppi-python 0.2 has them (``ppi_mean_ci``). The
+interval has Student's t in place of the normal quantile, and takes two further questions into
+account, as every interval from a sample of the questions does (``value_range``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import fsum, sqrt
 from statistics import NormalDist, fmean
+
+from webapp.metrics.planning.distributions import t_quantile
+from webapp.metrics.planning.value_range import FURTHER, ValueRange
 
 MIN_SAMPLE = 2
 """One question has no variance."""
@@ -35,7 +40,7 @@ class Unassisted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
-    """An estimated mean with its normal interval; ``variance`` is the estimate's own."""
+    """An estimated mean with its interval; ``variance`` is the estimate's own, as in PPI++."""
 
     value: float
     variance: float
@@ -72,6 +77,7 @@ class AssistedMean:
     n: int
     of: int
     confidence: float
+    bounds: ValueRange = field(default_factory=ValueRange)
     alone: MeanEstimate | None = None
     assisted: MeanEstimate | None = None
     weight: float | None = None
@@ -102,6 +108,7 @@ def assisted_mean(
     machine: Sequence[float | None],
     unsampled: Sequence[float | None],
     *,
+    bounds: ValueRange | None = None,
     confidence: float = 0.95,
 ) -> AssistedMean:
     """The mean over all questions by PPI++.
@@ -111,9 +118,14 @@ def assisted_mean(
     ``value = mean(l f over N) + mean(y - l f over n)`` with
     ``l = cov(y, f) / ((1 + n / N) var(f))``, clipped to 0..1, and
     ``variance = var(l f over N) / N + var(y - l f over n) / n``, both variances divided by their
-    number; the interval is normal. People alone are the same with ``l = 0``. Fewer than
-    ``MIN_SAMPLE`` sampled questions give neither; nothing unsampled, a machine that has not judged
-    everything, or one whose values do not differ give people alone and the reason.
+    number. People alone are the same with ``l = 0``. Fewer than ``MIN_SAMPLE`` sampled questions
+    give neither; nothing unsampled, a machine that has not judged everything, or one whose values
+    do not differ give people alone and the reason.
+
+    The interval is that of n + 2 sampled questions: the two further ones have people's values at
+    the ends of `bounds`, and the machine's mean as its value. The variance over these is divided by
+    their number less 1, the quantile is that of Student's t with n + 1 degrees of freedom, and the
+    interval is cut to `bounds`.
 
     >>> found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
     >>> round(found.weight, 3), round(found.assisted.value, 3), round(found.alone.value, 3)
@@ -122,9 +134,11 @@ def assisted_mean(
     if len(people) != len(machine):
         raise ValueError("people and machine take the same questions")
     n, of = len(people), len(people) + len(unsampled)
+    bounds = bounds or ValueRange()
+    alone = AssistedMean(n, of, confidence, bounds)
     if n < MIN_SAMPLE:
-        return AssistedMean(n, of, confidence, why=Unassisted.FEW_SAMPLED)
-    alone = AssistedMean(n, of, confidence, _estimate(people, people, (), 0.0, confidence))
+        return replace(alone, why=Unassisted.FEW_SAMPLED)
+    alone = replace(alone, alone=_estimate(alone, people, people, (), 0.0))
     known = [value for value in machine if value is not None]
     rest = [value for value in unsampled if value is not None]
     if len(known) + len(rest) < of:
@@ -141,31 +155,37 @@ def assisted_mean(
     if not moments.machine:
         return replace(alone, moments=moments, why=Unassisted.MACHINE_CONSTANT)
     weight = _weight(moments, n, of)
-    assisted = _estimate(people, known, rest, weight, confidence)
+    assisted = _estimate(alone, people, known, rest, weight)
     return replace(alone, assisted=assisted, weight=weight, moments=moments)
 
 
-def needed(
-    moments: Moments, *, of: int, width: float, confidence: float = 0.95, help_given: bool = True
-) -> int | None:
+def needed(found: AssistedMean, *, width: float, help_given: bool = True) -> int | None:
     """The fewest questions people should judge for an interval of `width`; ``None``: all of them.
 
-    The machine judges all `of` questions. With n of them sampled the variance is expected to be
-    ``l^2 var(f) / N + (var(y) - 2 l cov(y, f) + l^2 var(f)) / n`` at the best l for this n, with
-    N = of - n; without help ``var(y) / n``. The smallest n of which the interval is no wider.
+    `found` is from the questions judged so far, and the machine judges all of them. With n of them
+    sampled the variance over the sample is expected to be ``var(y) - 2 l cov(y, f) + l^2 var(f)``
+    at the best l for this n, and ``l^2 var(f)`` over the others; without help l is 0. The smallest
+    n of which the interval, made of these as ``assisted_mean`` makes it, is no wider. ``None``
+    too where fewer than `MIN_SAMPLE` questions are judged.
 
-    >>> moments = Moments(people=0.04, machine=0.04, covariance=0.03)
-    >>> needed(moments, of=200, width=0.1)
-    33
-    >>> needed(moments, of=200, width=0.1, help_given=False)
-    62
+    >>> found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0] * 100)
+    >>> needed(found, width=0.2), needed(found, width=0.2, help_given=False)
+    (38, 69)
     """
-    wanted = (width / (2 * _z(confidence))) ** 2
+    moments, alone, of = found.moments, found.alone, found.of
+    if moments is None or alone is None:
+        return None
+    ends = [end - alone.value for end in found.bounds.ends]
+    normal = NormalDist().inv_cdf((1 + found.confidence) / 2)  # below every quantile of Student's t
     for n in range(MIN_SAMPLE, of):
         weight = _weight(moments, n, of) if help_given and moments.machine > 0 else 0.0
         of_machine = weight**2 * moments.machine
-        of_rest = moments.people - 2 * weight * moments.covariance + of_machine
-        if of_machine / (of - n) + of_rest / n <= wanted:
+        of_sample = moments.people - 2 * weight * moments.covariance + of_machine
+        squares = n * of_sample + sum(end**2 for end in ends) - sum(ends) ** 2 / (n + FURTHER)
+        variance = _of_mean(squares, n + FURTHER) + of_machine / (of - n)
+        if 2 * normal * sqrt(variance) > width:
+            continue
+        if 2 * _reach(variance, n + FURTHER, found.confidence) <= width:
             return n
     return None
 
@@ -176,19 +196,36 @@ def _weight(moments: Moments, n: int, of: int) -> float:
 
 
 def _estimate(
+    found: AssistedMean,
     people: Sequence[float],
     machine: Sequence[float],
     unsampled: Sequence[float],
     weight: float,
-    confidence: float,
 ) -> MeanEstimate:
     rest = [y - weight * f for y, f in zip(people, machine, strict=True)]
     value, variance = fmean(rest), _covariance(rest, rest) / len(rest)
+    of_machine = spread = 0.0
     if unsampled:
-        value += weight * fmean(unsampled)
-        variance += weight**2 * _covariance(unsampled, unsampled) / len(unsampled)
-    reach = _z(confidence) * sqrt(variance)
-    return MeanEstimate(value, variance, value - reach, value + reach)
+        of_machine = weight * fmean(unsampled)
+        spread = weight**2 * _covariance(unsampled, unsampled) / len(unsampled)
+    middle = weight * fmean([*machine, *unsampled])
+    widened = [*rest, *(end - middle for end in found.bounds.ends)]
+    squares = len(widened) * _covariance(widened, widened)
+    own = _of_mean(squares, len(widened)) + spread
+    centre, reach = fmean(widened) + of_machine, _reach(own, len(widened), found.confidence)
+    cut = found.bounds.cut
+    return MeanEstimate(
+        value + of_machine, variance + spread, cut(centre - reach), cut(centre + reach)
+    )
+
+
+def _of_mean(squares: float, n: int) -> float:
+    """The variance of a mean of `n` values from the sum of the squares of their deviations."""
+    return squares / (n - 1) / n
+
+
+def _reach(variance: float, n: int, confidence: float) -> float:
+    return t_quantile((1 + confidence) / 2, n - 1) * sqrt(variance)
 
 
 def _correlation(people: Sequence[float], machine: Sequence[float]) -> float | None:
@@ -208,7 +245,3 @@ def _centred(values: Iterable[float]) -> list[float]:
         return [0.0] * len(listed)
     middle = fsum(listed) / len(listed)
     return [value - middle for value in listed]
-
-
-def _z(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)

@@ -11,9 +11,6 @@ from webapp.metrics.planning.chosen_rules import ChosenRule
 PART = "machine_help"
 """The name of the part in the files of a comparison."""
 
-SMALL_SAMPLE = 30
-"""Below so many sampled questions a normal interval may be too narrow."""
-
 
 @dataclass(frozen=True, slots=True)
 class HelpedFigure:
@@ -56,12 +53,6 @@ class MachineHelp:
     def waiting(self) -> int:
         """The most sampled questions that a figure waits for."""
         return max((one.waiting for one in self.figures), default=0)
-
-    @property
-    def smallest_sample(self) -> int:
-        """The fewest judged questions on which a figure with an estimate rests; 0 without any."""
-        sizes = [one.found.n for one in self.figures if one.found.assisted is not None]
-        return min(sizes, default=0)
 
     @property
     def worthless(self) -> tuple[HelpedFigure, ...]:

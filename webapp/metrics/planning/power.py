@@ -48,13 +48,20 @@ class Demand:
 class PairedSpread:
     """How much the paired differences of two rated runs vary, over `n` questions.
 
-    ``deviation`` is their standard deviation, ``upper`` its one-sided upper 80 % limit.
+    ``deviation`` is their standard deviation, ``upper`` its one-sided upper 80 % limit, which
+    supposes normal differences. ``ties`` of them are 0.
     """
 
     n: int
     mean: float
     deviation: float
     upper: float
+    ties: int = 0
+
+    @property
+    def mostly_ties(self) -> bool:
+        """Whether most differences are 0: then the limit is often too low."""
+        return 2 * self.ties > self.n
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +89,8 @@ def spread(differences: Sequence[float]) -> PairedSpread | None:
     deviation = stdev(differences)
     if deviation <= 1e-12:
         return None
-    n = len(differences)
-    return PairedSpread(n, fmean(differences), deviation, upper_limit(deviation, n))
+    n, ties = len(differences), sum(abs(one) <= 1e-12 for one in differences)
+    return PairedSpread(n, fmean(differences), deviation, upper_limit(deviation, n), ties)
 
 
 def upper_limit(deviation: float, n: int, *, confidence: float = UPPER_CONFIDENCE) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from webapp.metrics.comparisons.intervals import Interval
+from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.planning.chosen_rules import ChosenRule
 from webapp.metrics.planning.sampling import SampledMean
 
@@ -38,15 +39,17 @@ class SequenceLook:
 class QuestionSample:
     """A drawn sample: its rule, how many of its questions are rated, and its figures.
 
-    ``looks`` are those of a sample that grows, up to the first that ends it; empty for a size
-    fixed beforehand. ``rated`` counts the questions, in the order of drawing, whose answers of
-    all runs are judged; a fixed sample has figures only when all are. ``figures`` have a value.
+    ``looks`` are those of a sample that grows, up to the first that ends it; empty for a size fixed
+    beforehand, which has the ``settings`` of its bootstrap. ``rated`` counts the questions, in the
+    order of drawing, whose answers of all runs are judged; a fixed sample has figures only when all
+    are. ``figures`` have a value.
     """
 
     rule: ChosenRule
     rated: int
     figures: tuple[SampledFigure, ...]
     looks: tuple[SequenceLook, ...] = ()
+    settings: Resampling | None = None
 
     @property
     def drawn(self) -> int:

@@ -6,22 +6,17 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import variance
-from typing import TYPE_CHECKING
 
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
-from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn
-from webapp.metrics.comparisons.significance import percentiles, weighed
-from webapp.metrics.planning.distributions import normal_cdf, t_quantile
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn_with_ends
+from webapp.metrics.comparisons.significance import weighed
+from webapp.metrics.planning.distributions import t_quantile
+from webapp.metrics.planning.value_range import FURTHER, ValueRange
 
 NO_VALUE = "no_value"
 TOO_FEW = "too_few"
+FEWEST = 3
+"""Strata of which fewer questions were drawn vary together: each alone would say too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +126,26 @@ def extend(
     return tuple(found)
 
 
-def sampled_mean(strata: Sequence[Stratum], settings: Resampling | None = None) -> SampledMean:
+def sampled_mean(
+    strata: Sequence[Stratum],
+    settings: Resampling | None = None,
+    *,
+    bounds: ValueRange | None = None,
+) -> SampledMean:
     """Return the mean over all questions, with its interval at a size fixed beforehand.
 
     Each stratum counts by its size: ``sum_h W_h y_h / sum_h W_h k_h`` with W_h its share of all
-    questions, y_h the sum of its values and k_h the number of them, each by question drawn. The
-    interval is a bootstrap in each stratum with the finite population correction: the resampled
-    means move by ``sqrt((1 - n_h/N_h) n_h / (n_h - 1))`` of what they moved (Rao & Wu), and the
-    percentiles are those of Student's t (Hesterberg), with as many degrees of freedom as the
-    strata have (Satterthwaite), since few questions have too narrow percentiles. Strata of which
-    fewer than two questions were drawn count as one (collapsed). All questions drawn: the interval
-    is the point.
+    questions, y_h the sum of its values and k_h the number of them, each by question drawn. Strata
+    of which nothing was drawn are joined to others.
+
+    The interval is ``m +- t s``: m and s are the mean and the standard deviation of the figure in
+    resamples of each stratum, t is the quantile of Student's t with the degrees of freedom of s
+    (Satterthwaite). The resamples take two further questions into account, one at each end of
+    `bounds` (``value_range``): each draw is one of them with the chance ``2 / (n + 2)``. What a
+    stratum's part moves is scaled by ``sqrt((1 - n_h/N_h) n_h / (u_h - 1))``, with
+    ``u_h = n_h (n + 2) / n``: the correction for a finite number of questions (Rao & Wu). Strata of
+    which fewer than `FEWEST` questions were drawn count as one there (collapsed). The interval is
+    cut to `bounds`. All questions drawn: the interval is the point.
     References: Rao & Wu (1988), Resampling inference with complex survey data. JASA 83, 231-241;
     Hesterberg (2015), What teachers should know about the bootstrap. The American Statistician 69,
     371-386; Cochran (1977), Sampling Techniques, 5A.12.
@@ -150,8 +154,7 @@ def sampled_mean(strata: Sequence[Stratum], settings: Resampling | None = None) 
     >>> found.value, found.drawn, found.of
     (0.5, 4, 6)
     """
-    together = collapsed(strata)
-    drawn, of = sum(one.drawn for one in strata), sum(one.of for one in strata)
+    drawn, of = _drawn(strata), sum(one.of for one in strata)
     known = [value for one in strata for value in one.values if value is not None]
 
     def found(value: float | None, reason: str | None, interval: Interval) -> SampledMean:
@@ -159,28 +162,32 @@ def sampled_mean(strata: Sequence[Stratum], settings: Resampling | None = None) 
 
     if not known:
         return found(None, NO_VALUE, NO_INTERVAL)
-    value = _estimate(together)
+    value = _estimate(collapsed(strata, fewest=MIN_UNITS))
     if drawn == of:
         return found(value, None, Interval(value, value, 0))
-    if any(one.drawn < MIN_UNITS for one in together):
+    if drawn < MIN_UNITS:
         return found(value, TOO_FEW, NO_INTERVAL)
-    return found(value, None, _bootstrap(together, settings or Resampling()))
+    bootstrap = _bootstrap(value, collapsed(strata), settings or Resampling(), bounds)
+    return found(value, None, bootstrap)
 
 
-def collapsed(strata: Sequence[Stratum]) -> tuple[Stratum, ...]:
-    """Return the strata, those with fewer than two questions drawn joined into one.
+def collapsed(strata: Sequence[Stratum], *, fewest: int = FEWEST) -> tuple[Stratum, ...]:
+    """Return the strata, those with fewer than `fewest` questions drawn joined into one.
 
-    Where they are still fewer than two together, the smallest other stratum joins them.
+    Where they are still fewer together, the smallest other strata join them.
     """
-    asked = sorted((one for one in strata if one.of), key=lambda one: (one.drawn, one.of))
-    small = [one for one in asked if one.drawn < MIN_UNITS]
-    rest = [one for one in asked if one.drawn >= MIN_UNITS]
-    if small and sum(one.drawn for one in small) < MIN_UNITS and rest:
-        small.append(rest.pop(0))
-    if not small:
+    rest = sorted((one for one in strata if one.of), key=lambda one: (one.drawn, one.of))
+    joined: list[Stratum] = []
+    while rest and (rest[0].drawn < fewest or (joined and _drawn(joined) < fewest)):
+        joined.append(rest.pop(0))
+    if not joined:
         return tuple(rest)
-    joined = tuple(value for one in small for value in one.values)
-    return (*rest, Stratum(sum(one.of for one in small), joined))
+    values = tuple(value for one in joined for value in one.values)
+    return (*rest, Stratum(sum(one.of for one in joined), values))
+
+
+def _drawn(strata: Sequence[Stratum]) -> int:
+    return sum(one.drawn for one in strata)
 
 
 def _estimate(strata: Sequence[Stratum]) -> float:
@@ -192,50 +199,40 @@ def _estimate(strata: Sequence[Stratum]) -> float:
     return above / below
 
 
-def _bootstrap(strata: Sequence[Stratum], settings: Resampling) -> Interval:
+def _bootstrap(
+    value: float, strata: Sequence[Stratum], settings: Resampling, bounds: ValueRange | None
+) -> Interval:
     import numpy as np
 
+    bounds = bounds or ValueRange()
+    drawn, middle = _drawn(strata), _estimate(strata)
     above, below = np.zeros(settings.resamples), np.zeros(settings.resamples)
+    parts: list[tuple[float, float]] = []
     for place, one in enumerate(strata):
-        present = np.array([float(value is not None) for value in one.values])
-        known = np.array([value or 0.0 for value in one.values])
-        scale = _scale(one)
+        known = np.array([*(value or 0.0 for value in one.values), *bounds.ends])
+        present = np.array([*(float(value is not None) for value in one.values), 1.0, 1.0])
+        itself = np.array([1.0] * one.drawn + [0.0] * FURTHER)
+        units = one.drawn * (drawn + FURTHER) / drawn
+        scale = ((1 - one.drawn / one.of) * one.drawn / (units - 1)) ** 0.5
         own = replace(settings, seed=settings.seed + place)
-        times = np.concatenate(list(times_drawn(one.drawn, own)))
-        weights = (1 + scale * (times - 1)) * one.of / one.drawn
-        above += weighed(weights, known)
-        below += weighed(weights, present)
-    means = np.where(below > 0, above / np.where(below > 0, below, 1), np.nan)
-    low = min(value for one in strata for value in one.values if value is not None)
-    high = max(value for one in strata for value in one.values if value is not None)
-    degrees = _degrees(strata)
-    return percentiles(np.clip(means, low, high), _widened(settings, degrees))
+        times = np.concatenate(list(times_drawn_with_ends(one.drawn, drawn, own)))
+        weights = (itself + scale * (times - itself)) * one.of / one.drawn
+        up, down = weighed(weights, known), weighed(weights, present)
+        above, below = above + up, below + down
+        parts.append((float(np.var(up - middle * down)), units - 1))
+    means = np.clip(above[below > 0] / below[below > 0], bounds.low, bounds.high)
+    if not len(means):
+        return Interval(None, None, len(below))
+    centre = value + float(means.mean()) - middle
+    reach = t_quantile((1 + settings.confidence) / 2, _degrees(parts)) * float(means.std())
+    left_out = len(below) - len(means)
+    return Interval(bounds.cut(centre - reach), bounds.cut(centre + reach), left_out)
 
 
-def _degrees(strata: Sequence[Stratum]) -> float:
-    """The degrees of freedom of the variance: Satterthwaite's, at least 1.
+def _degrees(parts: Sequence[tuple[float, float]]) -> float:
+    """The degrees of freedom of a sum of variances, each with its own: at least 1.
 
-    ``(sum_h v_h)^2 / sum_h (v_h^2 / (n_h - 1))``, where v_h is what a stratum adds to the variance;
-    n - 1 without strata.
+    ``(sum_h v_h)^2 / sum_h (v_h^2 / d_h)`` (Satterthwaite).
     """
-    middle = _estimate(strata)
-    parts: list[tuple[float, int]] = []
-    for one in strata:
-        apart = [0.0 if value is None else value - middle for value in one.values]
-        added = (1 - one.drawn / one.of) * one.of**2 / one.drawn * variance(apart)
-        parts.append((added, one.drawn - 1))
     total = sum(added for added, _ in parts)
-    if not total:
-        return sum(one.drawn for one in strata) - len(strata)
     return max(1.0, total**2 / sum(added**2 / freedom for added, freedom in parts))
-
-
-def _scale(one: Stratum) -> float:
-    correction = (1 - one.drawn / one.of) * one.drawn / (one.drawn - 1)
-    return float(correction**0.5)
-
-
-def _widened(settings: Resampling, degrees: float) -> Resampling:
-    """The settings with the confidence at which normal percentiles are those of Student's t."""
-    tail = (1 - settings.confidence) / 2
-    return replace(settings, confidence=1 - 2 * normal_cdf(t_quantile(tail, degrees)))

@@ -12,6 +12,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
+from webapp.metrics.planning.value_range import ValueRange
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,14 +24,6 @@ PARTS = 1000
 """The range of the mean is looked at in so many parts; bounds are rounded outwards to them."""
 TRUNCATION = 0.5
 """The largest share of the capital that is staked on one question."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRange:
-    """The values that a figure or a difference can have."""
-
-    low: float = 0.0
-    high: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

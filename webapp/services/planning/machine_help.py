@@ -25,6 +25,7 @@ from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.summaries import summarise
 from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
+from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import verdicts
@@ -172,6 +173,7 @@ class _BothJudged:
             [people for people, _ in judged],
             [machine for _, machine in judged],
             [one.machine for place, one in values.items() if place not in sample],
+            bounds=ValueRange() if second is None else ValueRange(-1.0, 1.0),
         )
         return HelpedFigure(figure, first, second, found, sum(one.waiting for one in sampled))
 

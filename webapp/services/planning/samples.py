@@ -24,7 +24,8 @@ from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.planning import sampling as metrics
 from webapp.metrics.planning.samples import QuestionSample, SampledFigure, SequenceLook
 from webapp.metrics.planning.sampling import DrawnQuestion, SampledMean, Stratum, sampled_mean
-from webapp.metrics.planning.sequences import StoppingRule, ValueRange, confidence_sequence
+from webapp.metrics.planning.sequences import StoppingRule, confidence_sequence
+from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.planning import chosen_rules, rules
@@ -251,6 +252,7 @@ class _SampledRuns:
             rated=rated,
             figures=tuple(one for one in self._figures() if one.found.values) if shown else (),
             looks=tuple(self._looks()) if grows else (),
+            settings=None if grows else self.settings,
         )
 
     def _is_rated(self, position: int) -> bool:
@@ -280,7 +282,8 @@ class _SampledRuns:
 
     def _mean(self, figure: str, *runs: ComparedRun) -> SampledMean:
         if self.rule.kind != RuleKind.SEQUENCE:
-            return sampled_mean(self._by_stratum(figure, runs), self.settings)
+            strata = self._by_stratum(figure, runs)
+            return sampled_mean(strata, self.settings, bounds=_bounds(figure, runs))
         values = self._values(figure, runs, self._prefix())
         found = confidence_sequence(values, self.chosen.of, bounds=_bounds(figure, runs))
         known = [value for value in values if value is not None]

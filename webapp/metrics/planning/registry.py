@@ -1,0 +1,153 @@
+"""The meaning of every number of a rating plan, for pages, the command line and docs.
+
+All texts but the citations are English message ids, as in ``metrics.judging.registry``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from webapp.i18n import mark
+from webapp.metrics.judging.registry import Measure, MeasureGroup
+
+WITH_VALUE = mark("the questions drawn that have a value")
+TWO_FURTHER = mark(
+    "Two further questions, one with the lowest and one with the highest value, are taken into "
+    "account: few questions, or equal values, cannot show that none differs."
+)
+CUT = mark("It is cut to the range of the figure.")
+
+_MEASURES = (
+    Measure(
+        name="questions_needed",
+        query_name=None,
+        label=mark("Questions needed"),
+        meaning=mark("How many questions show a difference of a given size."),
+        unit="count",
+        formula=mark(
+            "the smallest n at which the paired t test (non-central t) has the power asked"
+        ),
+        denominator=mark("questions for which both runs have a value"),
+        edge_cases=(
+            mark(
+                "The standard deviation of the differences comes from a rated pair of runs, or is "
+                "entered."
+            ),
+            mark(
+                "Its upper 80% limit (chi-square) supposes normal differences; where most are 0 "
+                "it is often too low."
+            ),
+        ),
+        reading=mark(
+            "Plan with the upper limit, and again once some questions are rated. The simulated "
+            "power beside it supposes no normal differences."
+        ),
+        source=(
+            "Cohen, J. (1988). Statistical Power Analysis for the Behavioral Sciences. Chapter 2."
+        ),
+    ),
+    Measure(
+        name="settled_order",
+        query_name=None,
+        label=mark("Settled order"),
+        meaning=mark("Whether open verdicts can still change which of two runs is ahead."),
+        unit="difference",
+        formula=mark(
+            "the smallest and the largest sum of differences over every way the open verdicts can "
+            "turn out"
+        ),
+        denominator=mark("questions for which both runs can have a value"),
+        edge_cases=(
+            mark("A card that both runs list turns out the same in both."),
+            mark("A verdict “cannot tell” is left out, and the bounds are worked out again."),
+        ),
+        reading=mark(
+            "Settled is the order only: the size of the difference still moves with the rest."
+        ),
+        source="Relevansi, docs/decisions/0030-settled-orders-and-rating-by-effect.md",
+    ),
+    Measure(
+        name="sampled_interval",
+        query_name=None,
+        label=mark("Interval from a sample"),
+        meaning=mark("Where the figure over all questions lies, from questions drawn at random."),
+        unit="difference",
+        formula=mark(
+            "m ± t s: mean and standard deviation of the figure in resamples of each stratum, with "
+            "the correction for a finite number of questions; t of Student"
+        ),
+        denominator=WITH_VALUE,
+        edge_cases=(
+            TWO_FURTHER,
+            CUT,
+            mark("Categories with fewer than three questions drawn count as one."),
+            mark("All questions drawn: a point. One question: no interval."),
+        ),
+        reading=mark(
+            "It holds for the size that was fixed before the first verdict, in 95% of samples. "
+            "docs/planning-coverage.md has how often it did."
+        ),
+        source=(
+            "Rao, J. N. K., & Wu, C. F. J. (1988). Resampling inference with complex survey data. "
+            "JASA 83, 231-241. Agresti, A., & Coull, B. A. (1998). Approximate is better than "
+            "“exact” for interval estimation of binomial proportions. The American Statistician "
+            "52, 119-126."
+        ),
+    ),
+    Measure(
+        name="confidence_sequence",
+        query_name=None,
+        label=mark("Confidence sequence"),
+        meaning=mark("Where the figure over all questions lies, after every further question."),
+        unit="difference",
+        formula=mark("the means against which no bet has won 40 times its stake (hedged capital)"),
+        denominator=WITH_VALUE,
+        edge_cases=(
+            mark("Values are bounded; the difference of two ratios lies between −1 and 1."),
+            mark("The questions come in one random order, without categories."),
+        ),
+        reading=mark(
+            "It holds however often one looks, so a study may stop the moment it shows enough. It "
+            "is wider than an interval of a size fixed beforehand."
+        ),
+        source=(
+            "Waudby-Smith, I., & Ramdas, A. (2020). Confidence sequences for sampling without "
+            "replacement. NeurIPS 33."
+        ),
+    ),
+    Measure(
+        name="machine_help",
+        query_name=None,
+        label=mark("People with a machine's help"),
+        meaning=mark(
+            "The figure over all questions from people's verdicts on a sample and a machine's on "
+            "all."
+        ),
+        unit="difference",
+        formula=mark(
+            "mean of l f over the questions not sampled + mean of y − l f over those sampled (y "
+            "people, f machine, l its weight); the interval from both variances, t of Student"
+        ),
+        denominator=mark("the sampled questions that people have judged, and all others"),
+        edge_cases=(
+            TWO_FURTHER,
+            CUT,
+            mark("A weight near 0: the machine is worth nothing here, and people count alone."),
+            mark("No value before the machine has judged every card."),
+        ),
+        reading=mark(
+            "Valid whatever the machine is worth, if the sample was drawn before people judged. "
+            "Never mixed with figures of people."
+        ),
+        source=(
+            "Angelopoulos, A. N., Duchi, J. C., & Zrnic, T. (2023). PPI++: Efficient "
+            "Prediction-Powered Inference. arXiv:2311.01453."
+        ),
+    ),
+)
+
+PLANNING_MEASURES: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _MEASURES})
+"""Every number of a rating plan by its name, in the order in which they are explained."""
+
+GROUPS = (MeasureGroup("planning", mark("Rating plan"), PLANNING_MEASURES, place=5),)
