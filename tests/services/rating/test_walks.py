@@ -216,8 +216,9 @@ def test_nothing_is_asked_again_right_after_its_rater_came_back_to_it(
         stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
     set_study(session, study, repeat_percent=33)
     page = onward(session, rater, 0)
-    while page.place.position < 9:
-        page = onward(session, rater, page.place.position, page)
+    for place in range(1, 9):
+        assert page.place.position == place
+        page = onward(session, rater, place, page)
     robot, rated = Robot(session, rater), []
     while (shown := robot.next_page()) is not None:
         task = session.get_one(Task, shown.task_id)

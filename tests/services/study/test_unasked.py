@@ -6,24 +6,49 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.services.rating.blind_raters import stored
+from tests.services.runs.runs import card, query
 from webapp import rooms
-from webapp.db.tables.study import Study
-from webapp.services.study.unasked import unasked
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Question, Study
+from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters, unasked
+
+
+@pytest.fixture(name="questions", autouse=True)
+def _questions(session: Session, study: Study) -> list[int]:
+    """The ids of four questions that one run answers."""
+    stored(session, study, "api", *(query(n, card(f"a{n}"), text=f"Q{n}") for n in range(1, 5)))
+    return list(session.scalars(select(Question.id).order_by(Question.position)))
+
+
+def asked(session: Session) -> tuple[list[int], list[int]]:
+    """Return the positions of the questions that are asked, and the numbers of their answers."""
+    positions = select(Question.position).where(is_put_to_raters(Question.id))
+    numbers = select(Query.query_id).where(is_answer_put_to_raters(Query.id))
+    return (
+        list(session.scalars(positions.order_by(Question.position))),
+        list(session.scalars(numbers.order_by(Query.query_id))),
+    )
 
 
 def test_without_a_sample_every_question_is_asked(session: Session, study: Study) -> None:
     assert unasked(session, study.id) == frozenset()
+    assert asked(session) == ([1, 2, 3, 4], [1, 2, 3, 4])
 
 
 def test_what_any_wing_leaves_out_is_not_asked(
-    session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
+    session: Session, study: Study, questions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def wings(layer: str, name: str) -> Iterator[SimpleNamespace]:
         assert (layer, name) == ("services", "left_out")
-        for found in ((1, 2), (), (2, 3)):
-            yield SimpleNamespace(left_out=lambda _session, _study, found=found: found)
+        for positions in ((1, 2), (), (2, 3)):
+            found = select(Question.id).where(Question.position.in_(positions))
+            yield SimpleNamespace(left_out=lambda found=found: found)
 
     monkeypatch.setattr(rooms, "contributions", wings)
-    assert unasked(session, study.id) == frozenset({1, 2, 3})
+    assert unasked(session, study.id) == frozenset(questions[:3])
+    assert asked(session) == ([4], [4])
+    assert unasked(session, study.id + 1) == frozenset()

@@ -95,3 +95,48 @@ def test_what_cannot_be_drawn_is_refused(client: FlaskClient, runs: tuple[str, s
     other = {"more": "1", "category": "none"}
     assert client.post(f"{PAGE}/1/sample/more", data=other).status_code == 422
     assert client.get(f"{PAGE}/1/sample/more").location == f"{PAGE}?set=1#sample"
+
+
+def test_what_was_not_drawn_is_missing_on_no_page(
+    client: FlaskClient, runs: tuple[str, str]
+) -> None:
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    run_id = runs[0]
+    table = client.get(f"/runs/{run_id}").text
+    assert "4 questions are not asked" in table
+    assert table.count("not put to raters · not counted") == 4
+    assert "Over 0 complete of 2 questions" in table
+    assert "6 questions (2 in the sample)" in client.get("/runs/").text
+    figures = client.get(f"/runs/{run_id}/metrics.json").json
+    assert figures is not None
+    (asked, left_out) = figures["queries"], figures["not_asked"]
+    assert (len(asked), len(left_out), figures["n_queries"]) == (2, 4, 2)
+    rated = client.get(f"/runs/{run_id}/export.csv").text.splitlines()
+    assert [int(line.split(",")[0]) for line in rated[1:]] == [one["query_id"] for one in asked]
+    offline = client.get(f"/runs/{run_id}/offline.html").text
+    assert "4 questions are not asked" in offline
+    assert offline.count('<template id="prose-') == 2
+
+
+def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
+    client: FlaskClient, web_database: Database
+) -> None:
+    queries = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, 5)]
+    run_id = stored(web_database, queries)  # one run: it is rated openly
+    client.post(f"{PAGE}/1/sample", data={"kind": "machine_help", "size": "2"})
+    figures = client.get(f"/runs/{run_id}/metrics.json").json
+    assert figures is not None
+    outside = figures["not_asked"]
+    inside = [one["query_id"] for one in figures["queries"]]
+    remark = "This question was not drawn into the sample"
+
+    page = client.get(f"/runs/{run_id}/queries/{outside[0]}").text
+    assert remark in page
+    assert "Not part of the sample" in page
+    assert "<title>Question" in page  # without a number
+    page = client.get(f"/runs/{run_id}/queries/{inside[0]}").text
+    assert remark not in page
+    assert "Question 1 of 2" in page
+    following = f"/runs/{run_id}/queries/{inside[1]}"
+    assert f'rel="next" data-walk aria-keyshortcuts="l" href="{following}"' in page
+    assert f'href="/runs/{run_id}/queries/{inside[0]}' in client.get("/runs/").text  # go on there

@@ -154,6 +154,7 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
         failed=whole.n_failed,
         lost=whole.n_unreadable,
     )
+    yield from metrics_tables.said_unasked(report.unasked)
     for (name, why), ids in undefined(report).items():
         yield gettext(
             "%(figure)s has no value for %(questions)s: %(why)s",

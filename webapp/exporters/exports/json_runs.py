@@ -83,7 +83,8 @@ class ExportedQuery:
 class ExportedRun:
     """A run under one rule ("rater NAME", "majority", "adjudicated"), queries in run order.
 
-    ``timestamp``, ``source_file`` and ``sha256`` are those of the imported file.
+    ``timestamp``, ``source_file`` and ``sha256`` are those of the imported file. ``unasked`` has
+    the query ids that the study puts to nobody; they are not among the queries.
     """
 
     run: str
@@ -95,13 +96,14 @@ class ExportedRun:
     timestamp: str | None = None
     source_file: str | None = None
     sha256: str | None = None
+    unasked: tuple[int, ...] = ()
 
 
 def run_json(run: ExportedRun) -> dict[str, JsonValue]:
     """`run` as one JSON document; null where nothing was judged or stated.
 
     A result's ``relevance`` is 1, 0, "unsure" or, unjudged, null. Whole areas and grades
-    are whole numbers.
+    are whole numbers. ``not_asked`` is there only where a sample left questions out.
     """
     return {
         "run": run.run,
@@ -112,6 +114,7 @@ def run_json(run: ExportedRun) -> dict[str, JsonValue]:
         "source_file": run.source_file,
         "sha256": run.sha256,
         "rule": run.rule,
+        **({"not_asked": list(run.unasked)} if run.unasked else {}),
         "queries": [_query(query) for query in run.queries],
     }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from webapp import labels, notation
 from webapp.exporters.exports.json_runs import JsonValue, whole
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
 from webapp.exporters.frame.decimals import rounded
-from webapp.i18n import gettext
+from webapp.i18n import gettext, ngettext
 from webapp.metrics.judging.registry import measure_of
 from webapp.metrics.judging.summaries import (
     Figure,
@@ -31,6 +31,7 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     ``figures`` and each of ``categories`` hold {value, lower, upper, n} by name. Of an
     incomplete query the figures and what they rest on are null, as in the rated CSV. The
     ``mrr`` of a query is its reciprocal rank: unlike in that file, null for a correct empty.
+    ``not_asked`` has the query ids that a sample left out, and is there only if it did.
     """
     whole_run = totals(report)
     return {
@@ -41,6 +42,7 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
         "n_with_results": whole_run.n_with_results,
         "n_failed": whole_run.n_failed,
         "n_unreadable": whole_run.n_unreadable,
+        **({"not_asked": list(report.unasked)} if report.unasked else {}),
         "figures": _figures(whole_run),
         "categories": {name: _figures(part) for name, part in category_totals(report).items()},
         "queries": [_query(row) for row in report.rows],
@@ -68,13 +70,27 @@ def metrics_markdown(report: RunReport, *, decimals: int = 4) -> str:
         "\n\n".join(
             [
                 f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
-                _counts_line(whole_run),
+                " ".join([_counts_line(whole_run), *said_unasked(report.unasked)]),
                 _run_table(figures(whole_run), decimals),
                 _category_table(category_totals(report), decimals),
             ]
         )
         + "\n"
     )
+
+
+def said_unasked(unasked: Sequence[int]) -> tuple[str, ...]:
+    """The sentence on the questions of a run that are put to nobody; nothing if there is none."""
+    if not unasked:
+        return ()
+    said = ngettext(
+        "%(n)s question is not asked, as the study's sample did not draw it: no figure counts it, "
+        "and files of ratings leave it out.",
+        "%(n)s questions are not asked, as the study's sample did not draw them: no figure counts "
+        "them, and files of ratings leave them out.",
+        len(unasked),
+    )
+    return (said,)
 
 
 def _figures(part: Totals) -> dict[str, JsonValue]:

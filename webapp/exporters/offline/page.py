@@ -20,6 +20,7 @@ from typing import Any
 from jinja2 import Environment
 
 from webapp.config import resource
+from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.frame.csv_cells import cell_text
 from webapp.exporters.frame.scripts import as_one
 from webapp.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
@@ -70,10 +71,11 @@ class OfflineCard:
 
 @dataclass(frozen=True, slots=True)
 class OfflineTurn:
-    """An earlier question of the conversation, whose answer is that of ``query_id``."""
+    """An earlier question of the conversation, ``query_id`` of the run, with its answer."""
 
     query_id: int
     question: str
+    response: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class OfflineRun:
     """A run to be rated from a file. ``identity`` leads its ratings back to it.
 
     ``name`` becomes part of the names of the files that are downloaded. In the ``blind``
-    form neither the labels nor that name give away the search method.
+    form neither the labels nor that name give away the search method. ``unasked`` are the query
+    ids that a sample left out: they are not among the questions.
     """
 
     identity: str
@@ -107,6 +110,7 @@ class OfflineRun:
     search_method: str | None = None
     llm: str | None = None
     version: str = ""
+    unasked: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +181,14 @@ def _without_scripts() -> Iterator[str]:
 def _answers(environment: Environment, run: OfflineRun) -> Iterator[str]:
     """Each answer once, cleaned: both languages and every follow-up show the same text."""
     render = environment.filters["render"]
+    said: dict[int, str] = {}
     for question in run.questions:
-        if question.response.strip():
-            answer = render(question.response)
-            yield f'<template id="prose-{question.query_id}">{answer}</template>'
+        for turn in question.turns:
+            said.setdefault(turn.query_id, turn.response)
+        said[question.query_id] = question.response
+    for query_id, response in said.items():
+        if response.strip():
+            yield f'<template id="prose-{query_id}">{render(response)}</template>'
 
 
 def _body(environment: Environment, run: OfflineRun, code: str) -> str:
@@ -192,6 +200,7 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
             reasons=tuple(
                 ExplainedReason(str(key), gettext(text)) for key, text in EXPLANATIONS.items()
             ),
+            unasked=said_unasked(run.unasked),
             language=language(),
             languages={known: own_name(known) for known in LANGUAGES},
         )

@@ -66,7 +66,8 @@ class RunReport:
     """A run under one rule ("rater NAME", "majority", "adjudicated"), rows in run order.
 
     ``run`` is the run's id or, for a rated file, its name. ``search_method`` and ``llm``
-    are ``None`` where they are not stated.
+    are ``None`` where they are not stated. ``unasked`` are the query ids of questions that the
+    study puts to nobody, as outside a sample: they have no row.
     """
 
     run: str
@@ -74,6 +75,7 @@ class RunReport:
     rows: tuple[QueryRow, ...]
     search_method: str | None = None
     llm: str | None = None
+    unasked: tuple[int, ...] = ()
 
 
 def totals(report: RunReport) -> Totals:

@@ -32,6 +32,7 @@ from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope
 from webapp.services.rating.pool import REPEAT
 from webapp.services.study import studies
+from webapp.services.study.unasked import is_put_to_raters
 
 INTERVALS = Bootstrap(resamples=1000)
 
@@ -79,7 +80,7 @@ def items(
 
 
 def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
-    """Return the key and category of every judged thing or answer in `scope`."""
+    """Return the key and category of every judged thing or answer in `scope` that is asked."""
     if kind is ItemKind.QUALITY:
         wanted = select(Query.id, Question.category).join(Question).where(scope)
         key = Query.id
@@ -94,7 +95,8 @@ def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, st
             )
         )
         key = JudgedThing.id
-    in_order = wanted.order_by(Question.question_set_id, Question.position, key)
+    asked = wanted.where(is_put_to_raters(Question.id))
+    in_order = asked.order_by(Question.question_set_id, Question.position, key)
     return [(key, category) for key, category in session.execute(in_order)]
 
 

@@ -29,7 +29,7 @@ from webapp.services.judging.verdicts import AskedQuery, Verdicts
 from webapp.services.runs import order, reports, runs
 from webapp.services.runs.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.study import blinding, studies
-from webapp.services.study.unasked import unasked
+from webapp.services.study.unasked import is_put_to_raters, unasked
 
 FEWEST = 2
 """A run alone is compared with nothing."""
@@ -104,7 +104,7 @@ class Candidate:
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     """Return every run of the study in its order."""
     own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-    asked = own & Query.question_id.not_in(unasked(session, study.id))
+    asked = own & is_put_to_raters(Query.question_id)
     done = (
         select(StoredSummary.run_id, func.count().label("done"))
         .join(Query, Query.id == StoredSummary.query_key)

@@ -16,6 +16,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.exporters.exports import csv_ratings, json_runs, run_folders, run_reports, trec
 from webapp.exporters.exports.csv_ratings import JudgedResult
 from webapp.exporters.exports.json_runs import ExportedQuery, ExportedResult, ExportedRun
+from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.trec import TrecResult
 from webapp.exporters.frame import spreadsheets
 from webapp.exporters.frame.csv_cells import CsvStyle
@@ -74,7 +75,7 @@ def rated_csv(
     report = reports.report(session, study, run_id, rule)
     data = csv_ratings.rated_csv(report, style=style)
     name = _name(session, study, run_id, "evaluation_rated", "csv")
-    return ExportedFile(name, "text/csv; charset=utf-8", data)
+    return ExportedFile(name, "text/csv; charset=utf-8", data, said_unasked(report.unasked))
 
 
 def wide_csv(
@@ -93,7 +94,7 @@ def wide_csv(
     merged = reports.report(session, study, run_id, rule)
     data = csv_ratings.wide_csv(merged, own, style=style)
     name = _name(session, study, run_id, "evaluation_raters", "csv")
-    return ExportedFile(name, "text/csv; charset=utf-8", data)
+    return ExportedFile(name, "text/csv; charset=utf-8", data, said_unasked(merged.unasked))
 
 
 def long_csv(
@@ -122,15 +123,16 @@ def long_csv(
     ]
     data = csv_ratings.long_csv(rows, style=style)
     name = _name(session, study, run_id, "judgments", "csv")
-    return ExportedFile(name, "text/csv; charset=utf-8", data)
+    return ExportedFile(name, "text/csv; charset=utf-8", data, _notes(session, run_id))
 
 
 def spreadsheet(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
     """Return the rated CSV's cells as an XLSX workbook."""
-    data = spreadsheets.rated_xlsx(reports.report(session, study, run_id, rule))
+    found = reports.report(session, study, run_id, rule)
+    data = spreadsheets.rated_xlsx(found)
     media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
     name = _name(session, study, run_id, "evaluation_rated", "xlsx")
-    return ExportedFile(name, media_type, data)
+    return ExportedFile(name, media_type, data, said_unasked(found.unasked))
 
 
 def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
@@ -153,7 +155,7 @@ def qrels(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFi
         _name(session, study, run_id, "qrels", "txt"),
         "text/plain; charset=utf-8",
         file.text.encode(),
-        file.notes,
+        (*file.notes, *_notes(session, run_id)),
     )
 
 
@@ -164,7 +166,7 @@ def run_file(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
         _name(session, study, run_id, "run", "txt"),
         "text/plain; charset=utf-8",
         file.text.encode(),
-        file.notes,
+        (*file.notes, *_notes(session, run_id)),
     )
 
 
@@ -204,10 +206,11 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
         timestamp=run.timestamp,
         source_file=run.files[0].name,
         sha256=run.files[0].sha256,
+        unasked=reports.unasked(session, run_id),
     )
     text = json.dumps(json_runs.run_json(exported), ensure_ascii=False, indent=1)
     name = _name(session, study, run_id, "run", "json")
-    return ExportedFile(name, "application/json", text.encode())
+    return ExportedFile(name, "application/json", text.encode(), said_unasked(exported.unasked))
 
 
 FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
@@ -233,13 +236,17 @@ def _name(session: Session, study: Study, run_id: str, stem: str, ending: str) -
     return f"{stem}_{day}_{run_id}.{ending}"
 
 
+def _notes(session: Session, run_id: str) -> tuple[str, ...]:
+    return said_unasked(reports.unasked(session, run_id))
+
+
 def _queries(
     session: Session, run_id: str, results: Mapping[int, list[ExportedResult]], said: Verdicts
 ) -> Iterator[ExportedQuery]:
     rows = session.execute(
         select(Query, Question.text, Question.category, Question.note)
         .join(Question)
-        .where(Query.run_id == run_id)
+        .where(reports.asked_of(run_id))
         .order_by(Query.id)
     )
     for query, text, category, note in rows:
@@ -274,7 +281,7 @@ def _shown(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
         .join_from(Query, Result)
         .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
         .join(Property)
-        .where(Query.run_id == run.id)
+        .where(reports.asked_of(run.id))
         .order_by(Query.id, Result.rank)
     )
     for key, query_id, rank, card, thing_id, identity, content in rows:

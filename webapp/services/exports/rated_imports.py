@@ -108,7 +108,7 @@ def examine(
         return found
     own: dict[int, dict[str, str]] = {}
     if who is not None:
-        here = reports.report(session, study, run.id, reports.of_rater(who))
+        here = reports.report(session, study, run.id, reports.of_rater(who), whole=True)
         own = {row.query_id: dict(_values(row)) for row in here.rows}
     values = [
         RatedValue(row.query_id, field, own.get(row.query_id, {}).get(field), value)

@@ -13,6 +13,7 @@ from sqlalchemy.orm.interfaces import ORMOption
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports import csv_ratings, run_folders, run_reports
+from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.run_folders import RunNames, StoredQuery, StoredRun
 from webapp.i18n import gettext
 from webapp.importers.runs import json_runs
@@ -59,6 +60,7 @@ def tree(session: Session, study: Study, rule: Rule, to_rate: Printer | None) ->
         page = to_rate(session, study, run.id, rule) if to_rate else None
         files += [raw, *_beside(run, at, told[run.id], page)]
         notes += _unsaid(stored[run.id], raw)
+    notes += dict.fromkeys(said for run in runs for said in said_unasked(told[run.id].unasked))
     files += latest.values()
     files += _over_all(session, study, rule, runs, told)
     return Tree(tuple(sorted(files, key=lambda file: file.path)), tuple(notes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import methodcaller
@@ -39,6 +39,7 @@ from webapp.metrics.judging.totals import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.records import VERDICTS, EmptyOutcome, QueryState
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Scope
+from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters
 
 RESULT_COUNTS = (
     "results_count",
@@ -184,14 +185,12 @@ def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
     return and_(row.state != str(QueryState.UNREADABLE), row.quality.is_(None))
 
 
-def by_category(
-    session: Session, rater_id: int, run_id: str, unasked: Collection[int] = ()
-) -> dict[str, Standing]:
+def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
     """Return a rater's progress in a run, by category in question order; one statement.
 
-    The questions with the ids `unasked` are left out.
+    Questions that nobody is asked are left out, here and in ``of_category``.
     """
-    values = {"rater_id": rater_id, "run_id": run_id, "unasked": list(unasked)}
+    values = {"rater_id": rater_id, "run_id": run_id}
     rows = tables(session).execute(_standings(), values).all()
     return {
         category: Standing(_totals(numbers), open_judgments or 0, open_queries)
@@ -313,12 +312,16 @@ def _category_and_whole() -> CompoundSelect[Any]:
     asked = (
         select(Question.id)
         .join(Run, Run.question_set_id == Question.question_set_id)
-        .where(Run.id == run_id, Question.category == bindparam("category"))
+        .where(
+            Run.id == run_id,
+            Question.category == bindparam("category"),
+            is_put_to_raters(Question.id),
+        )
     )
     # By the questions, since an index has their queries: those of the run have long rows.
     of_category = select(Query.id).where(Query.question_id.in_(asked))
     own = select(literal(1), *_sums()).where(*mine, row.query_key.in_(of_category))
-    whole = select(literal(0), *_sums()).where(*mine)
+    whole = select(literal(0), *_sums()).where(*mine, is_answer_put_to_raters(row.query_key))
     return own.union_all(whole)
 
 
@@ -332,7 +335,7 @@ def _standings() -> Select[Any]:
         .where(
             StoredSummary.rater_id == bindparam("rater_id"),
             StoredSummary.run_id == bindparam("run_id"),
-            Question.id.not_in(bindparam("unasked", expanding=True)),
+            is_put_to_raters(Question.id),
         )
         .group_by(Question.category)
         .order_by(func.min(Question.position))

@@ -17,7 +17,7 @@ from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineR
 from webapp.records import CardParticulars, QueryState
 from webapp.services.judging.judged_things import from_row, identity_of
 from webapp.services.rating import particulars
-from webapp.services.runs import runs
+from webapp.services.runs import reports, runs
 from webapp.services.study import studies
 
 _LONGEST_NAME = 60
@@ -38,6 +38,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         search_method=None if blind else run.search_method,
         llm=None if blind else run.llm,
         version=_version(),
+        unasked=reports.unasked(session, run.id),
     )
 
 
@@ -58,10 +59,16 @@ def _name(run: Run) -> str:
 def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
     known = particulars.of_run(session, run, with_record=study.show_record)
+    left_out = set(reports.unasked(session, run.id))
     for query in _queries(session, run):
         question = query.question
         if not question.context_dependent:
             conversation = []
+        turns = tuple(conversation)
+        turn = OfflineTurn(query.query_id, question.text, query.response)
+        conversation = [*conversation, turn]
+        if query.query_id in left_out:
+            continue  # but a question that follows it shows it
         yield OfflineQuestion(
             query_id=query.query_id,
             question=question.text,
@@ -71,10 +78,9 @@ def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQues
             response=query.response,
             error=query.error,
             note=known[query.id].note,
-            turns=tuple(conversation),
+            turns=turns,
             cards=_cards(query, known[query.id].cards),
         )
-        conversation = [*conversation, OfflineTurn(query.query_id, question.text)]
 
 
 def _queries(session: Session, run: Run) -> Iterator[Query]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from sqlalchemy import Select, exists, select
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
-
-from webapp.db.tables.planning import SampledQuestion
+from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.study import Question
 from webapp.services.planning import samples
 
 
-def left_out(session: Session, study_id: int) -> Collection[int]:
-    """Return the ids of the questions that the samples of a study did not draw."""
-    drawn = {rule.question_set_id: rule.id for rule in samples.sampling(session, study_id)}
-    if not drawn:
-        return ()
-    sampled = select(SampledQuestion.question_id).where(SampledQuestion.rule_id.in_(drawn.values()))
-    rows = select(Question.id).where(
-        Question.question_set_id.in_(drawn), Question.id.not_in(sampled)
+def left_out() -> Select[int]:
+    """Return the statement over the ids of the questions that the samples did not draw.
+
+    It reads ``Question``, so that the core can narrow it to a study or a question set.
+    """
+    drawn = exists().where(
+        SampledQuestion.rule_id == PlanningRule.id, SampledQuestion.question_id == Question.id
     )
-    return session.scalars(rows).all()
+    of_set = Question.question_set_id == PlanningRule.question_set_id
+    return select(Question.id).join(PlanningRule, of_set).where(samples.leaves_out(), ~drawn)

@@ -35,6 +35,7 @@ from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating.conversations import EarlierTurn, earlier_turns
 from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared, earlier_verdicts
+from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters
 
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
 
@@ -67,11 +68,11 @@ class JudgedCard:
 class PlaceInWalk:
     """The place of a query among those the rater walks through.
 
-    ``position`` is 1-based within the run; the query ids are ``None`` at the ends, and
-    ``next_open`` once nothing (within the filter) is left to rate.
+    ``position`` is 1-based among those of the run that raters are asked, ``None`` for another. The
+    query ids are ``None`` at the ends, and ``next_open`` once nothing is left to rate.
     """
 
-    position: int
+    position: int | None
     of: int
     previous: int | None
     next: int | None
@@ -199,7 +200,7 @@ def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
         category_standing=standings.category,
         whole=standings.whole,
         place=PlaceInWalk(
-            position=asked.position,
+            position=asked.position if asked.is_asked else None,
             of=asked.of,
             previous=asked.previous,
             next=asked.next,
@@ -256,7 +257,9 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
     walk = _walk(other, only_open=only_open, in_category=in_category)
     key = other.query_key
     within = aliased(Query)
-    all_of_run = select(func.count()).where(within.run_id == Query.run_id)
+    all_of_run = select(func.count()).where(
+        within.run_id == Query.run_id, is_answer_put_to_raters(within.id)
+    )
     still_open = _walk(other, only_open=True, in_category=in_category).order_by(key)
     listed = select(func.count(JudgedThing.property_id)).select_from(Result).join(JudgedThing)
     listed = listed.where(Result.query_key == Query.id)
@@ -269,6 +272,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),
             _first(all_of_run).label("of"),
+            is_put_to_raters(Query.question_id).label("is_asked"),
             _first(walk.where(key < asked).order_by(key.desc())).label("previous"),
             _first(walk.where(key > asked).order_by(key)).label("next"),
             func.coalesce(
@@ -359,7 +363,7 @@ def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Se
     statement = (
         select(query.query_id)
         .join_from(row, query, query.id == row.query_key)
-        .where(row.rater_id == _RATER, row.run_id == _RUN)
+        .where(row.rater_id == _RATER, row.run_id == _RUN, is_answer_put_to_raters(row.query_key))
     )
     if only_open:
         statement = statement.where(live_metrics.is_open(row))

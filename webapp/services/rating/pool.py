@@ -44,7 +44,7 @@ from webapp.services.judging import live_metrics
 from webapp.services.rating import orders
 from webapp.services.rating.orders import Purpose
 from webapp.services.study import assignments
-from webapp.services.study.unasked import unasked
+from webapp.services.study.unasked import is_put_to_raters
 
 POOL, REPEAT = "pool", "repeat"
 """The kinds of tasks: a unit for the first time, and the same once more."""
@@ -136,11 +136,9 @@ def units(session: Session, rater: Rater) -> dict[Unit, UnitProgress]:
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id}
     rows = tables(session).execute(_units(), values).all()
-    left_out = unasked(session, rater.study_id)
     return {
         Unit(question_id, run_id): UnitProgress(bool(is_open), bool(is_begun), unrated, answers)
         for question_id, run_id, is_open, is_begun, unrated, answers in rows
-        if question_id not in left_out
     }
 
 
@@ -170,7 +168,7 @@ def _units() -> Select[*tuple[Any, ...]]:
             and_(row.query_key == Query.id, row.rater_id == bindparam("rater_id")),
             isouter=True,
         )
-        .where(Question.question_set_id.in_(sets))
+        .where(Question.question_set_id.in_(sets), is_put_to_raters(Question.id))
         .group_by(Question.position, Question.id, run_id)
         .having(answers > 0)
         .order_by(Question.position, Question.id, run_id)
@@ -363,9 +361,9 @@ def share(session: Session, rater: Rater) -> StudyShare:
 
 @cache
 def _given() -> Select[*tuple[Any, ...]]:
-    """Return the statement over the tasks of a rater in the order in which they were given."""
+    """Return the statement over a rater's tasks in the order of giving, without those not asked."""
     columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
-    own = columns.where(Task.rater_id == bindparam("rater_id"))
+    own = columns.where(Task.rater_id == bindparam("rater_id"), is_put_to_raters(Task.question_id))
     return own.order_by(Task.claimed_at, Task.id)
 
 

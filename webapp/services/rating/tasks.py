@@ -40,7 +40,7 @@ from webapp.services.judging.judgments import (
 from webapp.services.rating import pool, repeats, task_cards
 from webapp.services.rating.pool import POOL, REPEAT, Unit
 from webapp.services.rating.task_cards import UnknownTask, key
-from webapp.services.study.unasked import unasked
+from webapp.services.study.unasked import is_put_to_raters
 
 
 class JudgedPlace(NamedTuple):
@@ -325,10 +325,11 @@ def open_ids(session: Session, rater: Rater) -> set[str]:
 def _open(session: Session, rater: Rater) -> Sequence[Task]:
     """Return the tasks the rater has begun, in the order of giving; those put off come last."""
     is_late = case((Task.postponed_at.is_(None), 0), else_=1)
-    rows = select(Task).where(Task.rater_id == rater.id, is_open(rater.study))
-    found = session.scalars(rows.order_by(is_late, Task.postponed_at, Task.claimed_at, Task.id))
-    left_out = unasked(session, rater.study_id)
-    return [task for task in found if task.question_id not in left_out]
+    rows = select(Task).where(
+        Task.rater_id == rater.id, is_open(rater.study), is_put_to_raters(Task.question_id)
+    )
+    ordered = rows.order_by(is_late, Task.postponed_at, Task.claimed_at, Task.id)
+    return session.scalars(ordered).all()
 
 
 def _left(begun: Sequence[Task]) -> set[Unit]:

@@ -21,12 +21,13 @@ EVERYTHING = QueryFilter()
 class TaskPlace:
     """The place of a task among those the rater was given, and the ways from it.
 
-    ``position`` is 1-based among all of them. ``previous`` and ``next`` are the ids of the
+    ``position`` is 1-based among all of them, ``None`` for a question that nobody is asked any
+    more. ``previous`` and ``next`` are the ids of the
     nearest tasks that the filter lets through; ``leads_further``: after the last of
     these a new one can be given. ``is_left``: something within the filter is open.
     """
 
-    position: int
+    position: int | None
     previous: str | None
     next: str | None
     leads_further: bool
@@ -42,7 +43,7 @@ def place(
     wanted: QueryFilter = EVERYTHING,
 ) -> TaskPlace:
     """Return the place of one of the rater's tasks; `progress` is theirs in `share`."""
-    at = [one.task_id for one in share.given].index(task_id)
+    at = _at(share, task_id)
     shown = _shown(session, rater, wanted)
     next_one = next(filter(shown, share.given[at + 1 :]), None)
     is_more, is_left = progress.of > len(share.given), progress.left > 0
@@ -55,7 +56,7 @@ def place(
         is_left = is_more or any(map(unit_shown, begun))
     previous = next(filter(shown, reversed(share.given[:at])), None)
     return TaskPlace(
-        position=at + 1,
+        position=at + 1 if at < len(share.given) else None,
         previous=previous.task_id if previous else None,
         next=next_one.task_id if next_one else None,
         leads_further=next_one is None and is_more,
@@ -84,7 +85,7 @@ def onward(
     if after is not None:
         tasks.find(session, rater, after)
         share = pool.share(session, rater)
-        at = [one.task_id for one in share.given].index(after)
+        at = _at(share, after)
         later = next(filter(_shown(session, rater, wanted), share.given[at + 1 :]), None)
         if later is not None:
             return later.task_id
@@ -96,6 +97,12 @@ def onward(
         return task.id if task is not None else None
     given = pool.share(session, rater).given
     return next((one.task_id for one in given if unit_shown(one.unit)), None)
+
+
+def _at(share: StudyShare, task_id: str) -> int:
+    """Return the index of a task among those given; after them all if nobody is asked it."""
+    given = [one.task_id for one in share.given]
+    return given.index(task_id) if task_id in given else len(given)
 
 
 def _shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Given], bool]:

@@ -20,6 +20,7 @@ from webapp.services.judging.live_metrics import Standing
 from webapp.services.judging.verdicts import Scope, Verdicts
 from webapp.services.runs import runs
 from webapp.services.study import studies
+from webapp.services.study.unasked import is_put_to_raters
 
 MAJORITY = "majority"
 ADJUDICATED = "adjudicated"
@@ -107,13 +108,17 @@ def rules(session: Session, study: Study) -> tuple[Rule, ...]:
     return (*map(of_rater, alone), Rule(MAJORITY), Rule(ADJUDICATED))
 
 
-def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
-    """Return every query of a run with its summary under `rule`.
+def report(
+    session: Session, study: Study, run_id: str, rule: Rule, *, whole: bool = False
+) -> RunReport:
+    """Return each query of a run with its summary under `rule`.
 
-    Raises ``UnknownRun``.
+    Questions that the study puts to nobody have no row, unless the `whole` run is wanted. Raises
+    ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
-    scope = Query.run_id == run.id
+    left_out = () if whole else unasked(session, run.id)
+    scope = asked_of(run.id) if left_out else Query.run_id == run.id
     said = verdicts_under(session, study, scope, rule)
     questions = {
         key: (text, category)
@@ -134,12 +139,25 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport
         )
         for asked in verdicts.asked_queries(session, scope)
     )
-    return RunReport(run.id, rule.name, rows, run.search_method, run.llm)
+    return RunReport(run.id, rule.name, rows, run.search_method, run.llm, left_out)
+
+
+def asked_of(run_id: str) -> Scope:
+    """Return the condition on ``Query`` that it is of a run, and that raters are asked it."""
+    return (Query.run_id == run_id) & is_put_to_raters(Query.question_id)
+
+
+def unasked(session: Session, run_id: str) -> tuple[int, ...]:
+    """Return the query ids of a run whose questions the study puts to nobody."""
+    rows = select(Query.query_id).where(
+        Query.run_id == run_id, ~is_put_to_raters(Query.question_id)
+    )
+    return tuple(session.scalars(rows.order_by(Query.id)))
 
 
 def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standing:
     """Return a run's progress under `rule`: the sums, and the work left."""
-    scope = Query.run_id == run_id
+    scope = asked_of(run_id)
     said = verdicts_under(session, study, scope, rule)
     asked = verdicts.asked_queries(session, scope)
     summaries = [summarise(said.judgments(query)) for query in asked]

@@ -27,7 +27,7 @@ from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import pages
 from webapp.services.runs import order
 from webapp.services.study import studies
-from webapp.services.study.unasked import unasked
+from webapp.services.study.unasked import is_put_to_raters
 
 
 class UnknownRun(Missing):
@@ -156,10 +156,9 @@ def find(session: Session, study: Study, run_id: str) -> Run:
 
 def overviews(session: Session, rater: Rater) -> list[RunOverview]:
     """Return the study's runs in their order, with `rater`'s progress."""
-    left_out = unasked(session, rater.study_id)
     found = []
     for run in order.in_order(session, rater.study):
-        categories = live_metrics.by_category(session, rater.id, run.id, left_out)
+        categories = live_metrics.by_category(session, rater.id, run.id)
         found.append(_overview(session, rater, run, Standing.together(categories.values())))
     return found
 
@@ -167,8 +166,7 @@ def overviews(session: Session, rater: Rater) -> list[RunOverview]:
 def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
     """Return a run with its figures, queries and files; raises ``UnknownRun``."""
     run = find(session, rater.study, run_id)
-    left_out = unasked(session, rater.study_id)
-    categories = live_metrics.by_category(session, rater.id, run.id, left_out)
+    categories = live_metrics.by_category(session, rater.id, run.id)
     whole = Standing.together(categories.values())
     return RunPage(
         overview=_overview(session, rater, run, whole),
@@ -177,7 +175,7 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
         total_questions=run.total_questions,
         missing_questions=_missing_questions(session, run),
         categories=categories,
-        queries=_lines(session, rater, run, left_out),
+        queries=_lines(session, rater, run),
         files=tuple(_source_file(file) for file in run.files),
         unsure_cards=whole.totals.n_unsure,
         latency=latency_of(session, run.id),
@@ -302,23 +300,34 @@ def _fill(session: Session, query: Query, cards: tuple[Card, ...]) -> None:
 
 
 def _overview(session: Session, rater: Rater, run: Run, standing: Standing) -> RunOverview:
-    totals = standing.totals
     return RunOverview(
         id=run.id,
         search_method=run.search_method,
         llm=run.llm,
         timestamp=run.timestamp,
         imported_at=run.imported_at,
-        counts=Counts(
-            queries=totals.n_queries,
-            cards=totals.n_results,
-            with_results=totals.n_with_results,
-            empty=totals.n_empty,
-            failed=totals.n_failed,
-            unreadable=totals.n_unreadable,
-        ),
+        counts=_counts(session, rater, run),
         standing=standing,
         first_open=pages.first_open(session, rater, run.id),
+    )
+
+
+def _counts(session: Session, rater: Rater, run: Run) -> Counts:
+    """Return what a run holds, also of questions that nobody is asked."""
+    row = StoredSummary
+    rows = session.execute(
+        select(row.state, func.count(), func.sum(row.results_count))
+        .where(row.rater_id == rater.id, row.run_id == run.id)
+        .group_by(row.state)
+    ).all()
+    of = {QueryState(state): queries for state, queries, _ in rows}
+    return Counts(
+        queries=sum(of.values()),
+        cards=sum(cards for _, _, cards in rows),
+        with_results=of.get(QueryState.RESULTS, 0),
+        empty=of.get(QueryState.EMPTY, 0),
+        failed=of.get(QueryState.FAILED, 0),
+        unreadable=of.get(QueryState.UNREADABLE, 0),
     )
 
 
@@ -333,21 +342,18 @@ def _missing_questions(session: Session, run: Run) -> tuple[tuple[int, str], ...
     return tuple((position, text) for position, text in rows)
 
 
-def _lines(
-    session: Session, rater: Rater, run: Run, left_out: frozenset[int]
-) -> tuple[QueryLine, ...]:
+def _lines(session: Session, rater: Rater, run: Run) -> tuple[QueryLine, ...]:
+    is_asked = is_put_to_raters(Question.id)
     rows = session.execute(
-        select(Query.query_id, Question.id, Question.position, live_metrics.is_open())
+        select(Query.query_id, Question.position, live_metrics.is_open() & is_asked, is_asked)
         .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
         .join(Question)
         .where(StoredSummary.rater_id == rater.id, StoredSummary.run_id == run.id)
         .order_by(Query.id)
     )
     return tuple(
-        QueryLine(
-            query_id, position, is_open and question not in left_out, question not in left_out
-        )
-        for query_id, question, position, is_open in rows
+        QueryLine(query_id, position, bool(is_open), bool(asked))
+        for query_id, position, is_open, asked in rows
     )
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import Event, JudgedThing, Judgment
@@ -20,7 +20,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.services.rating import pool, progress
 from webapp.services.rating.progress import Progress
 from webapp.services.study import assignments, studies
-from webapp.services.study.unasked import unasked
+from webapp.services.study.unasked import is_put_to_raters
 
 LONGEST_PAUSE = timedelta(minutes=2)
 """A longer time between two clicks was a break, not thinking."""
@@ -125,7 +125,7 @@ def pace(moments: Iterable[datetime]) -> float | None:
 
 
 def _saving(session: Session, study: Study) -> Saving:
-    in_study = Run.study_id == study.id
+    in_study = and_(Run.study_id == study.id, is_put_to_raters(Query.question_id))
     shown = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
     distinct = (
         select(func.count(Result.judged_thing_id.distinct())).join(Query).join(Run).where(in_study)
@@ -179,11 +179,10 @@ def _questions(
     ):
         if rater_id in names:
             judged[question_id][names[rater_id]] = count
-    left_out = unasked(session, study.id)
     rows = session.execute(
         select(Question.id, Question.position, Question.text, Question.category, func.count())
         .join(JudgedThing, JudgedThing.question_id == Question.id)
-        .where(pool.is_shown(study))
+        .where(pool.is_shown(study), is_put_to_raters(Question.id))
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)
     )
@@ -195,7 +194,6 @@ def _questions(
             study.overlap,
         )
         for key, position, text, category, things in rows
-        if key not in left_out
     )
 
 

@@ -128,7 +128,9 @@ def _question(row: QueryRow, line: QueryLine) -> RunQuestion:
         question=row.question,
         category=labels.category(row.category),
         label=row.category,
-        figures=tuple(_cell(row.summary, name, values[name]) for name in IN_NUMBERS),
+        figures=tuple(_cell(row.summary, name, values[name]) for name in IN_NUMBERS)
+        if line.is_asked
+        else (UNDEFINED,) * len(IN_NUMBERS),
         notes=row.notes,
         summary=row.summary,
         is_open=line.is_open,

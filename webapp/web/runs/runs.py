@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 
+from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
@@ -97,7 +98,8 @@ class ResponseTimes:
 class RunShown:
     """One run in full, its figures under ``rule``.
 
-    ``totals`` are those the figures are made of; ``next_run`` is another run with open work,
+    ``totals`` are those the figures are made of, ``unasked`` says which questions these leave out;
+    ``next_run`` is another run with open work,
     once this one is finished; ``times`` are ``None`` where no answer states its own;
     ``exposure`` says when raters saw more than the cards.
     ``columns`` explain those of the rated CSV, by name.
@@ -108,6 +110,7 @@ class RunShown:
     rules: tuple[RuleChoice, ...]
     exposure: Exposure
     totals: Totals
+    unasked: tuple[str, ...]
     rows: tuple[FigureRow, ...]
     measures: tuple[Measure, ...]
     reasons: tuple[UndefinedReason, ...]
@@ -147,10 +150,11 @@ def show(run_id: str) -> str:
         others = runs.overviews(session, rater) if run.overview.first_open is None else []
         rule = reports.rule_of(session, rater.study, rules.wanted())
         report = reports.report(session, rater.study, run_id, rule)
+        whole = reports.report(session, rater.study, run_id, rule, whole=True)
         offered = rules.choices(session, rater.study)
         exposure = blinding.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
-    page = _shown(run, others, report, offered, exposure, is_blind=is_blind)
+    page = _shown(run, others, report, whole, offered, exposure, is_blind=is_blind)
     return render_template("runs/page.html", **htmx.names(page))
 
 
@@ -225,6 +229,7 @@ def _shown(
     run: RunPage,
     others: list[RunOverview],
     report: RunReport,
+    with_unasked: RunReport,
     offered: tuple[RuleChoice, ...],
     exposure: Exposure,
     *,
@@ -238,13 +243,14 @@ def _shown(
         rules=offered,
         exposure=exposure,
         totals=whole,
+        unasked=said_unasked(report.unasked),
         rows=figures.rows(figures.of_totals(whole)),
         measures=figures.measures(),
         reasons=figures.reasons(),
         categories=tuple(_category(*item) for item in category_totals(report).items()),
         confusion=confusion(whole),
         questions=run_questions.table(
-            run, report, request.args.get("sort", ""), request.args.get("order", "")
+            run, with_unasked, request.args.get("sort", ""), request.args.get("order", "")
         ),
         sources=tuple(_source(file) for file in run.files),
         next_run=next(open_runs, None),

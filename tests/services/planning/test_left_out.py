@@ -1,0 +1,240 @@
+"""Questions outside a sample are "not asked": no list, no figure and no file misses them."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import set_study, stored
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
+from webapp.db.tables.people import Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.study import Question, Study
+from webapp.i18n import speaking
+from webapp.metrics.agreement.report import ItemKind
+from webapp.metrics.planning.sampling import random_order
+from webapp.services.agreement import agreement
+from webapp.services.exports import exports, rated_files, rated_imports, trees
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import AnswerRating
+from webapp.services.offline import runs as offline
+from webapp.services.planning import rules, samples
+from webapp.services.planning.samples import SampleWish
+from webapp.services.rating import blind_page, pages, progress, tasks, walks
+from webapp.services.rating.pages import QueryFilter
+from webapp.services.runs import reports, runs
+from webapp.services.study import standing, studies
+
+LATER = NOW + timedelta(hours=1)
+SIZE = 6
+SAID = (
+    "3 questions are not asked, as the study's sample did not draw them: no figure counts them, "
+    "and files of ratings leave them out."
+)
+
+
+@pytest.fixture(name="run_id")
+def _run_id(session: Session, study: Study) -> str:
+    """A run of six questions with a card each; the last asks on in the conversation."""
+    asked = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, SIZE)]
+    follow_up = query(SIZE, card("a6"), text="Any other?", context_dependent=True)
+    run_id = stored(session, study, "api", *asked, follow_up)
+    set_study(session, study, repeat_percent=0, blind=False)
+    return run_id
+
+
+@pytest.fixture(name="drawn")
+def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[int, ...]:
+    """The positions of a sample of three of them, with the last and without the first."""
+    assert run_id
+    (whole,) = rules.question_sets(session, study)
+    seed = next(seed for seed in range(1000) if _sampled(whole.questions, seed) == {2, 4, 6})
+    samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)
+    return 2, 4, 6
+
+
+def _sampled(questions: list[Question], seed: int) -> set[int]:
+    return set(random_order([one.position for one in questions], seed)[:3])
+
+
+def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
+    """Judge the card of a question and grade its answer."""
+    name = f"{rater.id}-{query_id}"
+    judgments.judge(session, rater, run_id, query_id, 1, verdict, click(name))  # type: ignore[arg-type]
+    judgments.rate(session, rater, run_id, query_id, AnswerRating(quality=4), click(f"{name}-q"))
+
+
+def exported(session: Session, study: Study, run_id: str, form: str) -> tuple[str, tuple[str, ...]]:
+    """Return a run's export as text, and its notes."""
+    with speaking("en"):
+        file = exports.export(session, study, run_id, reports.rule_of(session, study), form)
+    return file.data.decode(), file.notes
+
+
+def test_files_leave_the_questions_out_and_say_so(
+    session: Session, study: Study, rater: Rater, run_id: str, drawn: tuple[int, ...]
+) -> None:
+    for number in drawn:
+        rate(session, rater, run_id, number)
+
+    rated, notes = exported(session, study, run_id, "csv")
+    lines = rated.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["query_id", "2", "4", "6"]
+    assert all(line.endswith(",1,1,1.0000,1.0000,1.0000,1,4,") for line in lines[1:])
+    assert notes == (SAID,)
+
+    wide, notes = exported(session, study, run_id, "wide-csv")
+    assert [line.split(",")[0] for line in wide.splitlines()[1:]] == ["2", "4", "6"]
+    assert notes == (SAID,)
+    cards, notes = exported(session, study, run_id, "long-csv")
+    assert [line.split(",")[2] for line in cards.splitlines()[1:]] == ["2", "4", "6"]
+    assert notes == (SAID,)
+    for form in ("qrels", "run"):
+        text, notes = exported(session, study, run_id, form)
+        assert [line.split()[0] for line in text.splitlines()] == ["2", "4", "6"]
+        assert notes == (SAID,)  # nothing else is left out: all that is asked is judged
+
+    document = json.loads(exported(session, study, run_id, "json")[0])
+    assert [entry["query_id"] for entry in document["queries"]] == [2, 4, 6]
+    assert document["not_asked"] == [1, 3, 5]
+
+    report, _ = exported(session, study, run_id, "report")
+    counts = "3 of 3 questions complete; 3 with results, 0 empty, 0 failed, 0 unreadable."
+    assert f"{counts} {SAID}" in report
+    with speaking("en"):
+        written = trees.tree(session, study, reports.rule_of(session, study), None)
+    assert written.notes[-1] == SAID
+    template = next(file for file in written.files if "evaluation_template" in file.path)
+    assert [line[0] for line in template.data.decode().splitlines()[1:]] == ["2", "4", "6"]
+
+
+def test_a_verdict_given_outside_the_sample_counts_nowhere(
+    session: Session, study: Study, rater: Rater, run_id: str, drawn: tuple[int, ...]
+) -> None:
+    for number in drawn:
+        rate(session, rater, run_id, number)
+    before = reports.report(session, study, run_id, reports.rule_of(session, study))
+    alone = pages.rating_page(session, rater, run_id, 2, QueryFilter())
+
+    rate(session, rater, run_id, 1, NO)
+
+    assert reports.report(session, study, run_id, reports.rule_of(session, study)) == before
+    after = pages.rating_page(session, rater, run_id, 2, QueryFilter())
+    assert (after.whole, after.category_standing) == (alone.whole, alone.category_standing)
+    assert after.whole.totals.n_queries == 3
+
+
+def test_without_a_sample_no_file_speaks_of_one(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    rate(session, rater, run_id, 2)
+
+    rated, notes = exported(session, study, run_id, "csv")
+    assert rated.splitlines()[1] == "1,Question 1,location,1,,,,,,,,"  # open, which is blank
+    assert notes == ()
+    assert "not_asked" not in json.loads(exported(session, study, run_id, "json")[0])
+
+
+def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    rate(session, rater, run_id, 2)
+    whole = exported(session, study, run_id, "csv")[0].encode()
+    rule = rules.question_sets(session, study)[0]
+    judgments.judge(session, rater, run_id, 2, 1, None, click("back"))
+    samples.draw(session, rater, rule, SampleWish(3, seed=1), NOW)
+    part = exported(session, study, run_id, "csv")[0].encode()
+
+    for data in (whole, part):
+        found = rated_files.compare(session, study, "rated.csv", data, [run_id])
+        assert found.run_id == run_id
+        assert rated_imports.examine(session, study, "rated.csv", data, None).run_id == run_id
+
+
+def test_the_list_of_runs_leads_to_sampled_questions_only(
+    session: Session, rater: Rater, run_id: str, drawn: tuple[int, ...]
+) -> None:
+    (one,) = runs.overviews(session, rater)
+    assert one.first_open == 2
+    assert (one.standing.open_queries, one.standing.open_judgments) == (3, 3)
+    assert (one.counts.queries, one.counts.cards) == (6, 6)  # what the run holds
+
+    for number in drawn:
+        rate(session, rater, run_id, number)
+
+    (one,) = runs.overviews(session, rater)
+    assert one.first_open is None
+    shown = runs.run_page(session, rater, run_id)
+    assert [line.query_id for line in shown.queries if not line.is_asked] == [1, 3, 5]
+    assert not any(line.is_open for line in shown.queries)
+
+
+def test_the_ways_of_the_rating_page_lead_past_the_others(
+    session: Session, rater: Rater, run_id: str, drawn: tuple[int, ...]
+) -> None:
+    assert drawn
+    place = pages.rating_page(session, rater, run_id, 2, QueryFilter()).place
+    assert (place.position, place.of) == (1, 3)
+    assert (place.previous, place.next, place.next_open) == (None, 4, 4)
+    rate(session, rater, run_id, 4)
+    assert pages.rating_page(session, rater, run_id, 2, QueryFilter()).place.next_open == 6
+
+    other = pages.rating_page(session, rater, run_id, 3, QueryFilter()).place
+    assert (other.position, other.of) == (None, 3)
+    assert (other.previous, other.next, other.next_open) == (2, 4, 6)
+
+
+def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    assert run_id
+    set_study(session, study, blind=True)
+    given = tasks.ahead(session, rater, NOW, 4)
+    (whole,) = rules.question_sets(session, study)
+    first = given[0].question.position
+    seed = next(seed for seed in range(1000) if _sampled(whole.questions, seed).isdisjoint({first}))
+    samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)
+
+    page = blind_page.blind_page(session, rater, given[0].id)
+    assert page.place.position is None
+    assert page.place.next is None
+    assert page.progress.of == 3
+    assert (progress.progress(session, rater).done, page.progress.left) == (0, 3)
+    following = walks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
+    assert following is not None
+    asked = session.get_one(Task, following).question.position
+    assert asked in _sampled(whole.questions, seed)
+
+
+def test_a_file_for_rating_without_a_server_has_sampled_questions_only(
+    session: Session, study: Study, run_id: str, drawn: tuple[int, ...]
+) -> None:
+    found = offline.offline_run(session, study, run_id)
+
+    assert [one.query_id for one in found.questions] == [*drawn]
+    assert found.unasked == (1, 3, 5)
+    *_, last = found.questions
+    # It depends on question 5, which is not asked: its rater reads that all the same.
+    assert [(turn.query_id, turn.response) for turn in last.turns] == [(5, "Answer 5: ['a5']")]
+
+
+def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
+    session: Session, study: Study, rater: Rater, run_id: str, drawn: tuple[int, ...]
+) -> None:
+    other = studies.add_rater(session, study, "Siti", NOW)
+    for number in (*drawn, 1):
+        rate(session, rater, run_id, number)
+        rate(session, other, run_id, number, UNSURE if number == 2 else YES)
+
+    for kind in (ItemKind.CARDS, ItemKind.QUALITY):
+        assert len(agreement.items(session, study, kind, [rater, other])) == 3
+    found = standing.study_standing(session, study)
+    assert [one.position for one in found.questions] == [*drawn]
+    assert (found.saving.shown, found.saving.distinct) == (3, 3)
+    assert {one.progress.of for one in found.raters} == {3}
+    assert session.scalars(select(Question.position)).all() != [*drawn]
