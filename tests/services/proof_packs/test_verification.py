@@ -142,6 +142,14 @@ def test_an_event_flipped_names_the_verdict_and_the_figures(packed: tuple[bytes,
     assert {one.source for one in found} == {"events.jsonl"}
 
 
+def test_a_pack_is_equal_whatever_was_verified_before_it(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    other = changed(data, f"runs/{run}/lists.csv", replaced(b",1,slug:a,", b",1,slug:h,"))
+    assert not verified(other).equal
+
+    assert verified(data).equal
+
+
 def test_an_event_that_lost_may_say_anything_without_moving_a_figure(
     packed: tuple[bytes, str],
 ) -> None:

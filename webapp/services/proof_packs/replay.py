@@ -135,7 +135,8 @@ def replayed(
 
     Judgments of other raters, or of things that no run shows, are left out.
     """
-    with Session(_empty_databases()) as session:
+    # An engine of its own, since services keep what they read of a database under its engine.
+    with Session(_empty_databases().execution_options()) as session:
         tables = _Tables(session, manifest)
         tables.ask(sets)
         for shown in runs:
