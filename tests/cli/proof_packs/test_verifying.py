@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.relevansi import document, relevansi
+from tests.cli.relevansi import Stream, document, relevansi
 from tests.conftest import NOW
 from tests.services.proof_packs.packs import changed, members, rated_study, zipped
 from webapp.config import sqlite_url
@@ -57,6 +57,17 @@ def test_the_study_is_packed_without_an_id_and_verified_without_a_database(
     assert run_id in found["runs"]
     assert found["differences"] == []
     assert exported(tmp_path).read_bytes() == first
+
+
+def test_on_a_terminal_a_pack_shows_how_far_it_is(
+    tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+    path = tmp_path / "pack.zip"
+    done = relevansi(tmp_path, "export", run_id, "--format", "proof-pack", "-o", path)
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "10/10" in done.stderr  # 7 files of the run, its lists, the comparisons, the zip
 
 
 def test_one_run_is_packed_under_the_rule_asked_for(tmp_path: Path, run_id: str) -> None:

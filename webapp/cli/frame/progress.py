@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -23,9 +24,9 @@ class Bar:
         self._progress = progress
         self._task = task
 
-    def at(self, done: int) -> None:
-        """Show that `done` of all are done."""
-        self._progress.update(self._task, completed=done)
+    def at(self, done: int, of: int | None = None) -> None:
+        """Show that `done` of all are done, of `of` where that was not known before."""
+        self._progress.update(self._task, completed=done, total=of)
 
     def advance(self, further: int = 1, *, name: str = "") -> None:
         """Show that `further` more are done, and the `name` of what is being done."""
@@ -68,6 +69,16 @@ def bar(total: int, *, done: int = 0, name: str = "") -> Iterator[Bar]:
     with progress:
         task = progress.add_task(shown(name), total=total, completed=done)
         yield Bar(progress, task)
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[int, int], None]]:
+    """Yield what shows how many steps of how many are done: on a terminal a bar, else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _of: None
+        return
+    with bar(0) as shown_bar:
+        yield shown_bar.at
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
+from itertools import count
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -18,7 +19,7 @@ from webapp.db.migrations import HEAD
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Event
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Run
+from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.exporters.exports.json_runs import JsonValue
@@ -37,6 +38,7 @@ from webapp.services.rating import orders
 from webapp.services.runs import order, reports, runs
 from webapp.services.runs.reports import MachineNotPacked, Rule
 from webapp.services.study import blinding, studies
+from webapp.services.workers.long_work import Tell
 
 MEDIA_TYPE = "application/zip"
 
@@ -49,31 +51,73 @@ EXPORTS = {
     proof_files.RUN_JSON: exports.run_json,
 }
 """The members of a run that can also be had one by one."""
+STEPS_OF_RUN = len(EXPORTS) + 1
+LONG_FROM = 300
+"""The answers from which a pack is made beside the requests: ten runs of thirty questions."""
 
 
-def of_run(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
-    """Return the proof pack of one run, its merged files under `rule`.
+def _nobody(_done: int, _of: int) -> None:
+    """Hear how far a pack is where nobody waits to see it."""
+
+
+def of_run(
+    session: Session, study: Study, run_id: str, rule: Rule, *, tell: Tell = _nobody
+) -> ExportedFile:
+    """Return the proof pack of one run, its merged files under `rule`; `tell` hears each step.
 
     Raises ``UnknownRun`` and ``MachineNotPacked``.
     """
     run = runs.find(session, study, run_id)
-    data = _pack(session, study, [run], rule, Resampling(), whole=False)
+    data = _pack(session, study, [run], rule, Resampling(), tell, whole=False)
     return ExportedFile(f"proof_pack_{run_id}.zip", MEDIA_TYPE, data)
 
 
 def of_study(
-    session: Session, study: Study, rule: Rule, *, settings: Resampling | None = None
+    session: Session,
+    study: Study,
+    rule: Rule,
+    *,
+    settings: Resampling | None = None,
+    tell: Tell = _nobody,
 ) -> ExportedFile:
-    """Return the proof pack of every run of the study.
+    """Return the proof pack of every run of the study; `tell` hears each step.
 
     Raises ``NoRuns`` and ``MachineNotPacked``. `settings` are those of its comparisons' resampling.
     """
+    found = _runs(session, study, None)
+    data = _pack(session, study, found, rule, settings or Resampling(), tell, whole=True)
+    return ExportedFile("proof_pack.zip", MEDIA_TYPE, data)
+
+
+def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> bool:
+    """Whether the pack of a run, or of the study without one, takes longer than a page waits.
+
+    Raises what making it raises before it begins.
+    """
+    found = [run.id for run in _runs(session, study, run_id)]
+    _check(rule)
+    answers = select(func.count()).select_from(Query).where(Query.run_id.in_(found))
+    return (session.scalar(answers) or 0) >= LONG_FROM
+
+
+def changed_at(session: Session, study: Study, run_id: str | None) -> datetime:
+    """Return when anything last changed that the pack of a run, or of the study, holds."""
+    return _last_change(session, study, _runs(session, study, run_id))
+
+
+def _runs(session: Session, study: Study, run_id: str | None) -> list[Run]:
+    if run_id is not None:
+        return [runs.find(session, study, run_id)]
     found = order.in_order(session, study)
     found.sort(key=lambda run: run.question_set_id)
     if not found:
         raise NoRuns
-    data = _pack(session, study, found, rule, settings or Resampling(), whole=True)
-    return ExportedFile("proof_pack.zip", MEDIA_TYPE, data)
+    return found
+
+
+def _check(rule: Rule) -> None:
+    if rule.rater is not None and rule.rater.is_machine:
+        raise MachineNotPacked
 
 
 def _pack(
@@ -82,19 +126,33 @@ def _pack(
     found: Sequence[Run],
     rule: Rule,
     settings: Resampling,
+    tell: Tell,
     *,
     whole: bool,
 ) -> bytes:
-    if rule.rater is not None and rule.rater.is_machine:
-        raise MachineNotPacked
+    _check(rule)
+    files: dict[str, bytes] = {}
+    steps = len(found) * STEPS_OF_RUN + 3
+    done = count(1)
+    tell(0, steps)
+
+    def told() -> None:
+        tell(next(done), steps)
+
     with speaking(SOURCE_LANGUAGE):
-        files = dict(_study_files(session, study, found, whole=whole))
+        files |= dict(_study_files(session, study, found, whole=whole))
+        told()
         for run in found:
-            files |= dict(_run_files(session, study, run, rule))
+            for name, data in _run_files(session, study, run, rule):
+                files[name] = data
+                told()
         files |= dict(_comparisons(session, study, found, rule, settings))
+        told()
         files |= dict(added.files(session, study, found, rule))
         contents = _contents(session, study, found, rule, settings, whole=whole)
-        return pack.pack(contents, files, added.about())
+        packed = pack.pack(contents, files, added.about())
+        told()
+        return packed
 
 
 def _study_files(

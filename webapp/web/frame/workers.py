@@ -43,7 +43,7 @@ class Workers:
             left = [
                 one
                 for module in rooms.contributions("web", "workers")
-                for one in module.left(session, self._app.config)
+                for one in module.left(session, self._app)
             ]
         for work, threads in left:
             self.wake(work, threads, most=threads)

@@ -9,11 +9,11 @@ from webapp.services.phase_3 import turns
 from webapp.services.phase_3.asking import QuestionWork
 
 if TYPE_CHECKING:
-    from flask import Config
+    from flask import Flask
     from sqlalchemy.orm import Session
 
 
-def left(session: Session, _config: Config) -> Iterator[tuple[QuestionWork, int]]:
+def left(session: Session, _app: Flask) -> Iterator[tuple[QuestionWork, int]]:
     """Yield the questions that waited when the last process ended."""
     if at_once := turns.calls_at_once(session):
         yield QuestionWork(), at_once

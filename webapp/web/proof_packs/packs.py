@@ -1,17 +1,18 @@
-"""Everything behind the figures of a run, or of the study, as one zip to take away."""
+"""Everything behind the figures of a run, or of the study, as one zip to take away.
+
+A small pack is the answer itself. A large one is made beside the requests: the answer leads to
+the page that shows how far it is.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from flask import Blueprint, Response
 
+from webapp.services.proof_packs import long_kind
 from webapp.services.runs import reports
 from webapp.web.frame import access
 from webapp.web.study import rules
-
-if TYPE_CHECKING:
-    from webapp.services.exports.exports import ExportedFile
+from webapp.web.workers.long_work import led_to, taken_away
 
 blueprint = Blueprint("proof_packs", __name__)
 
@@ -19,24 +20,22 @@ blueprint = Blueprint("proof_packs", __name__)
 @blueprint.get("/runs/<run_id>/proof-pack.zip")
 def of_run(run_id: str) -> Response:
     """Return the proof pack of one run."""
-    from webapp.services.proof_packs import packs  # brings pandas, which no page needs
-
-    with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
-        return _taken_away(packs.of_run(session, rater.study, run_id, rule))
+    return _pack(run_id)
 
 
 @blueprint.get("/study/proof-pack.zip")
 def of_study() -> Response:
     """Return the proof pack of all runs."""
-    from webapp.services.proof_packs import packs
+    return _pack(None)
+
+
+def _pack(run_id: str | None) -> Response:
+    from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
-        return _taken_away(packs.of_study(session, rater.study, rule))
-
-
-def _taken_away(file: ExportedFile) -> Response:
-    response = Response(file.data, content_type=file.media_type)
-    response.headers.set("Content-Disposition", "attachment", filename=file.name)
-    return response
+        wanted = long_kind.wanted(run_id, rule.name)
+        if not packs.is_long(session, rater.study, run_id, rule):
+            return taken_away(long_kind.make(session, rater.study, wanted, lambda *_: None))
+        changed_at = packs.changed_at(session, rater.study, run_id)
+    return led_to(long_kind.KIND, wanted, changed_at=changed_at)

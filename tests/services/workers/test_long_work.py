@@ -1,0 +1,212 @@
+"""A file that takes long is put down, made step by step beside the requests, and kept for a day."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.db.engine import Database
+from webapp.db.tables.study import Study
+from webapp.db.tables.workers import LongWork
+from webapp.failures import Refused
+from webapp.i18n import speaking
+from webapp.services.exports.exports import ExportedFile
+from webapp.services.study import studies
+from webapp.services.workers import long_work
+from webapp.services.workers.leases import ALIVE, ASKING
+from webapp.services.workers.long_work import (
+    DONE,
+    FAILED,
+    WAITING,
+    FileMaking,
+    LongProgress,
+    NotMade,
+    Tell,
+    UnknownLongWork,
+)
+from webapp.services.workers.loop import WorkLoop
+
+WAIT = 60
+FILE = ExportedFile("made.zip", "application/zip", b"made")
+
+
+class MachineAsked(Refused):
+    """A failure that a user can meet."""
+
+    message = "A proof pack holds what people judged"
+    remedy = "Ask for the file again; if it happens again, see the log."
+
+
+@dataclass
+class MadeKind:
+    """A kind of files that the tests make."""
+
+    making: Callable[[Tell], ExportedFile] = lambda _tell: FILE
+    KIND: str = "made"
+
+    def make(
+        self, session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+    ) -> ExportedFile:
+        """Make the file as the test says."""
+        assert session.get_one(Study, study.id)
+        assert wanted == {"run": None}
+        return self.making(tell)
+
+
+@pytest.fixture(name="kind")
+def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
+    with database.writing() as session:
+        studies.open_or_make(session, NOW)
+        session.commit()
+    kind = MadeKind()
+    monkeypatch.setattr(long_work, "_kinds", lambda: {"made": kind})
+    return kind
+
+
+def put_down(database: Database, now: datetime = NOW, changed_at: datetime = NOW) -> str:
+    """Return the id of the work that the one file is made by."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        work_id = long_work.put_down(
+            session, study, "made", {"run": None}, now, changed_at=changed_at
+        )
+        session.commit()
+    return work_id
+
+
+def progress(database: Database, work_id: str) -> LongProgress:
+    """Return how far a work is."""
+    with database.reading() as session:
+        return long_work.find(session, studies.open_or_make(session, NOW), work_id)
+
+
+def work(database: Database, now: datetime = NOW) -> None:
+    """Make everything that was put down."""
+    loop = WorkLoop(database.writing, lambda: now, logging.getLogger(__name__))
+    loop.wake(FileMaking(database), most=1)
+    assert loop.is_idle(WAIT)
+
+
+def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind) -> None:
+    seen: list[tuple[str, int, int, bool]] = []
+
+    def making(tell: Tell) -> ExportedFile:
+        for step in (0, 1, 2):
+            tell(step, 2)
+            now = progress(database, work_id)
+            seen.append((now.state, now.done, now.of, now.is_open))
+        return FILE
+
+    kind.making = making
+    work_id = put_down(database)
+    assert progress(database, work_id).state == WAITING
+    work(database)
+
+    assert seen == [(ASKING, 0, 2, True), (ASKING, 1, 2, True), (ASKING, 2, 2, True)]
+    found = progress(database, work_id)
+    assert (found.state, found.file_name, found.why, found.is_open) == (DONE, "made.zip", "", False)
+    with database.reading() as session:
+        study = studies.open_or_make(session, NOW)
+        assert long_work.file(session, study, work_id) == FILE
+        assert not long_work.is_any_open(session)
+
+
+@pytest.mark.usefixtures("kind")
+def test_the_same_wish_leads_to_the_same_file_until_the_study_changes(database: Database) -> None:
+    first = put_down(database, NOW)
+    assert put_down(database, NOW, changed_at=NOW + timedelta(hours=1)) == first  # still open
+    work(database)
+
+    assert put_down(database, NOW, changed_at=NOW - timedelta(hours=1)) == first
+    changed = put_down(database, NOW + timedelta(hours=2), changed_at=NOW + timedelta(hours=1))
+
+    assert changed != first
+    with pytest.raises(UnknownLongWork):
+        progress(database, first)
+
+
+def test_a_failure_is_told_in_the_readers_language(database: Database, kind: MadeKind) -> None:
+    def making(_tell: Tell) -> ExportedFile:
+        raise MachineAsked
+
+    kind.making = making
+    work_id = put_down(database)
+    work(database)
+
+    with speaking("en"):
+        found = progress(database, work_id)
+    with speaking("id"):
+        said = progress(database, work_id).why
+    assert (found.state, found.why) == (FAILED, "A proof pack holds what people judged")
+    assert found.remedy.startswith("Ask for the file again")
+    assert said == "Paket bukti berisi penilaian manusia"
+    with database.reading() as session, pytest.raises(NotMade):
+        long_work.file(session, studies.open_or_make(session, NOW), work_id)
+    assert put_down(database) != work_id  # asked for again, it is tried again
+
+
+def test_an_error_of_ours_is_told_without_its_traceback(database: Database, kind: MadeKind) -> None:
+    def making(_tell: Tell) -> ExportedFile:
+        raise ZeroDivisionError
+
+    kind.making = making
+    work_id = put_down(database)
+    work(database)
+
+    with speaking("en"):
+        assert progress(database, work_id).why == "Something went wrong on our side"
+
+
+def test_a_file_that_is_given_up_is_made_no_further(database: Database, kind: MadeKind) -> None:
+    reached: list[int] = []
+
+    def making(tell: Tell) -> ExportedFile:
+        with database.writing() as session:
+            long_work.give_up(session, studies.open_or_make(session, NOW), work_id)
+            session.commit()
+        tell(1, 2)
+        reached.append(1)
+        return FILE
+
+    kind.making = making
+    work_id = put_down(database)
+    work(database)
+
+    assert reached == []
+    with pytest.raises(UnknownLongWork):
+        progress(database, work_id)
+
+
+@pytest.mark.parametrize(("attempts", "state"), [(2, DONE), (3, FAILED)])
+@pytest.mark.usefixtures("kind")
+def test_what_a_dead_server_left_is_made_again_but_not_for_ever(
+    database: Database, attempts: int, state: str
+) -> None:
+    work_id = put_down(database)
+    with database.writing() as session:
+        row = session.get_one(LongWork, work_id)
+        row.state, row.attempt, row.alive_until = ASKING, attempts, NOW
+        session.commit()
+    work(database, NOW - timedelta(seconds=1))
+    assert progress(database, work_id).state == ASKING  # its holder is alive
+    with database.reading() as session:
+        assert long_work.is_any_open(session)
+    work(database, NOW + ALIVE)
+
+    assert progress(database, work_id).state == state
+
+
+@pytest.mark.usefixtures("kind")
+def test_files_are_cleared_away_after_a_day(database: Database) -> None:
+    old = put_down(database, NOW)
+    put_down(database, NOW + timedelta(days=1, seconds=1))
+
+    with pytest.raises(UnknownLongWork):
+        progress(database, old)

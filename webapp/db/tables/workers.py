@@ -1,0 +1,41 @@
+"""Long work that a server does beside the requests: tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, LargeBinary, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.db.tables.base import Base
+
+
+class LongWork(Base):
+    """A file that takes long to make: how far it is, then the file or why there is none.
+
+    ``kind`` names what is made, ``wanted`` of what. ``state``: "waiting", "asking" (somebody
+    makes it), "done" (``data`` is the file) or "failed" (``failure`` and ``remedy`` are message
+    ids, ``about`` the name in them). ``steps_done`` of ``steps`` are done; 0 steps are not
+    counted yet.
+    """
+
+    __tablename__ = "long_works"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    kind: Mapped[str] = mapped_column(String(32))
+    wanted: Mapped[dict[str, Any]]
+    put_down_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    state: Mapped[str] = mapped_column(String(8))
+    attempt: Mapped[int] = mapped_column(default=0)
+    alive_until: Mapped[datetime | None]
+    steps_done: Mapped[int] = mapped_column(default=0)
+    steps: Mapped[int] = mapped_column(default=0)
+    failure: Mapped[str | None] = mapped_column(Text)
+    remedy: Mapped[str | None] = mapped_column(Text)
+    about: Mapped[str] = mapped_column(Text, default="")
+    file_name: Mapped[str | None] = mapped_column(Text)
+    media_type: Mapped[str | None] = mapped_column(Text)
+    data: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)

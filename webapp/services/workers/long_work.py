@@ -1,0 +1,266 @@
+"""Files that take long to make, made beside the requests: put down, made, taken away.
+
+A room's ``long_kind.py`` brings a kind: its name as ``KIND`` and ``make``, which makes the file
+in a reading transaction and says after each step how many of how many are done.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.orm import Session
+
+from webapp import rooms
+from webapp.db import outages
+from webapp.db.engine import Database, one_at_a_time
+from webapp.db.tables.study import Study
+from webapp.db.tables.workers import LongWork
+from webapp.failures import Failure, Missing
+from webapp.i18n import gettext, mark
+from webapp.services.exports.exports import ExportedFile
+from webapp.services.workers import leases
+from webapp.services.workers.leases import ASKING, Lease
+from webapp.services.workers.loop import Nothing, OutsideWork
+
+WAITING, DONE, FAILED = "waiting", "done", "failed"
+KEPT_FOR = timedelta(days=1)
+MOST_ATTEMPTS = 3
+"""A work whose holder died so often would end the next one too."""
+
+Tell = Callable[[int, int], None]
+"""Is told how many steps of how many are done."""
+
+
+class LongKind(Protocol):
+    """A kind of long work that a room brings."""
+
+    KIND: str
+
+    def make(
+        self, session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+    ) -> ExportedFile:
+        """Return the file; raises a ``Failure`` where there is none."""
+
+
+class UnknownLongWork(Missing):
+    """The work was given up, or its file was kept for longer than a day."""
+
+    message = mark("This file is no longer here")
+    remedy = mark("It was given up, or kept for longer than a day. Ask for it again.")
+
+
+class NotMade(Missing):
+    """The file is not made yet, or could not be made."""
+
+    message = mark("This file is not ready")
+    remedy = mark("Its page shows how far it is.")
+
+
+class GivenUp(Exception):
+    """The work was given up while it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongFailure:
+    """Why there is no file: message and remedy as message ids, and the name in them."""
+
+    message: str
+    remedy: str
+    about: str = ""
+
+
+OUR_FAULT = LongFailure(
+    mark("Something went wrong on our side"),
+    mark("Ask for the file again; if it happens again, see the log."),
+)
+DIED = LongFailure(
+    mark("The server ended several times while it made this file"),
+    mark("Perhaps its memory is too small. Ask for less, or use the command line."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LongProgress:
+    """How far a work is: its file's name once it is done, why there is none if it failed."""
+
+    id: str
+    kind: str
+    wanted: Mapping[str, Any]
+    state: str
+    put_down_at: datetime
+    done: int
+    of: int
+    file_name: str | None
+    why: str
+    remedy: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file is still to be made."""
+        return self.state in {WAITING, ASKING}
+
+
+@dataclass(frozen=True, slots=True)
+class LongCall:
+    """The file to make, and the lease of its row."""
+
+    lease: Lease
+    study_id: int
+    kind: str
+    wanted: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FileMaking(OutsideWork[LongCall, ExportedFile | LongFailure]):
+    """The work of making what was put down, the oldest first."""
+
+    database: Database
+
+    def claim(self, session: Session, now: datetime) -> LongCall | Nothing:
+        """Return the next file to make; one whose makers died again and again has failed."""
+        for row in session.scalars(
+            select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
+        ):
+            if row.state == ASKING and not leases.is_lost(row, now):
+                continue
+            lease = leases.take(session, row, now)
+            if lease is None:
+                continue
+            if row.attempt > MOST_ATTEMPTS:
+                _end(row, DIED, now)
+                continue
+            return LongCall(lease, row.study_id, row.kind, row.wanted)
+        return Nothing.MORE
+
+    def ask(self, call: LongCall) -> ExportedFile | LongFailure:
+        """Return the file, or why there is none; its row says how far it is."""
+
+        def tell(done: int, of: int) -> None:
+            with suppress(*outages.KINDS), self.database.writing() as session:
+                row = leases.own(session, LongWork, call.lease)
+                if row is None:
+                    raise GivenUp
+                row.steps_done, row.steps = done, of
+                session.commit()
+
+        try:
+            with self.database.reading() as session:
+                study = session.get_one(Study, call.study_id)
+                return _kinds()[call.kind].make(session, study, call.wanted, tell)
+        except Failure as failure:
+            return LongFailure(failure.message, failure.remedy, failure.name)
+        except GivenUp:
+            return OUR_FAULT  # for nobody: its row is gone
+
+    def keep(
+        self, session: Session, call: LongCall, outcome: ExportedFile | LongFailure, now: datetime
+    ) -> None:
+        """Keep the file, or why there is none, unless the work was given up."""
+        row = leases.own(session, LongWork, call.lease)
+        if row is not None:
+            _end(row, outcome, now)
+
+    def unforeseen(self, error: Exception) -> LongFailure:  # noqa: ARG002 - the log has it
+        """Return the failure of a work that ended with an error of ours."""
+        return OUR_FAULT
+
+
+def put_down(
+    session: Session,
+    study: Study,
+    kind: str,
+    wanted: Mapping[str, Any],
+    now: datetime,
+    *,
+    changed_at: datetime,
+) -> str:
+    """Return the id of the work that makes a file; a new one if none is good enough.
+
+    Good enough is one that is still open, or was done after `changed_at`. Files that were
+    kept for long enough are cleared away.
+    """
+    one_at_a_time(session)
+    session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
+    same = (LongWork.study_id == study.id) & (LongWork.kind == kind)
+    for row in session.scalars(select(LongWork).where(same)):
+        if row.wanted != wanted:
+            continue
+        if row.state in {WAITING, ASKING} or (row.state == DONE and row.put_down_at > changed_at):
+            return row.id
+        session.delete(row)
+    row = LongWork(
+        id=secrets.token_hex(16), study_id=study.id, kind=kind, wanted=dict(wanted),
+        put_down_at=now, state=WAITING,
+    )  # fmt: skip
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def find(session: Session, study: Study, work_id: str) -> LongProgress:
+    """Return how far a work is, its failure in the reader's language."""
+    row = _row(session, study, work_id)
+    return LongProgress(
+        id=row.id,
+        kind=row.kind,
+        wanted=row.wanted,
+        state=row.state,
+        put_down_at=row.put_down_at,
+        done=row.steps_done,
+        of=row.steps,
+        file_name=row.file_name,
+        why=gettext(row.failure) % {"name": row.about} if row.failure else "",
+        remedy=gettext(row.remedy) % {"name": row.about} if row.remedy else "",
+    )
+
+
+def file(session: Session, study: Study, work_id: str) -> ExportedFile:
+    """Return the file of a work that is done; raises ``UnknownLongWork`` and ``NotMade``."""
+    row = _row(session, study, work_id)
+    if row.file_name is None or row.media_type is None or row.data is None:
+        raise NotMade(work_id)
+    return ExportedFile(row.file_name, row.media_type, row.data)
+
+
+def give_up(session: Session, study: Study, work_id: str) -> None:
+    """Forget a work and its file; one that is being made ends at its next step."""
+    session.delete(_row(session, study, work_id))
+
+
+def is_any_open(session: Session) -> bool:
+    """Whether a file is still to be made."""
+    return session.scalar(select(LongWork.id).where(_is_open()).limit(1)) is not None
+
+
+def _is_open() -> ColumnElement[bool]:
+    return LongWork.state.in_([WAITING, ASKING])
+
+
+def _row(session: Session, study: Study, work_id: str) -> LongWork:
+    row = session.get(LongWork, work_id)
+    if row is None or row.study_id != study.id:
+        raise UnknownLongWork(work_id)
+    return row
+
+
+def _end(row: LongWork, outcome: ExportedFile | LongFailure, now: datetime) -> None:
+    row.ended_at = now
+    if isinstance(outcome, LongFailure):
+        leases.give_back(row, FAILED)
+        row.failure, row.remedy, row.about = outcome.message, outcome.remedy, outcome.about
+        return
+    leases.give_back(row, DONE)
+    row.file_name, row.media_type, row.data = outcome.name, outcome.media_type, outcome.data
+
+
+def _kinds() -> dict[str, LongKind]:
+    found: dict[str, Any] = {
+        module.KIND: module for module in rooms.contributions("services", "long_kind")
+    }
+    return found
