@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,16 +11,19 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query
 from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule, SampledQuestion
+from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Question, Study
+from webapp.db.tables.study import QuestionSet, Study
 from webapp.records import Relevance
 from webapp.services.judging import judgments
-from webapp.services.planning import rules
+from webapp.services.planning import samples
 from webapp.services.planning.rules import RuleKind
+from webapp.services.planning.samples import SampleWish
 from webapp.services.study import studies
 
 QUESTIONS = 8
+SAMPLE, SEED = (3, 1, 4, 2), 1936
+"""The first questions that the seed draws of eight."""
 LETTERS = {"1": YES, "0": NO, "?": Relevance.UNSURE}
 
 
@@ -45,15 +48,11 @@ def machine(session: Session, study: Study, name: str = "Mesin") -> Rater:
     return rater
 
 
-def drawn(session: Session, owner: Rater, run: Run, positions: Sequence[int]) -> PlanningRule:
-    """Put a rule in force that drew these questions."""
-    rule = rules.choose(session, owner, run.question_set_id, RuleKind.MACHINE_HELP, NOW, seed=7)
-    asked = select(Question).where(Question.question_set_id == run.question_set_id)
-    ids = {question.position: question.id for question in session.scalars(asked)}
-    for place, position in enumerate(positions, start=1):
-        session.add(SampledQuestion(rule_id=rule.id, question_id=ids[position], position=place))
-    session.flush()
-    return rule
+def drawn(session: Session, owner: Rater, run: Run, size: int = len(SAMPLE)) -> PlanningRule:
+    """Draw the first questions of ``SAMPLE``, for a machine's help."""
+    question_set = session.get_one(QuestionSet, run.question_set_id)
+    wish = SampleWish(size, RuleKind.MACHINE_HELP, seed=SEED)
+    return samples.draw(session, owner, question_set, wish, NOW)
 
 
 def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+import pytest
 from sqlalchemy.orm import Session
 
-from tests.services.planning.helped import drawn, judge, machine, study_of_two_runs
+from tests.services.planning.helped import SAMPLE, SEED, drawn, judge, machine, study_of_two_runs
 from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.assisted import Unassisted, assisted_mean
@@ -14,9 +18,10 @@ from webapp.metrics.planning.value_range import ValueRange
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports
 
+TwoRuns: TypeAlias = tuple[Run, Run]
+
 BY_MACHINE = {1: "11", 2: "10", 3: "00", 4: "11", 5: "10", 6: "11", 7: "00", 8: "01"}
 BY_PEOPLE = {1: "11", 2: "10", 3: "01", 4: "11"}
-SAMPLE = (3, 1, 4, 2)
 
 
 def found(session: Session, study: Study, runs: tuple[Run, ...], judge_: Rater) -> MachineHelp:
@@ -29,13 +34,27 @@ def one(help_: MachineHelp, figure: str, second: str | None = None) -> HelpedFig
     return first
 
 
+@pytest.fixture(name="runs")
+def _runs(session: Session, study: Study) -> TwoRuns:
+    return study_of_two_runs(session, study)
+
+
+@pytest.fixture(name="mesin")
+def _mesin(session: Session, study: Study) -> Rater:
+    return machine(session, study)
+
+
+@pytest.fixture(name="sample")
+def _sample(session: Session, rater: Rater, runs: TwoRuns) -> PlanningRule:
+    """The sample that people judge."""
+    return drawn(session, rater, runs[0])
+
+
+@pytest.mark.usefixtures("sample")
 class TestSampleDrawnBeforehand:
     def test_values_are_those_of_people_and_machine_by_question(
-        self, session: Session, study: Study, rater: Rater
+        self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
     ) -> None:
-        runs = study_of_two_runs(session, study)
-        mesin = machine(session, study)
-        drawn(session, rater, runs[0], SAMPLE)
         judge(session, mesin, runs[0], BY_MACHINE)
         judge(session, rater, runs[0], BY_PEOPLE)
 
@@ -53,14 +72,12 @@ class TestSampleDrawnBeforehand:
         assert help_.is_valid
         assert help_.sampling is not None
         assert help_.sampling.sample == SAMPLE
-        assert (help_.sampling.of, help_.sampling.seed) == (8, 7)
+        assert (help_.sampling.of, help_.sampling.seed) == (8, SEED)
 
     def test_a_difference_is_of_both_runs_question_by_question(
-        self, session: Session, study: Study, rater: Rater
+        self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
     ) -> None:
-        first, second = runs = study_of_two_runs(session, study)
-        mesin = machine(session, study)
-        drawn(session, rater, first, SAMPLE)
+        first, second = runs
         by_machine = dict.fromkeys(range(1, 9), "10")
         by_people = {1: "10", 2: "11", 3: "00", 4: "10"}
         for run, other, own in ((first, BY_MACHINE, BY_PEOPLE), (second, by_machine, by_people)):
@@ -79,11 +96,8 @@ class TestSampleDrawnBeforehand:
         )
 
     def test_people_beyond_the_sample_and_unfinished_questions_are_not_counted(
-        self, session: Session, study: Study, rater: Rater
+        self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
     ) -> None:
-        runs = study_of_two_runs(session, study)
-        mesin = machine(session, study)
-        drawn(session, rater, runs[0], SAMPLE)
         judge(session, mesin, runs[0], BY_MACHINE)
         judge(session, rater, runs[0], {**BY_PEOPLE, 4: "1-", 8: "11"})
 
@@ -94,11 +108,8 @@ class TestSampleDrawnBeforehand:
         assert precision.waiting == 1
 
     def test_a_machine_with_cards_left_helps_nothing_yet(
-        self, session: Session, study: Study, rater: Rater
+        self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
     ) -> None:
-        runs = study_of_two_runs(session, study)
-        mesin = machine(session, study)
-        drawn(session, rater, runs[0], SAMPLE)
         judge(session, mesin, runs[0], {**BY_MACHINE, 8: "0-"})
         judge(session, rater, runs[0], BY_PEOPLE)
 
@@ -110,11 +121,8 @@ class TestSampleDrawnBeforehand:
         assert (help_.machine_open, help_.questions) == (1, 8)
 
     def test_where_the_machine_cannot_tell_it_has_its_own_mean(
-        self, session: Session, study: Study, rater: Rater
+        self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
     ) -> None:
-        runs = study_of_two_runs(session, study)
-        mesin = machine(session, study)
-        drawn(session, rater, runs[0], SAMPLE)
         judge(session, mesin, runs[0], {**BY_MACHINE, 7: "??"})
         judge(session, rater, runs[0], BY_PEOPLE)
 
@@ -123,28 +131,11 @@ class TestSampleDrawnBeforehand:
         # 1, 1/2, 0, 1, 1/2, 1 and 1/2 are 9/2 over seven questions.
         assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 9 / 14, 0.5])
 
-    def test_a_sample_drawn_after_verdicts_is_called_not_valid(
-        self, session: Session, study: Study, rater: Rater
-    ) -> None:
-        runs = study_of_two_runs(session, study)
-        mesin = machine(session, study)
-        judge(session, rater, runs[0], BY_PEOPLE)
-        judge(session, mesin, runs[0], BY_MACHINE)
-        drawn(session, rater, runs[0], SAMPLE)
-
-        help_ = found(session, study, runs, mesin)
-
-        assert not help_.is_valid
-        assert help_.sampling is not None
-        assert help_.sampling.verdicts_before == 8
-
 
 class TestNoSample:
     def test_the_judged_questions_stand_for_a_sample_and_are_not_valid(
-        self, session: Session, study: Study, rater: Rater
+        self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
     ) -> None:
-        runs = study_of_two_runs(session, study)
-        mesin = machine(session, study)
         judge(session, mesin, runs[0], BY_MACHINE)
         judge(session, rater, runs[0], BY_PEOPLE)
 
@@ -156,11 +147,24 @@ class TestNoSample:
         assert help_.sampling is None
 
 
+def test_a_sample_drawn_after_verdicts_is_called_not_valid(
+    session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
+) -> None:
+    judge(session, rater, runs[0], BY_PEOPLE)
+    judge(session, mesin, runs[0], BY_MACHINE)
+    drawn(session, rater, runs[0])
+
+    help_ = found(session, study, runs, mesin)
+
+    assert not help_.is_valid
+    assert help_.sampling is not None
+    assert help_.sampling.verdicts_before == 8
+
+
 def test_an_empty_list_counts_for_success_and_the_machine_adds_nothing_there(
-    session: Session, study: Study, rated_run: str
+    session: Session, study: Study, rated_run: str, mesin: Rater
 ) -> None:
     run = session.get_one(Run, rated_run)
-    mesin = machine(session, study)
     judge(session, mesin, run, {1: "111", 2: "00", 4: "1"})
 
     success = one(found(session, study, (run,), mesin), "success_rate").found
@@ -169,8 +173,9 @@ def test_an_empty_list_counts_for_success_and_the_machine_adds_nothing_there(
     assert success == assisted_mean([1, 1, 0], [1, 0, 2 / 3], [1])
 
 
-def test_machines_are_listed_by_what_they_judged(session: Session, study: Study) -> None:
-    runs = study_of_two_runs(session, study)
+def test_machines_are_listed_by_what_they_judged(
+    session: Session, study: Study, runs: TwoRuns
+) -> None:
     machine(session, study, "Idle")
     little, much = machine(session, study, "Little"), machine(session, study, "Much")
     judge(session, little, runs[0], {1: "1"})
@@ -180,10 +185,8 @@ def test_machines_are_listed_by_what_they_judged(session: Session, study: Study)
 
 
 def test_neither_enters_the_figures_of_the_other(
-    session: Session, study: Study, rater: Rater
+    session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
 ) -> None:
-    runs = study_of_two_runs(session, study)
-    mesin = machine(session, study)
     judge(session, rater, runs[0], BY_PEOPLE)
     rule = reports.rule_of(session, study)
     before = reports.report(session, study, runs[0].id, rule)

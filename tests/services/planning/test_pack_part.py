@@ -12,15 +12,15 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW, copied
-from tests.services.planning.helped import drawn, judge, machine, study_of_two_runs
+from tests.services.planning.helped import SAMPLE, SEED, drawn, judge, machine, study_of_two_runs
 from tests.services.proof_packs.packs import changed, members, verified
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import QuestionSet, Study
 from webapp.exporters.planning.machine_help import help_json
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.services.planning import machine_help, pack_part, settled
+from webapp.services.planning import machine_help, pack_part, samples, settled
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.differences import DifferenceKind
 from webapp.services.runs.reports import Rule
@@ -41,7 +41,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         study = studies.open_or_make(session, NOW)
         rater = studies.raters(session, study)[0]
         runs = study_of_two_runs(session, study)
-        drawn(session, rater, runs[0], (3, 1, 4, 2)).chosen_at = NOW - timedelta(hours=1)
+        drawn(session, rater, runs[0]).chosen_at = NOW - timedelta(hours=1)
         mesin = machine(session, study)
         for run in runs:
             judge(session, mesin, run, BY_MACHINE)
@@ -73,7 +73,7 @@ def test_the_pack_is_equal_and_every_figure_names_its_rule(packed: bytes) -> Non
     (of_set,) = json.loads(members(packed)[pack_part.FIGURES]).values()
     (help_,) = of_set["machine_help"]
     assert help_["rule"]["kind"] == "machine_help"
-    assert help_["rule"]["seed"] == 7
+    assert help_["rule"]["seed"] == SEED
     assert (help_["rule"]["n"], help_["rule"]["of"]) == (4, 8)
     assert help_["rule"]["sample"] == [3, 1, 4, 2]
     assert help_["rule"]["chosen_at"] == (NOW - timedelta(hours=1)).isoformat()
@@ -107,10 +107,46 @@ def test_an_order_said_to_be_settled_or_not_is_found_out(packed: bytes) -> None:
     assert one.stated is not one.computed
 
 
-def test_a_changed_sample_changes_the_figures_that_rest_on_it(packed: bytes) -> None:
+def test_a_question_that_the_seed_did_not_draw_is_found_out(packed: bytes) -> None:
     def change(document: Any) -> None:
         (listed,) = document.values()
         listed[0]["sample"][0] = 8
+
+    (found,) = verified(changed(packed, pack_part.RULES, edited(change))).differences
+
+    assert (found.kind, found.file) == (DifferenceKind.FIGURE, pack_part.RULES)
+    assert found.place[2:] == ("sample", "1")
+    assert (found.stated, found.computed) == (8, SAMPLE[0])
+    assert found.source == "planning/rules.json (seed, draws)"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rule: rule.update(seed=SEED + 1),
+        lambda rule: rule["settings"]["draws"][0].update(n=5),
+        lambda rule: rule["settings"]["draws"].append({"n": 1}),
+        lambda rule: rule["settings"]["draws"].clear(),
+        lambda rule: rule.update(sample=[], strata=[]),
+        lambda rule: rule.update(of=9),
+    ],
+)
+def test_a_sample_is_drawn_again_from_what_its_rule_states(
+    packed: bytes, change: Callable[[dict[str, Any]], None]
+) -> None:
+    def changed_rule(document: Any) -> None:
+        ((rule,),) = document.values()
+        change(rule)
+
+    found = verified(changed(packed, pack_part.RULES, edited(changed_rule)))
+
+    assert pack_part.RULES in {one.file for one in found.differences}
+
+
+def test_another_seed_draws_other_questions_and_changes_the_figures(packed: bytes) -> None:
+    def change(document: Any) -> None:
+        (listed,) = document.values()
+        listed[0]["seed"] = 7
 
     found = verified(changed(packed, pack_part.RULES, edited(change)))
 
@@ -118,6 +154,25 @@ def test_a_changed_sample_changes_the_figures_that_rest_on_it(packed: bytes) -> 
     assert any(one.place[-1] == "value" for one in of_planning)
     # What is not drawn is not asked, so the comparison is another one too.
     assert any(one.file.startswith("comparisons/") for one in found.differences)
+
+
+def test_a_sample_drawn_in_steps_and_by_category_is_drawn_again(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    runs = study_of_two_runs(session, study)
+    drawn(session, rater, runs[0], 3)
+    question_set = session.get_one(QuestionSet, runs[0].question_set_id)
+    samples.extend(session, question_set, 1, "location")
+    samples.extend(session, question_set, 2)
+    for run in runs:
+        judge(session, rater, run, dict.fromkeys(range(1, 9), "10"))
+
+    data = packs.of_study(session, study, RULE, settings=FEW).data
+
+    ((rule,),) = json.loads(members(data)[pack_part.RULES]).values()
+    assert [one["n"] for one in rule["settings"]["draws"]] == [3, 1, 2]
+    assert len(rule["sample"]) == 6
+    assert verified(data).equal
 
 
 def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> None:
@@ -148,7 +203,8 @@ def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -
         (pack_part.RULES, lambda d: d.update({"99": next(iter(d.values()))})),
         (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(seed=-1)),
         (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(sample=[1, 1, 2, 3])),
-        (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(sample=[1, 2, 3, 99])),
+        (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(settings={"draws": [{}]})),
+        (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(settings={"draws": 4})),
         (pack_part.RULES, lambda d: next(iter(d.values()))[0].update(strata=["\ud800"] * 4)),
         (pack_part.MACHINE_VERDICTS, lambda d: d["Mesin"].update({"no run": {"1": ["1"]}})),
         (pack_part.MACHINE_VERDICTS, lambda d: next(iter(d["Mesin"].values())).update({"1": []})),
@@ -182,7 +238,7 @@ def test_the_pack_of_one_run_has_the_figures_of_that_run(
     session: Session, study: Study, rater: Rater
 ) -> None:
     first, second = study_of_two_runs(session, study)
-    drawn(session, rater, first, (3, 1, 4, 2))
+    drawn(session, rater, first)
     mesin = machine(session, study)
     for run in (first, second):
         judge(session, mesin, run, BY_MACHINE)

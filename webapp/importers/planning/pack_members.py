@@ -25,7 +25,7 @@ class WrongPlace(ValueError):
 
 
 Scalar = str | int | float | bool | None
-Setting = Scalar | Sequence[Scalar] | Mapping[str, Scalar]
+Setting = Scalar | Sequence[Scalar | Mapping[str, Scalar]] | Mapping[str, Scalar]
 
 
 class PackedRule(FromFile):

@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.study import Study
-from webapp.metrics.planning.sampling import draw
+from webapp.metrics.planning import draws
 from webapp.services.planning import rules
 from webapp.services.planning.rules import RuleKind, RuleOutcome
+from webapp.services.planning.samples import SampleWish
 from webapp.services.study import studies
 
 SIZE = 15
@@ -26,8 +27,10 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
     The demo's people then judged the other questions too, as no rule left them out any more.
     """
     largest = max(rules.question_sets(session, study), key=lambda one: len(one.questions))
-    strata = {question.id: question.category for question in largest.questions}
-    drawn = draw(strata, SIZE, SEED, stratified=False)
+    ids = {question.position: question.id for question in largest.questions}
+    settings = SampleWish(SIZE, RuleKind.MACHINE_HELP).settings
+    categories = {question.position: question.category for question in largest.questions}
+    drawn = draws.drawn_again(categories, draws.from_settings(settings), SEED)
     owner = studies.raters(session, study)[0]
     people = [rater.id for rater in studies.raters(session, study)]
     judged = session.scalar(
@@ -36,14 +39,14 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
         .where(
             Judgment.rater_id.in_(people),
             Judgment.verdict.is_not(None),
-            JudgedThing.question_id.in_([one.question for one in drawn]),
+            JudgedThing.question_id.in_([ids[one.question] for one in drawn]),
         )
     )
     rule = PlanningRule(
         study_id=study.id,
         question_set_id=largest.id,
         kind=str(RuleKind.MACHINE_HELP),
-        settings={"size": SIZE},
+        settings=settings,
         seed=SEED,
         verdicts_before=0,
         rater_id=owner.id,
@@ -55,7 +58,7 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
     session.add(rule)
     session.flush()
     session.add_all(
-        SampledQuestion(rule_id=rule.id, question_id=one.question, position=one.position)
+        SampledQuestion(rule_id=rule.id, question_id=ids[one.question], position=one.position)
         for one in drawn
     )
     session.flush()

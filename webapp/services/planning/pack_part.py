@@ -25,6 +25,7 @@ from webapp.exporters.planning.rule_words import rule_json
 from webapp.exporters.planning.sample import sample_json
 from webapp.importers.planning import pack_members
 from webapp.importers.planning.pack_members import PackedRule, VerdictsByMachine, WrongPlace
+from webapp.metrics.planning import draws
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import verdicts
 from webapp.services.planning import chosen_rules, machine_help, samples, settled
@@ -41,6 +42,9 @@ ABOUT = {
     FIGURES: "the figures that follow from these rules, each with its rule",
 }
 """The members and what they hold, in the README of a pack."""
+
+SOURCES = {RULES: f"{RULES} (seed, draws)"}
+"""The source of a member that is not made of verdicts and events."""
 
 Documents = Mapping[str, Any]
 VerdictsBefore = Callable[[int, datetime], int]
@@ -72,7 +76,8 @@ def put_back(
 ) -> None:
     """Put the rules and the machine's verdicts back beside the runs and people's verdicts.
 
-    A rule has at least as many verdicts before it as the events show: one that says it was chosen
+    A sample is drawn again from its seed, so that one that was chosen otherwise is found out. A
+    rule has at least as many verdicts before it as the events show: one that says it was chosen
     beforehand, and was not, gives other figures. Raises ``WrongPlace``.
     """
     owner = studies.raters(session, study)[0]
@@ -149,6 +154,7 @@ def _put_rule(
     rule: PackedRule,
     before: int,
 ) -> None:
+    """Put a rule back with the sample that its seed draws, whatever sample it states."""
     row = PlanningRule(
         study_id=owner.study_id,
         question_set_id=question_set,
@@ -164,12 +170,16 @@ def _put_rule(
     )
     session.add(row)
     session.flush()
-    drawn = zip(rule.sample, rule.strata, strict=True)
-    for place, (position, stratum) in enumerate(drawn, start=1):
-        if position not in asked:
-            raise WrongPlace(RULES, f"{question_set}: sample {position}")
-        ids = {"rule_id": row.id, "question_id": asked[position].id}
-        session.add(SampledQuestion(**ids, position=place, stratum=stratum))
+    if rule.kind not in samples.SAMPLING:
+        return
+    categories = {position: question.category for position, question in asked.items()}
+    try:
+        made = draws.from_settings(rule.settings)
+    except ValueError as wrong:
+        raise WrongPlace(RULES, f"{question_set}: settings {wrong}") from wrong
+    for one in draws.drawn_again(categories, made, rule.seed):
+        ids = {"rule_id": row.id, "question_id": asked[one.question].id}
+        session.add(SampledQuestion(**ids, position=one.position, stratum=one.stratum))
 
 
 def _put_verdicts(session: Session, study: Study, said: VerdictsByMachine) -> None:

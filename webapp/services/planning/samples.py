@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
@@ -21,14 +21,21 @@ from webapp.i18n import mark
 from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
 from webapp.metrics.comparisons.intervals import NO_INTERVAL
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.planning import sampling as metrics
+from webapp.metrics.planning import draws
+from webapp.metrics.planning.draws import SampleDraw
 from webapp.metrics.planning.samples import QuestionSample, SampledFigure, SequenceLook
-from webapp.metrics.planning.sampling import DrawnQuestion, SampledMean, Stratum, sampled_mean
+from webapp.metrics.planning.sampling import (
+    NO_VALUE,
+    DrawnQuestion,
+    SampledMean,
+    Stratum,
+    sampled_mean,
+)
 from webapp.metrics.planning.sequences import StoppingRule, confidence_sequence
 from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
-from webapp.services.planning import chosen_rules, rules
+from webapp.services.planning import chosen_rules, plans, rules
 from webapp.services.planning.rules import RuleKind, RuleOutcome
 from webapp.services.runs import order, reports
 from webapp.services.runs.reports import Rule
@@ -39,6 +46,7 @@ FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality"
 HIGHEST = {"mean_response_quality": 5.0}
 """The largest value of a figure that is not a ratio."""
 FEWEST = 2
+PAIR = 2
 
 
 class SampleTooSmall(Refused):
@@ -102,7 +110,12 @@ class SampleWish:
     def settings(self) -> dict[str, Any]:
         """The settings of the rule."""
         grows = self.kind == RuleKind.SEQUENCE
-        found: dict[str, Any] = {"size": self.size, "stratified": self.stratified and not grows}
+        stratified = self.stratified and not grows
+        found: dict[str, Any] = {
+            "size": self.size,
+            "stratified": stratified,
+            "draws": draws.to_settings([SampleDraw(self.size, stratified)]),
+        }
         if grows:
             found |= {"figure": self.figure, "runs": list(self.runs), "width": self.width}
         return found
@@ -111,16 +124,22 @@ class SampleWish:
 def draw(
     session: Session, owner: Rater, question_set: QuestionSet, wish: SampleWish, now: datetime
 ) -> PlanningRule:
-    """Put a rule in force that draws questions; raises ``SampleTooSmall``."""
-    settings = wish.settings
-    strata = _strata(question_set, stratified=settings["stratified"])
-    if not FEWEST <= wish.size <= len(strata):
+    """Put a rule in force that draws questions.
+
+    Raises ``SampleTooSmall``, ``ChosenTooLate`` and, for a sample that grows, ``NotAPair``.
+    """
+    if wish.kind == RuleKind.SEQUENCE:
+        there = {run.id for run in plans.runs_of(session, owner.study, question_set)}
+        if len(set(wish.runs)) != PAIR or not there.issuperset(wish.runs):
+            raise plans.NotAPair(*wish.runs)
+    if not FEWEST <= wish.size <= len(question_set.questions):
         raise SampleTooSmall(wish.size)
+    settings = wish.settings
     rule = rules.choose(
         session, owner, question_set.id, wish.kind, now, settings=settings, seed=wish.seed
     )
-    drawn = metrics.draw(strata, wish.size, rule.seed, stratified=settings["stratified"])
-    _store(session, rule, drawn)
+    made = draws.drawn_again(_categories(question_set), draws.from_settings(settings), rule.seed)
+    _store(session, rule, question_set, made)
     return rule
 
 
@@ -140,19 +159,15 @@ def extend(
     if (not grows or category) and (grows or rules.verdicts(session, question_set.id)):
         raise SampleIsFixed(rule.id)
     stratified = bool(rule.settings.get("stratified") or category)
-    strata = _strata(question_set, stratified=stratified)
-    before = _drawn(session, rule, strata)
-    sizes = Counter(strata.values())
-    if category is not None:
-        wanted = Counter(one.stratum for one in before)
-        wanted[category] += more
-    else:
-        wanted = Counter(metrics.allocation(sizes, len(before) + more))
-    found = metrics.extend(before, strata, wanted, rule.seed)
+    wanted = SampleDraw(more, stratified, category)
+    before = _drawn(session, rule)
+    found = draws.extended(before, _categories(question_set), wanted, rule.seed)
     if more < 1 or len(found) == len(before):
         raise SampleTooSmall(more)
-    _store(session, rule, found)
-    rule.settings = {**rule.settings, "size": len(found), "stratified": stratified}
+    _store(session, rule, question_set, found)
+    steps = draws.to_settings([*draws.from_settings(rule.settings), wanted])
+    changed = {"size": len(found), "stratified": stratified, "draws": steps}
+    rule.settings = {**rule.settings, **changed}
     session.flush()
     return rule
 
@@ -176,26 +191,33 @@ def is_reached(found: QuestionSample) -> bool:
     return found.rated == found.drawn
 
 
-def _strata(question_set: QuestionSet, *, stratified: bool) -> dict[int, str]:
-    return {one.id: one.category if stratified else "" for one in question_set.questions}
+def _categories(question_set: QuestionSet) -> dict[int, str]:
+    """Return the category of each question by its position: ids say nothing outside a database."""
+    return {one.position: one.category for one in question_set.questions}
 
 
-def _drawn(
-    session: Session, rule: PlanningRule, strata: Mapping[int, str]
-) -> tuple[DrawnQuestion, ...]:
-    rows = select(SampledQuestion).where(SampledQuestion.rule_id == rule.id)
-    return tuple(
-        DrawnQuestion(one.question_id, one.position, strata[one.question_id])
-        for one in session.scalars(rows.order_by(SampledQuestion.position))
+def _drawn(session: Session, rule: PlanningRule) -> list[DrawnQuestion]:
+    rows = session.execute(
+        select(Question.position, SampledQuestion.position, SampledQuestion.stratum)
+        .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
+        .where(SampledQuestion.rule_id == rule.id)
+        .order_by(SampledQuestion.position)
     )
+    return [DrawnQuestion(*row) for row in rows]
 
 
-def _store(session: Session, rule: PlanningRule, drawn: Sequence[DrawnQuestion]) -> None:
+def _store(
+    session: Session,
+    rule: PlanningRule,
+    question_set: QuestionSet,
+    drawn: Sequence[DrawnQuestion],
+) -> None:
+    ids = {one.position: one.id for one in question_set.questions}
     for one in drawn:
         session.merge(
             SampledQuestion(
                 rule_id=rule.id,
-                question_id=one.question,
+                question_id=ids[one.question],
                 position=one.position,
                 stratum=one.stratum,
             )
@@ -293,7 +315,7 @@ class _SampledRuns:
         known = [value for value in values if value is not None]
         return SampledMean(
             value=sum(known) / len(known) if known else None,
-            reason=None if known else metrics.NO_VALUE,
+            reason=None if known else NO_VALUE,
             interval=found[-1] if found else NO_INTERVAL,
             values=len(known),
             drawn=len(values),

@@ -1,6 +1,7 @@
 """The members that other wings add to a proof pack, and their verification.
 
-A wing's module ``pack_part`` has ``ABOUT`` (its members and what they hold), ``documents`` (their
+A wing's module ``pack_part`` has ``ABOUT`` (its members and what they hold), ``SOURCES`` (what a
+member is made of, where not of the verdicts), ``documents`` (their
 JSON values from a study) and ``put_back`` (their rows into a study that has the pack's runs and
 verdicts). What ``documents`` gives from there is what the pack must state.
 """
@@ -97,7 +98,7 @@ def _compared(
         differences.add(PackDifference(DifferenceKind.MISSING, name))
     for name, document in stated.items():
         found = pack_differences.documents(document, computed.get(name))
-        source = f"{proof_files.VERDICTS}, {proof_files.EVENTS}"
+        source = wing.SOURCES.get(name, f"{proof_files.VERDICTS}, {proof_files.EVENTS}")
         differences.add_all(DifferenceKind.FIGURE, name, source, found)
     return pack_differences.numbers(computed)
 

@@ -106,16 +106,13 @@ def draw(set_id: int) -> Response:
     form = forms.checked(SampleForm)
     with access.writing() as (session, owner):
         chosen = rules.question_set(session, owner.study, set_id)
-        pairs = {pair.value for pair in pairs_of(plans.runs_of(session, owner.study, chosen))}
         kind = form.kind.data
-        if kind == RuleKind.SEQUENCE and form.pair.data not in pairs:
-            raise plans.NotAPair(form.pair.data)
         wish = SampleWish(
             size=form.size.data,
             kind=kind,
             stratified=form.stratified.data,
             figure=form.figure.data,
-            runs=tuple(form.pair.data.split("~")) if kind == RuleKind.SEQUENCE else (),
+            runs=tuple((form.pair.data or "").split("~")) if kind == RuleKind.SEQUENCE else (),
             width=float(form.width.data) if form.width.data else None,
         )
         samples.draw(session, owner, chosen, wish, access.now())
