@@ -59,6 +59,13 @@ def test_one_run_with_a_machine_and_without(instance: tuple[Path, str, str]) -> 
     assert alone["machine"] is None
     assert (alone["value"], alone["n"], alone["of"]) == (0.75, 4, 8)
     assert alone["rule"] == helped["rule"]
+    assert helped["interval"]["method"] == "PPI++, Student's t, 2 further questions"
+    assert alone["interval"] == {
+        "method": "bootstrap, Student's t, 2 further questions",
+        "resamples": 10_000,
+        "seed": 20260301,
+        "confidence": 0.95,
+    }
     # Without a machine it is the bootstrap of a size fixed beforehand, in the order of drawing.
     by_sample = sampled_mean([Stratum(8, (0.5, 1, 1, 0.5))])
     assert (alone["low"], alone["high"]) == pytest.approx(
@@ -75,6 +82,20 @@ def test_a_difference_is_printed_with_its_rule(instance: tuple[Path, str, str]) 
     assert said.returncode == 0, said.stderr
     assert "MRR, Hybrid − vector" in said.stdout
     assert "seed 1936. It drew 4 of 8 questions at random." in said.stdout
+    assert "It was chosen before the first verdict." in said.stdout
+    assert "Method: PPI++" in said.stdout
+
+
+def test_a_figure_of_people_is_printed_with_its_rule_and_its_bootstrap(
+    instance: tuple[Path, str, str],
+) -> None:
+    folder, run, _ = instance
+
+    said = relevansi(folder, "estimate", "--run", run).stdout
+
+    assert "It drew 4 of 8 questions at random. It was chosen before the first verdict." in said
+    assert "(10,000 resamples, seed 20260301): valid for the size that was fixed." in said
+    assert "Intervals take two further questions into account" in said
 
 
 def test_a_sample_that_is_not_rated_yet_has_no_number(

@@ -39,6 +39,7 @@ def estimate_command(
 
     \b
     JSON: {run, against, figure, value, low, high, n, of, waiting, valid, rule, people_rule,
+      interval: {method, confidence, ...},
       machine: {name, weight, share_saved, correlation, alone: {value, low, high}, why} or null}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     from webapp.exporters.planning import machine_help as words
@@ -60,7 +61,8 @@ def estimate_command(
         if file_format == "json":
             write_json(_document(found), None)
             return
-        for line in (*_lines(found), words.basis(found), *words.warnings(found)):
+        said = (*_lines(found), words.basis(found), *words.warnings(found), words.method())
+        for line in said:
             say(line)
 
 
@@ -89,6 +91,7 @@ def _say_sampled(
             "valid": sample.rule.beforehand,
             "rule": rule_json(sample.rule),
             "people_rule": merged,
+            "interval": words.sample_json(sample)["interval"],
             "machine": None,
         }
         write_json(document, None)
@@ -96,7 +99,7 @@ def _say_sampled(
     if one is not None:
         (row,) = words.table(replace(sample, figures=(one,))).rows
         say("  ".join(cell.text for cell in row))
-    for line in words.sentences(sample):
+    for line in (*words.sentences(sample), *words.table(sample).notes):
         say(line)
 
 
@@ -112,7 +115,7 @@ def _document(found: MachineHelp) -> dict[str, Any]:
         "figure": one["figure"],
         **{key: shown[key] for key in ("value", "low", "high")},
         **{key: one[key] for key in ("n", "of", "waiting")},
-        **{key: document[key] for key in ("valid", "rule", "people_rule")},
+        **{key: document[key] for key in ("valid", "rule", "people_rule", "interval")},
         "machine": {
             "name": found.machine,
             **{key: one[key] for key in ("weight", "share_saved", "correlation", "alone", "why")},

@@ -96,6 +96,17 @@ def questions_needed(found: MachineHelp, width: float) -> Table:
     )
 
 
+def method() -> str:
+    """Return how the figures are reckoned, and how to read them."""
+    said = gettext(
+        "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. Judging "
+        "saved: the share of questions that people need not judge for an interval of the same "
+        "width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% intervals with quantiles of "
+        "Student's t."
+    )
+    return f"{said} {two_further()}"
+
+
 def section(found: MachineHelp) -> Section:
     """Return the section of a report."""
     tables = (figures(found), differences(found))
@@ -109,7 +120,8 @@ def help_json(found: MachineHelp) -> dict[str, Any]:
     ``{machine, people_rule, valid, rule: {kind, seed, chosen_at, verdicts_before, n, of, sample,
     ...} or null, questions, machine_open, interval, figures: [{figure, first, second, n, of,
     waiting, value, low, high, weight, share_saved, correlation, alone: {value, low, high},
-    confidence, why}]}``; ``second`` is null for a figure of one run, ``interval`` names the method.
+    confidence, why}]}``; ``second`` is null for a figure of one run, ``interval`` is {method,
+    confidence}.
     """
     return {
         "machine": found.machine,
@@ -118,7 +130,10 @@ def help_json(found: MachineHelp) -> dict[str, Any]:
         "rule": rule_json(found.sampling),
         "questions": found.questions,
         "machine_open": found.machine_open,
-        "interval": f"PPI++, Student's t, {FURTHER} further questions",
+        "interval": {
+            "method": f"PPI++, Student's t, {FURTHER} further questions",
+            "confidence": 0.95,
+        },
         "figures": [_figure_json(one) for one in found.figures],
     }
 
@@ -198,16 +213,7 @@ def _table(name: str, heading: str, found: MachineHelp, listed: Iterable[HelpedF
             Column(gettext("Judging saved"), numeric=True),
         ),
         tuple(tuple(_row(found, one)) for one in listed),
-        (
-            gettext(
-                "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. "
-                "Judging saved: the share of questions that people need not judge for an interval "
-                "of the same width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% "
-                "intervals with quantiles of Student's t."
-            ),
-            two_further(),
-            basis(found),
-        ),
+        (method(), basis(found)),
     )
 
 

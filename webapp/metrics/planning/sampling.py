@@ -235,4 +235,6 @@ def _degrees(parts: Sequence[tuple[float, float]]) -> float:
     ``(sum_h v_h)^2 / sum_h (v_h^2 / d_h)`` (Satterthwaite).
     """
     total = sum(added for added, _ in parts)
+    if not total:  # of one resample
+        return 1.0
     return max(1.0, total**2 / sum(added**2 / freedom for added, freedom in parts))

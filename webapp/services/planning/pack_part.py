@@ -7,7 +7,9 @@ help is reported; the figures of people have none of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +28,8 @@ from webapp.exporters.planning.sample import sample_json
 from webapp.importers.planning import pack_members
 from webapp.importers.planning.pack_members import PackedRule, VerdictsByMachine, WrongPlace
 from webapp.metrics.planning import draws
+from webapp.metrics.planning.former_intervals import formerly_assisted
+from webapp.metrics.planning.machine_help import MachineHelp
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import verdicts
 from webapp.services.planning import chosen_rules, machine_help, samples, settled
@@ -51,8 +55,21 @@ VerdictsBefore = Callable[[int, datetime], int]
 """How many verdicts of people on a question set its events show before a moment."""
 
 
-def documents(session: Session, study: Study, packed: Sequence[Run], rule: Rule) -> Documents:
-    """Return the members as JSON values; none of one run without a rule."""
+def documents(
+    session: Session,
+    study: Study,
+    packed: Sequence[Run],
+    rule: Rule,
+    stated_before: Documents | None = None,
+) -> Documents:
+    """Return the members as JSON values; none of one run without a rule.
+
+    Packs of version 1.0.0 do not name the method of an interval: beside members `stated_before`
+    that do not, intervals are those of that version.
+    """
+    formerly = stated_before is not None and '"interval"' not in json.dumps(
+        stated_before.get(FIGURES)
+    )
     sets: dict[int, list[Run]] = {}
     for run in packed:
         sets.setdefault(run.question_set_id, []).append(run)
@@ -67,7 +84,10 @@ def documents(session: Session, study: Study, packed: Sequence[Run], rule: Rule)
     return {
         RULES: stated,
         **({MACHINE_VERDICTS: said} if said else {}),
-        FIGURES: {str(key): _figures(session, study, runs, rule) for key, runs in sets.items()},
+        FIGURES: {
+            str(key): _figures(session, study, runs, rule, formerly=formerly)
+            for key, runs in sets.items()
+        },
     }
 
 
@@ -91,31 +111,45 @@ def put_back(
     session.flush()
 
 
-def _figures(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
+def _figures(
+    session: Session, study: Study, runs: Sequence[Run], rule: Rule, *, formerly: bool
+) -> dict[str, Any]:
     machines = [machine for machine, run in _helped(session, study, {0: runs}) if run is runs[0]]
     helped = (machine_help.of_runs(session, study, runs, rule, machine) for machine in machines)
     ids = [run.id for run in runs]
     orders = settled.settled_orders(session, study, runs, ids, rule) if len(runs) > 1 else None
     return {
         "settled": [] if orders is None else settled_part.part_json(orders),
-        "sample": _sampled(session, study, runs, rule),
-        "machine_help": [help_json(found) for found in helped],
+        "sample": _sampled(session, study, runs, rule, formerly=formerly),
+        "machine_help": [_help(found, formerly=formerly) for found in helped],
     }
 
 
+def _help(found: MachineHelp, *, formerly: bool) -> dict[str, Any]:
+    if not formerly:
+        return help_json(found)
+    figures = (replace(one, found=formerly_assisted(one.found)) for one in found.figures)
+    return _unnamed(help_json(replace(found, figures=tuple(figures))))
+
+
+def _unnamed(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document without the method of its intervals, which the first packs do not name."""
+    return {key: value for key, value in document.items() if key != "interval"}
+
+
 def _sampled(
-    session: Session, study: Study, runs: Sequence[Run], rule: Rule
+    session: Session, study: Study, runs: Sequence[Run], rule: Rule, *, formerly: bool
 ) -> dict[str, Any] | None:
     """Return the figures of a sample, its runs by their ids; ``None`` where all is asked."""
     drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
     sampling = drawn.get(runs[0].question_set_id)
     if sampling is None:
         return None
-    found = sample_json(samples.of_runs(session, study, sampling, runs, rule))
+    found = sample_json(samples.of_runs(session, study, sampling, runs, rule, formerly=formerly))
     ids = {name: run for run, name in comparisons.names_of(runs).items()}
     for one in found["figures"]:
         one["runs"] = [ids[name] for name in one["runs"]]
-    return found
+    return _unnamed(found) if formerly else found
 
 
 def _helped(

@@ -23,6 +23,7 @@ from webapp.metrics.comparisons.intervals import NO_INTERVAL
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.planning import draws
 from webapp.metrics.planning.draws import SampleDraw
+from webapp.metrics.planning.former_intervals import formerly_sampled
 from webapp.metrics.planning.samples import QuestionSample, SampledFigure, SequenceLook
 from webapp.metrics.planning.sampling import (
     NO_VALUE,
@@ -245,10 +246,17 @@ def of_runs(
     compared: Sequence[Run],
     merging: Rule,
     settings: Resampling | None = None,
+    *,
+    formerly: bool = False,
 ) -> QuestionSample:
-    """Return the sample of a rule with the figures of some runs, their verdicts merged."""
+    """Return the sample of a rule with the figures of some runs, their verdicts merged.
+
+    Its intervals are those of the first packs where they are asked for as they were `formerly`.
+    """
     judged = comparisons.judged_runs(session, study, compared, merging)
-    return _SampledRuns(session, rule, judged, settings or Resampling()).sample()
+    found = _SampledRuns(session, rule, judged, settings or Resampling())
+    found.formerly = formerly
+    return found.sample()
 
 
 class _SampledRuns:
@@ -262,6 +270,7 @@ class _SampledRuns:
         settings: Resampling,
     ) -> None:
         self.rule, self.judged, self.settings = rule, judged, settings
+        self.formerly = False
         self.chosen = chosen_rules.stated(session, rule)
         rows = select(Question.category).where(Question.question_set_id == rule.question_set_id)
         self.sizes = Counter(session.scalars(rows))
@@ -309,6 +318,8 @@ class _SampledRuns:
     def _mean(self, figure: str, *runs: ComparedRun) -> SampledMean:
         if self.rule.kind != RuleKind.SEQUENCE:
             strata = self._by_stratum(figure, runs)
+            if self.formerly:
+                return formerly_sampled(strata, self.settings)
             return sampled_mean(strata, self.settings, bounds=_bounds(figure, runs))
         values = self._values(figure, runs, self._prefix())
         found = confidence_sequence(values, self.chosen.of, bounds=_bounds(figure, runs))

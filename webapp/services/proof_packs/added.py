@@ -3,7 +3,8 @@
 A wing's module ``pack_part`` has ``ABOUT`` (its members and what they hold), ``SOURCES`` (what a
 member is made of, where not of the verdicts), ``documents`` (their
 JSON values from a study) and ``put_back`` (their rows into a study that has the pack's runs and
-verdicts). What ``documents`` gives from there is what the pack must state.
+verdicts). What ``documents`` gives from there is what the pack must state; it sees what the pack
+states, so that a method that was another one in earlier packs is used for them.
 """
 
 from __future__ import annotations

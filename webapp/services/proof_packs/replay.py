@@ -104,7 +104,7 @@ class ReplayedPack:
         wing.put_back(self._session, self._study, stated, before)
         found = (self._session.get(Run, run) for run in runs)
         shown = [run for run in found if run is not None]
-        return dict(wing.documents(self._session, self._study, shown, self.rule))
+        return dict(wing.documents(self._session, self._study, shown, self.rule, stated))
 
     def comparison(self, runs: Sequence[str], rule: Rule, stated: object) -> dict[str, Any] | None:
         """Return what follows from the judgments in a comparison that is stated.
