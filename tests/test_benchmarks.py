@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.benchmarks import report, results
+from tests.benchmarks.by_effect import by_effect
 from tests.benchmarks.clicking import minimal_clients
 from tests.benchmarks.effort import QUICK
 from tests.benchmarks.load import Client, Contestant, Place, Refused, take_turns
@@ -91,6 +92,18 @@ def test_one_judgment_is_measured_beside_the_minimal_application_on_both_pages(
     ]
     assert all(row.times is not None and row.times.p50 > 0 for row in section.rows)
     assert len(section.targets) == 2
+
+
+def test_the_next_question_by_effect_is_measured_beside_the_usual_order(tmp_path: Path) -> None:
+    section = by_effect(replace(QUICK, clicks=12, compared=(4,)), tmp_path)
+    assert [row.what for row in section.rows] == [
+        "next question by effect, 5 runs x 4 questions x 10 cards",
+        "- the usual order",
+    ]
+    assert [row.times.n for row in section.rows if row.times] == [3, 3]
+    assert section.rows[0].ratio is not None
+    (target,) = section.targets
+    assert "under 50 ms at the 95th percentile" in target.asked
 
 
 def test_the_page_says_what_was_asked_and_leaves_out_empty_columns() -> None:

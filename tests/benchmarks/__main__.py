@@ -21,7 +21,10 @@ from tests.benchmarks.results import Section
 
 Benchmark = Callable[[Effort, Path], Section]
 
-BENCHMARKS = ("posts", "crowds", "growth", "pages", "files", "figures", "starts", "browser")
+BENCHMARKS = (
+    *("posts", "crowds", "growth", "pages", "files", "figures", "starts", "browser"),
+    "by_effect",
+)
 """In the order of the page; each is a module with a function of its name."""
 
 

@@ -34,7 +34,7 @@ from webapp.services.rating import task_cards, tasks
 from webapp.services.study import studies
 from webapp.web.frame.access import now
 
-METHODS = ("api_only", "hybrid", "vector_only")
+METHODS = ("api_only", "hybrid", "vector_only", "keyword", "reranked")
 CATEGORIES = 12
 STEP = 4
 """So many places down the list of one run begins the next one's."""
@@ -126,10 +126,17 @@ def card_keys(
     wanted = Task.rater_id == rater_id, Task.question_id.in_(list(questions))
     with database.reading() as session:
         found = session.scalars(select(Task).where(*wanted).order_by(Task.question_id))
-        return [
-            (task.id, [task_cards.key(task, thing.id) for thing in tasks.things(session, task)])
-            for task in found
-        ]
+        return [(task.id, _keys(session, task)) for task in found]
+
+
+def keys_of(database: Database, task_id: str) -> list[str]:
+    """Return the names of the cards of a task, in the order its rater sees them."""
+    with database.reading() as session:
+        return _keys(session, session.get_one(Task, task_id))
+
+
+def _keys(session: Session, task: Task) -> list[str]:
+    return [task_cards.key(task, thing.id) for thing in tasks.things(session, task)]
 
 
 def card(question: int, place: int) -> dict[str, Any]:
