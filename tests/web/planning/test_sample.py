@@ -31,7 +31,7 @@ def test_a_sample_is_drawn_extended_and_closed(client: FlaskClient, runs: tuple[
 
     assert "It drew 3 of 6 questions at random." in page
     assert "0 of 3 questions drawn are rated; the other questions are not asked." in page
-    assert "It ends when the difference in MRR leaves 0." in page
+    assert "the 95% interval of the difference in MRR (api – Hybrid) no longer" in page
     page = client.post(f"{PAGE}/1/sample/more", data={"more": "3"}, follow_redirects=True).text
     assert "It drew 6 of 6 questions at random." in page
     assert "Draw so many more" not in page
@@ -140,3 +140,33 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
     following = f"/runs/{run_id}/queries/{inside[1]}"
     assert f'rel="next" data-walk aria-keyshortcuts="l" href="{following}"' in page
     assert f'href="/runs/{run_id}/queries/{inside[0]}' in client.get("/runs/").text  # go on there
+
+
+@pytest.mark.parametrize("way", ["sample/end", "rule/end"])
+def test_a_sample_that_reached_its_aim_stays_one_however_it_is_ended(
+    client: FlaskClient, runs: tuple[str, str], way: str
+) -> None:
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    asked = client.get(f"/runs/{runs[0]}/metrics.json").json
+    assert asked is not None
+    for run_id in runs:
+        for one in asked["queries"]:
+            address = f"/runs/{run_id}/queries/{one['query_id']}/results/1/judgment"
+            client.post(address, data={"relevance": "1", "event_id": f"{run_id}{one['query_id']}"})
+
+    page = client.post(f"{PAGE}/1/{way}", follow_redirects=True).text
+
+    assert "It reached its aim on" in page
+    assert "Only the questions of the sample are asked" in page
+    assert client.get(f"/runs/{runs[0]}/metrics.json").json["not_asked"] == asked["not_asked"]  # type: ignore[index]
+
+
+def test_a_sample_stopped_early_leaves_no_question_out(
+    client: FlaskClient, runs: tuple[str, str]
+) -> None:
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+
+    page = client.post(f"{PAGE}/1/rule/end", follow_redirects=True).text
+
+    assert "All questions are rated, in their usual order." in page
+    assert "not_asked" not in (client.get(f"/runs/{runs[0]}/metrics.json").json or {})

@@ -172,8 +172,7 @@ def _parts(found: QuestionSample | None) -> Iterator[TerminalTable | str]:
         yield gettext("No sample is drawn: raters are asked all questions.")
         return
     yield from words.sentences(found)
-    listed = ", ".join(map(str, found.rule.sample))
-    yield gettext("Drawn, in this order: %(questions)s.", questions=listed)
+    yield words.drawn(found)
     if not found.figures:
         return
     made = words.table(found)

@@ -26,14 +26,14 @@ def two_further() -> str:
 
 
 def told(rule: ChosenRule) -> str:
-    """Return a rule in a sentence: its kind, its sample, its seed, and when it was chosen."""
+    """Return a rule in sentences: its kind, its sample, its seed, when it was chosen and ended."""
     chosen = gettext(
         "Rule: %(kind)s, chosen %(when)s, seed %(seed)s.",
         kind=gettext(KINDS[rule.kind]),
         when=notation.day(rule.chosen_at.date()),
         seed=rule.seed,
     )
-    return " ".join([chosen, *_drawn(rule), _before(rule)])
+    return " ".join([chosen, *_drawn(rule), _before(rule), *_ended(rule)])
 
 
 def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
@@ -61,6 +61,19 @@ def _drawn(rule: ChosenRule) -> tuple[str, ...]:
         return ()
     n = len(rule.sample)
     return (gettext("It drew %(n)s of %(of)s questions at random.", n=n, of=rule.of),)
+
+
+def _ended(rule: ChosenRule) -> tuple[str, ...]:
+    if rule.ended_at is None:
+        return ()
+    when = notation.day(rule.ended_at.date())
+    if rule.outcome == "reached":
+        said = gettext("It reached its aim on %(when)s.", when=when)
+    elif rule.outcome == "replaced":
+        said = gettext("Another rule took its place on %(when)s.", when=when)
+    else:
+        said = gettext("It was stopped on %(when)s.", when=when)
+    return (said,)
 
 
 def _before(rule: ChosenRule) -> str:

@@ -35,15 +35,22 @@ def _rated(found: QuestionSample) -> str:
 def _stopping(found: QuestionSample) -> str:
     if found.rule.kind != "sequence":
         return ""
-    figure = words.figure_name(str(found.rule.settings.get("figure")))
     width = found.rule.settings.get("width")
+    stated = {
+        "figure": words.figure_name(str(found.rule.settings.get("figure"))),
+        "runs": " – ".join(found.compared),
+    }
     if width is None:
-        aim = gettext("It ends when the difference in %(figure)s leaves 0.", figure=figure)
+        aim = gettext(
+            "It ends once the 95%% interval of the difference in %(figure)s (%(runs)s) no longer "
+            "includes 0.",
+            **stated,
+        )
     else:
         aim = gettext(
-            "It ends when the difference in %(figure)s leaves 0, or its interval is at most "
-            "%(width)s wide.",
-            figure=figure,
+            "It ends once the 95%% interval of the difference in %(figure)s (%(runs)s) no longer "
+            "includes 0, or is at most %(width)s wide.",
+            **stated,
             width=notation.figure(width),
         )
     return " ".join([aim, *_looked(found)])
@@ -58,20 +65,34 @@ def _looked(found: QuestionSample) -> Iterator[str]:
     n = notation.number(latest.n)
     if latest.outcome == "differs":
         yield gettext(
-            "It ended after %(n)s questions: the difference lies in %(interval)s.",
+            "It ended after %(n)s questions: the interval is %(interval)s, so the two runs differ.",
             n=n,
             interval=between,
         )
     elif latest.outcome == "narrow":
         yield gettext(
-            "It ended after %(n)s questions, narrow enough: %(interval)s.", n=n, interval=between
-        )
-    else:
-        yield gettext(
-            "After %(n)s questions the difference lies in %(interval)s: more are needed.",
+            "It ended after %(n)s questions: the interval is %(interval)s, which is narrow enough.",
             n=n,
             interval=between,
         )
+    elif found.rated < found.drawn:
+        yield gettext(
+            "After %(n)s questions the interval is %(interval)s: go on rating.",
+            n=n,
+            interval=between,
+        )
+    else:
+        yield gettext(
+            "After %(n)s questions the interval is %(interval)s: draw more questions.",
+            n=n,
+            interval=between,
+        )
+
+
+def drawn(found: QuestionSample) -> str:
+    """Return the questions of a sample by their positions."""
+    listed = ", ".join(map(str, found.rule.sample))
+    return gettext("Drawn, in this order: %(questions)s.", questions=listed)
 
 
 def table(found: QuestionSample) -> Table:

@@ -42,7 +42,7 @@ class QuestionSample:
     ``looks`` are those of a sample that grows, up to the first that ends it; empty for a size fixed
     beforehand, which has the ``settings`` of its bootstrap. ``rated`` counts the questions, in the
     order of drawing, whose answers of all runs are judged; a fixed sample has figures only when all
-    are. ``figures`` have a value.
+    are. ``figures`` have a value. ``compared`` are the names of the runs that the looks compare.
     """
 
     rule: ChosenRule
@@ -50,6 +50,7 @@ class QuestionSample:
     figures: tuple[SampledFigure, ...]
     looks: tuple[SequenceLook, ...] = ()
     settings: Resampling | None = None
+    compared: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> int:

@@ -174,7 +174,7 @@ def extend(
 
 
 def finish(session: Session, study: Study, question_set: QuestionSet, now: datetime) -> None:
-    """End the rule in force: reached, where its sample is rated or its sequence has ended it.
+    """End the rule in force: reached, where it drew a sample that has done what it asks.
 
     Then the questions not drawn stay unasked; a rule that is stopped early leaves them to be
     asked in the usual order. Raises ``NoRule``.
@@ -287,6 +287,7 @@ class _SampledRuns:
             rated=rated,
             figures=tuple(one for one in self._figures() if one.found.values) if shown else (),
             looks=tuple(self._looks()) if grows else (),
+            compared=tuple(run.name for run in self._compared()),
             settings=None if grows else self.settings,
         )
 
@@ -359,11 +360,15 @@ class _SampledRuns:
         query = self.queries[run.run].get(position)
         return None if query is None else value_of(query, figure, false_negatives_at_zero=False)
 
+    def _compared(self) -> list[ComparedRun]:
+        named = self.rule.settings.get("runs", ())
+        return [run for run in self.judged if run.run in named]
+
     def _looks(self) -> Iterator[SequenceLook]:
         """Yield each look at the difference that the rule names, up to the one that ends it."""
         settings = self.rule.settings
-        runs = [run for run in self.judged if run.run in settings.get("runs", ())]
-        if len(runs) != 2:
+        runs = self._compared()
+        if len(runs) != PAIR:
             return
         figure = str(settings.get("figure", FIGURES[0]))
         values = self._values(figure, runs, self._prefix())

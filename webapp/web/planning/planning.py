@@ -15,7 +15,7 @@ from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.study import QuestionSet
 from webapp.exporters.planning.rule_words import KINDS
 from webapp.i18n import gettext
-from webapp.services.planning import rules
+from webapp.services.planning import rules, samples
 from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
 from webapp.services.planning.rules import RuleKind
 from webapp.services.study import assignments, studies
@@ -43,12 +43,13 @@ class PlannedSet:
 class RuleShown:
     """A rule as reports name it.
 
-    ``stops`` says that nothing is asked any more once every order is settled, ``late`` that
-    verdicts existed when it was chosen.
+    ``stops`` says that nothing is asked any more once every order is settled, ``samples`` that it
+    drew questions, ``late`` that verdicts existed when it was chosen.
     """
 
     label: str
     stops: bool
+    samples: bool
     chosen_at: datetime
     seed: int
     verdicts_before: int
@@ -65,7 +66,8 @@ class RuleShown:
 class PlanningPage:
     """A question set's rule in force, its earlier rules, its verdicts, and the parts of planning.
 
-    ``chosen`` is ``None`` in a study without questions.
+    ``is_sampled`` says that a sample leaves questions out, also one that is closed. ``chosen`` is
+    ``None`` in a study without questions.
     """
 
     sets: tuple[PlannedSet, ...]
@@ -74,6 +76,7 @@ class PlanningPage:
     earlier: tuple[RuleShown, ...]
     verdicts: int
     is_blind: bool
+    is_sampled: bool
     found: tuple[ShownPart, ...]
 
 
@@ -107,10 +110,10 @@ def choose(set_id: int) -> Response:
 
 @blueprint.post("/<int:set_id>/rule/end")
 def end(set_id: int) -> Response:
-    """End the rule in force."""
+    """End the rule in force: a sample that has reached its aim leaves the others unasked."""
     with access.writing() as (session, owner):
         chosen = rules.question_set(session, owner.study, set_id)
-        rules.end(session, chosen.id, access.now())
+        samples.finish(session, owner.study, chosen, access.now())
         session.commit()
     return back(set_id)
 
@@ -135,9 +138,9 @@ def _page(session: Session, owner: Rater) -> PlanningPage:
     elif found:
         chosen = found[-1]
     else:
-        return PlanningPage(sets, None, None, (), 0, is_blind, ())
+        return PlanningPage(sets, None, None, (), 0, is_blind, is_sampled=False, found=())
     *_, shown = (one for one in sets if one.id == chosen.id)
-    had = rules.every(session, chosen.id)
+    had, sampled = rules.every(session, chosen.id), samples.sampling(session, owner.study_id)
     return PlanningPage(
         sets=sets,
         chosen=shown,
@@ -145,6 +148,7 @@ def _page(session: Session, owner: Rater) -> PlanningPage:
         earlier=tuple(_shown(one) for one in had if one.ended_at is not None),
         verdicts=rules.verdicts(session, chosen.id),
         is_blind=is_blind,
+        is_sampled=chosen.id in {one.question_set_id for one in sampled},
         found=_parts(session, owner, chosen),
     )
 
@@ -158,6 +162,7 @@ def _shown(rule: PlanningRule) -> RuleShown:
     return RuleShown(
         label=gettext(KINDS[rule.kind]),
         stops=rule.settings.get(AFTERWARDS) == STOP,
+        samples=rule.kind in samples.SAMPLING,
         chosen_at=rule.chosen_at,
         seed=rule.seed,
         verdicts_before=rule.verdicts_before,

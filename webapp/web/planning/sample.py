@@ -58,6 +58,7 @@ class SampleShown:
 
     question_set: int
     sentences: tuple[str, ...]
+    drawn: str
     table: Table | None
     in_force: bool
     reached: bool
@@ -85,6 +86,7 @@ def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart
         SampleShown(
             question_set=question_set.id,
             sentences=sample_words.sentences(found) if found else (),
+            drawn=sample_words.drawn(found) if found else "",
             table=sample_words.table(found) if found and found.figures else None,
             in_force=found is not None and rule is not None,
             reached=found is not None and samples.is_reached(found),
