@@ -19,7 +19,7 @@ from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import judgments, standings
 from webapp.services.people import raters
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
@@ -100,7 +100,7 @@ def test_the_figures_are_in_step_with_what_was_stored(
 
     ani = raters.named(session, study, "Ani")
     assert ani is not None
-    found = live_metrics.by_category(session, ani.id, run_id)["location"].totals
+    found = standings.by_category(session, ani.id, run_id)["location"].totals
     assert (found.n_relevant, found.n_unsure, found.n_correct_empty) == (2, 1, 1)
 
 

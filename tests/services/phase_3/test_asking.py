@@ -15,9 +15,9 @@ from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.totals import Totals
 from webapp.records import QueryState, Relevance
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import judgments, live_metrics, standings
 from webapp.services.judging.judgments import UnknownQuery
-from webapp.services.judging.live_metrics import Standing
+from webapp.services.judging.standings import Standing
 from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.turns import State
 from webapp.services.rating import pages
@@ -50,7 +50,7 @@ def test_an_answer_becomes_cards_to_judge_and_figures(
     assert [card.card.slug for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.precision_at_5.value == 0.5  # 1 relevant of 2
     standing = Standing.together(
-        live_metrics.by_category(session, melati.rater.id, melati.run_id).values()
+        standings.by_category(session, melati.rater.id, melati.run_id).values()
     )
     assert standing.totals == Totals.of([page.summary])
     assert live_metrics.check(session) == []

@@ -15,7 +15,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.services.planning import rules, settled
 from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
 from webapp.services.planning.rules import RuleKind
-from webapp.services.rating import blind_page, pool, progress, tasks
+from webapp.services.rating import blind_page, progress, shares, tasks
 from webapp.services.runs import reports
 from webapp.services.study import studies
 
@@ -113,7 +113,7 @@ def test_ties_follow_the_seed(session: Session, study: Study, rater: Rater) -> N
     firsts = set()
     for seed in range(6):
         rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW, seed=seed)
-        share = pool.share(session, rater)
+        share = shares.share(session, rater)
         unit = tasks.next_unit(session, rater, share.free)
         assert unit == tasks.next_unit(session, rater, reversed(share.free))
         assert unit is not None
@@ -126,7 +126,7 @@ def test_a_question_set_without_the_rule_keeps_its_order(
 ) -> None:
     stored(session, rater.study, "hybrid", query(1, card("n"), text="Another set"))
     choose(session, rater, set_id)
-    share = pool.share(session, rater)
+    share = shares.share(session, rater)
     first = tasks.next_unit(session, rater, share.free)
     assert first is not None
     assert session.get_one(Question, first.question_id).question_set_id != set_id

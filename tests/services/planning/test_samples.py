@@ -21,7 +21,7 @@ from webapp.services.judging import judgments
 from webapp.services.planning import rules, samples
 from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind
 from webapp.services.planning.samples import SampleIsFixed, SampleTooSmall, SampleWish
-from webapp.services.rating import pool, progress, tasks
+from webapp.services.rating import progress, shares, tasks
 from webapp.services.runs import reports
 from webapp.services.study.unasked import unasked
 
@@ -77,7 +77,7 @@ def test_only_sampled_questions_are_asked_and_counted(
     assert progress.progress(session, rater).of == 4
     asked = {
         session.get_one(Question, unit.question_id).position
-        for unit in pool.share(session, rater).free
+        for unit in shares.share(session, rater).free
     }
     assert asked == set(drawn)
     assert {one.of for one in comparisons.candidates(session, study)} == {4}

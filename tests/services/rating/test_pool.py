@@ -16,10 +16,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.records import QueryState
-from webapp.services.judging import live_metrics
+from webapp.services.judging import live_metrics, standings
 from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import blind_page, pool, progress, tasks
-from webapp.services.rating.progress import Progress
+from webapp.services.rating import blind_page, progress, tasks
 from webapp.services.runs import runs as runs_of_studies
 from webapp.services.study import studies
 
@@ -34,8 +33,8 @@ def test_the_verdicts_asked_are_the_distinct_judged_things(
     # 4 depends on its conversation: z once for each of the three runs.
     assert judged(session, rater) == 4 + 2 + 2 + 3
     for run_id in runs:
-        standings = live_metrics.by_category(session, rater.id, run_id)
-        assert all(standing.open_queries == 0 for standing in standings.values())
+        found = standings.by_category(session, rater.id, run_id)
+        assert all(standing.open_queries == 0 for standing in found.values())
     assert live_metrics.check(session) == []
     assert tasks.next_task(session, rater, NOW) is None
 
@@ -47,7 +46,7 @@ def test_the_pool_s_depth_leaves_deeper_cards_unjudged_and_counted(
     set_study(session, study, pool_depth=2, repeat_percent=0)
     Robot(session, rater).rate_all()
 
-    standing = live_metrics.by_category(session, rater.id, run_id)["location"]
+    standing = standings.by_category(session, rater.id, run_id)["location"]
     assert (standing.totals.n_judged, standing.open_judgments) == (2, 1)
 
 
@@ -124,19 +123,3 @@ def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Dat
         counts = session.scalars(select(func.count()).select_from(Task).group_by(Task.question_id))
         assert list(counts) == [1] * 8
         assert session.scalar(select(func.count()).select_from(Judgment)) == 8
-
-
-def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    stored(session, study, "hybrid", query(1, card("a")), query(2))
-    elsewhere = Study(name="Elsewhere", created_at=NOW)
-    session.add(elsewhere)
-    session.flush()
-    stranger = studies.add_rater(session, elsewhere, "Ani", NOW)
-    stored(session, elsewhere, "hybrid", query(1, card("a"), card("b")))
-
-    assert len(pool.units(session, rater)) == 2
-    assert len(pool.units(session, stranger)) == 1
-    assert progress.progress(session, rater) == Progress(done=0, of=2, open_judgments=2, unrated=2)
-    assert progress.progress(session, stranger) == Progress(0, of=1, open_judgments=2, unrated=1)

@@ -18,7 +18,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import blind_page, pool, progress, repeats, tasks
+from webapp.services.rating import blind_page, pool, progress, shares, tasks
 from webapp.services.rating.pool import Unit
 from webapp.services.rating.progress import Progress
 from webapp.services.runs import runs
@@ -68,7 +68,7 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
 
 def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     """Return the same from the things, judgments and tasks themselves."""
-    share = pool.share(session, rater)
+    share = shares.share(session, rater)
     asked = session.execute(
         select(JudgedThing.question_id, JudgedThing.run_id, JudgedThing.id).where(
             pool.is_shown(rater.study)
@@ -91,7 +91,7 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
         for unit, (*_, thing) in zip(units, asked, strict=True)
         if unit in wanted and thing not in said
     ]
-    planned = [one.unit for one in repeats.planned(rater, share)]
+    planned = [one.unit for one in share.planned]
     mine = select(func.count()).select_from(Task).where(Task.rater_id == rater.id)
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))
@@ -146,7 +146,7 @@ def test_progress_is_what_counting_one_by_one_comes_to(
     ids = [stored(session, study, method, *some_run(draw)) for method in METHODS]
     set_study(session, study, blind=True, **switches)
     other = studies.add_rater(session, study, "Ani", NOW)
-    every_other = [unit.question_id for unit in pool.units(session, rater)][::2]
+    every_other = [unit.question_id for unit in shares.share(session, rater).units][::2]
     assignments.assign(session, other, frozenset(every_other), NOW)
     robots = [Robot(session, rater), Robot(session, other)]
     for step in range(STEPS):

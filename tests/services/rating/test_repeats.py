@@ -16,15 +16,13 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, ReadQuery
-from webapp.services.judging import live_metrics
+from webapp.services.judging import live_metrics, standings
 from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import blind_page, pool, progress, repeats, tasks
+from webapp.services.rating import blind_page, progress, shares, tasks
 from webapp.services.rating.blind_page import BlindPage, TaskStage
-from webapp.services.rating.pool import POOL, REPEAT, Given, StudyShare, Unit, UnitProgress
+from webapp.services.rating.pool import POOL, REPEAT
 from webapp.services.rating.progress import Progress
 from webapp.services.study import studies
-
-NOTHING_SAID = UnitProgress(is_open=True, is_begun=False, unrated=2, answers=2)
 
 
 def questions(*methods: tuple[str, ...], of: int) -> list[list[ReadQuery]]:
@@ -155,7 +153,7 @@ def test_what_is_said_again_is_kept_apart_and_changes_no_verdict_and_no_figure(
     robot = Robot(session, rater)
     again = rate_until_a_repeat(session, robot)
     before = [
-        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+        standings.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
     ]
     robot.rate(again, NO, quality=1)
     (answer, _) = blind_page.blind_page(session, rater, again.task_id).answers
@@ -174,7 +172,7 @@ def test_what_is_said_again_is_kept_apart_and_changes_no_verdict_and_no_figure(
     counts = sorted(tuple(row) for row in session.execute(said.group_by(Event.field)))
     assert counts == [("repeat", 3), ("repeat notes", 1), ("repeat quality", 2)]
     after = [
-        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+        standings.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
     ]
     assert after == before
     assert live_metrics.check(session) == []
@@ -259,53 +257,8 @@ def test_each_rater_has_repeats_of_their_own_whatever_others_do(
     assert sorted(shares) in ([6, 6], [5, 7])
 
 
-def share(given: list[Unit], free: list[Unit], again: list[Unit]) -> StudyShare:
-    rows = [Given("", unit, POOL) for unit in given] + [Given("", unit, REPEAT) for unit in again]
-    return StudyShare(tuple(rows), tuple(free), dict.fromkeys([*given, *free], NOTHING_SAID))
-
-
-@pytest.mark.parametrize("percent", [0, 5, 33, 100])
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 30])
-def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: int) -> None:
-    """Walked through for many seeds: as planned at first, never too soon, all of it at the end."""
-    for seed in range(20):
-        rater = Rater(id=7, study=Study(order_secret=f"{seed:064x}", repeat_percent=percent))
-        free = [Unit(number) for number in range(size)]
-        given: list[Unit] = []
-        again: list[Unit] = []
-        walk: list[Unit] = []
-        promised = repeats.planned(rater, share([], free, []))
-        assert len(promised) == repeats.count(size, percent)
-        while True:
-            plan = repeats.planned(rater, share(given, free, again))
-            assert set(plan) == {one for one in promised if one.unit not in again}
-            if plan and plan[0].after <= len(given):
-                unit = plan[0].unit
-                assert len(walk) - walk.index(unit) > repeats.TASKS_BETWEEN
-                again.append(unit)
-            elif free:
-                unit = free.pop(0)
-                given.append(unit)
-            else:
-                break
-            walk.append(unit)
-        assert len(again) == len(promised)
-
-
-def test_the_share_of_another_rater_draws_other_questions() -> None:
-    study = Study(order_secret=f"{1:064x}", repeat_percent=10)
-    free = [Unit(number) for number in range(60)]
-    plans = [
-        {one.unit for one in repeats.planned(Rater(id=number, study=study), share([], free, []))}
-        for number in (1, 2)
-    ]
-
-    assert [len(plan) for plan in plans] == [6, 6]
-    assert plans[0] != plans[1]
-
-
 @pytest.mark.usefixtures("run_ids")
-def test_what_is_planned_is_a_part_of_the_share(session: Session, rater: Rater) -> None:
-    own = pool.share(session, rater)
+def test_the_repeats_to_come_are_a_part_of_the_share(session: Session, rater: Rater) -> None:
+    own = shares.share(session, rater)
 
-    assert {one.unit for one in repeats.planned(rater, own)} < set(own.free)
+    assert {one.unit for one in own.planned} < set(own.free)

@@ -14,10 +14,11 @@ from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
-from webapp.services.rating import blind_page, progress, repeats, tasks, walks
+from webapp.services.rating import blind_page, progress, tasks, walks
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import QueryFilter
 from webapp.services.rating.pool import REPEAT
+from webapp.services.rating.repeat_plan import TASKS_BETWEEN
 from webapp.services.rating.task_cards import UnknownTask
 from webapp.services.study import studies
 
@@ -204,7 +205,7 @@ def test_hidden_repeats_hold_whatever_is_put_off(
     for place, (question, kind) in enumerate(rated):
         if kind == REPEAT:
             first = next(at for at, (other, _) in enumerate(rated) if other == question)
-            assert place - first > repeats.TASKS_BETWEEN
+            assert place - first > TASKS_BETWEEN
     assert session.scalars(select(Task).where(tasks.is_open(study))).all() == []
 
 
@@ -230,4 +231,4 @@ def test_nothing_is_asked_again_right_after_its_rater_came_back_to_it(
     again = [place for place, (_, kind) in enumerate(rated) if kind == REPEAT]
     for place in again:
         first = next(at for at, (other, _) in enumerate(rated) if other == rated[place][0])
-        assert place - first > repeats.TASKS_BETWEEN
+        assert place - first > TASKS_BETWEEN

@@ -10,9 +10,9 @@ from tests.services.runs.runs import NO, YES, click
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.summaries import figures, totals
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import judgments, standings
 from webapp.services.judging.judgments import AnswerRating
-from webapp.services.judging.live_metrics import Standing
+from webapp.services.judging.standings import Standing
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule, UnknownRater, UnknownRule
 from webapp.services.study import studies
@@ -22,7 +22,7 @@ def test_the_report_is_what_the_live_sums_say(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     report = reports.report(session, study, rated_run, reports.of_rater(rater))
-    categories = live_metrics.by_category(session, rater.id, rated_run)
+    categories = standings.by_category(session, rater.id, rated_run)
     live = Standing.together(categories.values()).totals
 
     expected = figures(totals(report))
@@ -82,7 +82,7 @@ def test_how_far_a_run_is_rated_follows_the_rule(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     own = reports.standing(session, study, rated_run, reports.of_rater(rater))
-    whole = Standing.together(live_metrics.by_category(session, rater.id, rated_run).values())
+    whole = Standing.together(standings.by_category(session, rater.id, rated_run).values())
     assert (own.open_judgments, own.open_queries) == (whole.open_judgments, whole.open_queries)
 
     second = studies.add_rater(session, study, "Second", NOW)

@@ -13,7 +13,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, Relevance
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import judgments, live_metrics, standings
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
@@ -78,7 +78,7 @@ def test_a_deleted_run_can_be_imported_again_and_finds_its_pooled_judgments(
     again = imports.store(session, study, read, Labels(), NOW)
 
     assert again.id != first
-    standing = live_metrics.by_category(session, rater.id, again.id)["location"]
+    standing = standings.by_category(session, rater.id, again.id)["location"]
     assert standing.totals.n_relevant == 1
 
 
@@ -97,7 +97,7 @@ def test_cards_added_by_hand_make_an_unreadable_answer_ratable(
     assert runs.add_cards(session, study, run_id, 3, CARDS, NOW) == 2
 
     judgments.judge(session, rater, run_id, 3, 2, YES, click("e1"))
-    totals = live_metrics.by_category(session, rater.id, run_id)["location"].totals
+    totals = standings.by_category(session, rater.id, run_id)["location"].totals
     assert (totals.n_unreadable, totals.n_with_results, totals.n_results) == (0, 3, 4)
     with pytest.raises(NotUnreadable):
         runs.add_cards(session, study, run_id, 3, CARDS, NOW)

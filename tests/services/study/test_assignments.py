@@ -16,7 +16,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Question, Study
 from webapp.services.people import raters
-from webapp.services.rating import pool, progress, tasks
+from webapp.services.rating import progress, shares, tasks
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import NotQuestions, Numbered, Why
 from webapp.services.study.standing import study_standing
@@ -272,5 +272,5 @@ def test_assigned_raters_asking_at_the_same_moment_never_exceed_the_overlap(
         assert len({position for _, position in given}) == len(given)
         allowed = dict(zip(ids, (range(1, 5), range(1, 5), range(3, 7), range(1, 9)), strict=True))
         assert all(position in allowed[rater_id] for rater_id, position in given)
-        free = pool.share(session, session.get_one(Rater, ids[0])).free
+        free = shares.share(session, session.get_one(Rater, ids[0])).free
         assert not free

@@ -28,7 +28,8 @@ class Study(Base):
     ``badges_while_blind`` shows them the outcome of the constraints on each card,
     ``show_record`` shows every rater the details that only a listing's record has.
     ``repeat_percent`` of a blind rater's questions are asked again, unannounced. ``password`` is
-    the owner's, hashed.
+    the owner's, hashed. ``revision`` changes with all that changes what raters are asked or what
+    pages sum up, but for the clicks, which are events.
     """
 
     __tablename__ = "studies"
@@ -49,6 +50,7 @@ class Study(Base):
     repeat_percent: Mapped[int] = mapped_column(default=5)
     guidelines: Mapped[str] = mapped_column(Text, default="")
     password: Mapped[str | None] = mapped_column(Text)
+    revision: Mapped[str] = mapped_column(String(32), default="", server_default="")
     created_at: Mapped[datetime]
 
 

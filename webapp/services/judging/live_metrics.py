@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from operator import methodcaller
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    CompoundSelect,
     Integer,
     Row,
     Select,
@@ -21,7 +20,6 @@ from sqlalchemy import (
     delete,
     func,
     insert,
-    literal,
     or_,
     select,
 )
@@ -31,15 +29,13 @@ from webapp.db.connection import tables
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Question
 from webapp.db.upserts import upsert
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.metrics.judging.totals import COLUMNS, COUNTS, Sum, Totals, columns
+from webapp.metrics.judging.totals import columns
 from webapp.records import VERDICTS, EmptyOutcome, QueryState
-from webapp.services.judging import verdicts
+from webapp.services.judging import changes, verdicts
 from webapp.services.judging.verdicts import AskedQuery, Scope
-from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters
 
 RESULT_COUNTS = (
     "results_count",
@@ -52,11 +48,15 @@ _PARTS = methodcaller("split", " ")
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
-    """Rewrite the summary rows of these raters for the queries in `scope`.
+    """Rewrite the summary rows of these raters of one study for the queries in `scope`.
 
-    A fixed number of statements for each rater, for runs of any size.
+    The study gets another revision. A fixed number of statements for each rater, for runs of any
+    size.
     """
     session.flush()
+    studies = select(Rater.study_id).where(Rater.id.in_(rater_ids)).distinct()
+    for study_id in session.scalars(studies):
+        changes.revise(session, study_id)
     asked = verdicts.asked_queries(session, scope)
     for rater_id in rater_ids:
         rows = list(_rows(session, asked, scope, rater_id))
@@ -145,36 +145,6 @@ def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
     return _row(rater_id, query.id, query.run_id, said, len(unsaid) + open_emptiness)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """One rater's progress in some queries of a run: the sums, and the work left.
-
-    ``open_judgments`` counts verdicts still to give, ``open_queries`` the queries that lack
-    one or whose answer lacks its quality.
-    """
-
-    totals: Totals = field(default_factory=Totals)
-    open_judgments: int = 0
-    open_queries: int = 0
-
-    @classmethod
-    def together(cls, disjoint: Iterable[Standing]) -> Standing:
-        """Return the rater's progress in several sets of queries that have none in common."""
-        listed = tuple(disjoint)
-        return cls(
-            Totals.together(one.totals for one in listed),
-            sum(one.open_judgments for one in listed),
-            sum(one.open_queries for one in listed),
-        )
-
-
-class Standings(NamedTuple):
-    """A rater's progress in one category of a run, and in all of the run."""
-
-    category: Standing
-    whole: Standing
-
-
 def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
     """Return the condition on ``StoredSummary`` that something is left to rate."""
     return or_(row.open_judgments > 0, is_unrated(row))
@@ -183,31 +153,6 @@ def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
 def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
     """Return the condition on ``StoredSummary`` that its ``is_unrated`` is."""
     return and_(row.state != str(QueryState.UNREADABLE), row.quality.is_(None))
-
-
-def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
-    """Return a rater's progress in a run, by category in question order; one statement.
-
-    Questions that nobody is asked are left out, here and in ``of_category``.
-    """
-    values = {"rater_id": rater_id, "run_id": run_id}
-    rows = tables(session).execute(_standings(), values).all()
-    return {
-        category: Standing(_totals(numbers), open_judgments or 0, open_queries)
-        for category, open_judgments, open_queries, *numbers in rows
-    }
-
-
-def of_category(session: Session, rater_id: int, run_id: str, category: str) -> Standings:
-    """Return a rater's progress in one category of a run and in the whole run; one statement."""
-    values = {"rater_id": rater_id, "run_id": run_id, "category": category}
-    found = {
-        is_own: Standing(_totals(numbers), open_judgments or 0, open_queries)
-        for is_own, open_judgments, open_queries, *numbers in tables(session).execute(
-            _category_and_whole(), values
-        )
-    }
-    return Standings(found[1], found[0])
 
 
 def summary(row: StoredSummary | Row[Any]) -> Summary:
@@ -299,78 +244,3 @@ def _row(
         "quality": made.quality,
         **columns(made),
     }
-
-
-@cache
-def _category_and_whole() -> CompoundSelect[Any]:
-    """Return the statement behind ``of_category``: a row for the category, one for the whole run.
-
-    Grouping instead would have SQLite sort the wide rows, which takes three times as long.
-    """
-    row, run_id = StoredSummary, bindparam("run_id", type_=String)
-    mine = row.rater_id == bindparam("rater_id"), row.run_id == run_id
-    asked = (
-        select(Question.id)
-        .join(Run, Run.question_set_id == Question.question_set_id)
-        .where(
-            Run.id == run_id,
-            Question.category == bindparam("category"),
-            is_put_to_raters(Question.id),
-        )
-    )
-    # By the questions, since an index has their queries: those of the run have long rows.
-    of_category = select(Query.id).where(Query.question_id.in_(asked))
-    own = select(literal(1), *_sums()).where(*mine, row.query_key.in_(of_category))
-    whole = select(literal(0), *_sums()).where(*mine, is_answer_put_to_raters(row.query_key))
-    return own.union_all(whole)
-
-
-@cache
-def _standings() -> Select[Any]:
-    """Return the statement behind ``by_category``."""
-    return (
-        select(Question.category, *_sums())
-        .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
-        .join(Question, Question.id == Query.question_id)
-        .where(
-            StoredSummary.rater_id == bindparam("rater_id"),
-            StoredSummary.run_id == bindparam("run_id"),
-            is_put_to_raters(Question.id),
-        )
-        .group_by(Question.category)
-        .order_by(func.min(Question.position))
-    )
-
-
-def _sums() -> Iterator[ColumnElement[Any]]:
-    """Yield one sum or count for each field of ``Totals``, in the order of ``_totals``.
-
-    A sum over nothing is null. Nothing is bound that need not be: each click carries this out.
-    """
-    row = StoredSummary
-    yield func.sum(row.open_judgments).label("open_judgments")
-    yield func.count().filter(is_open()).label("open_queries")
-    yield func.count().label("n_queries")
-    yield func.count().filter(row.complete.is_(True)).label("n_complete")
-    for state, name in (
-        (QueryState.RESULTS, "n_with_results"),
-        (QueryState.EMPTY, "n_empty"),
-        (QueryState.FAILED, "n_failed"),
-        (QueryState.UNREADABLE, "n_unreadable"),
-    ):
-        yield func.count().filter(row.state == str(state)).label(name)
-    for outcome in EmptyOutcome:
-        yield func.count().filter(row.empty_outcome == str(outcome)).label(f"n_{outcome}")
-    for column in RESULT_COUNTS:
-        yield func.sum(getattr(row, column)).label(f"n_{column.removesuffix('_count')}")
-    for column in COLUMNS:
-        yield func.sum(getattr(row, column)).label(f"sum_{column}")
-        yield func.count(getattr(row, column)).label(f"n_{column}")
-
-
-def _totals(numbers: Sequence[Any]) -> Totals:
-    """Return the totals from the counts, then a sum and a count for each column."""
-    stated = [number or 0 for number in numbers]
-    sums = stated[len(COUNTS) :]
-    by_column = zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True)
-    return Totals(**dict(zip(COUNTS, stated, strict=False)), sums=dict(by_column))

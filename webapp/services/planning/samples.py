@@ -36,6 +36,7 @@ from webapp.metrics.planning.sequences import StoppingRule, confidence_sequence
 from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
+from webapp.services.judging import changes
 from webapp.services.planning import chosen_rules, plans, rules
 from webapp.services.planning.rules import RuleKind, RuleOutcome
 from webapp.services.runs import order, reports
@@ -170,6 +171,7 @@ def extend(
     changed = {"size": len(found), "stratified": stratified, "draws": steps}
     rule.settings = {**rule.settings, **changed}
     session.flush()
+    changes.revise(session, rule.study_id)
     return rule
 
 

@@ -27,13 +27,14 @@ from webapp.services.rating import (
     pages,
     pool,
     repeats,
+    shares,
     task_cards,
     walks,
 )
 from webapp.services.rating.conversations import EarlierTurn
 from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared
 from webapp.services.rating.pages import QueryFilter
-from webapp.services.rating.pool import REPEAT, StudyShare
+from webapp.services.rating.pool import REPEAT
 from webapp.services.rating.progress import (
     PooledFigure,
     Progress,
@@ -41,6 +42,7 @@ from webapp.services.rating.progress import (
     of_share,
     pooled_figure,
 )
+from webapp.services.rating.shares import StudyShare
 from webapp.services.rating.walks import EVERYTHING, TaskPlace
 
 ALL_FIGURES = "all"
@@ -131,7 +133,7 @@ def blind_page(
     """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
     task = task_cards.read(session, rater, task_id)
     things = task_cards.things(session, task, with_cards=True)
-    share = pool.share(session, rater)
+    share = shares.share(session, rater)
     moving = _moving(session, rater, task, things, share, wanted)
     return BlindPage(
         **{field.name: getattr(moving, field.name) for field in fields(MovingAnswers)},
@@ -160,7 +162,7 @@ def moved(
         everything = _cards(session, rater, task, task_cards.things(session, task, with_cards=True))
         several = pages.shown_several_times(everything)
         cards = tuple(card for card in everything if card in several or card.key == key)
-    share = pool.share(session, rater)
+    share = shares.share(session, rater)
     return _moving(session, rater, task, things, share, wanted), cards
 
 

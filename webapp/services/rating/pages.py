@@ -29,10 +29,10 @@ from webapp.db.tables.study import Question, Study
 from webapp.metrics.judging.ranking import suggested_quality
 from webapp.metrics.judging.summaries import QuerySummary as Summary
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance
-from webapp.services.judging import live_metrics
+from webapp.services.judging import live_metrics, standings
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.judgments import UnknownQuery
-from webapp.services.judging.live_metrics import Standing
+from webapp.services.judging.standings import Standing
 from webapp.services.rating.conversations import EarlierTurn, earlier_turns
 from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared, earlier_verdicts
 from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters
@@ -183,7 +183,7 @@ def shown_several_times(cards: Sequence[ListedCard]) -> tuple[ListedCard, ...]:
 
 def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
     summary = live_metrics.summary(asked)
-    standings = live_metrics.of_category(session, rater.id, asked.run_id, asked.category)
+    found = standings.of_category(session, rater, asked.run_id, asked.category)
     return MovingFigures(
         run_id=asked.run_id,
         search_method=asked.search_method,
@@ -197,8 +197,8 @@ def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
         empty_outcome=summary.empty_outcome,
         found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
-        category_standing=standings.category,
-        whole=standings.whole,
+        category_standing=found.category,
+        whole=found.whole,
         place=PlaceInWalk(
             position=asked.position if asked.is_asked else None,
             of=asked.of,

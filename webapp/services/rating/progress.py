@@ -13,8 +13,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.metrics.judging.ranking import Undefined, precision
 from webapp.records import Relevance
-from webapp.services.rating import pool, repeats
-from webapp.services.rating.pool import StudyShare
+from webapp.services.rating import repeats, shares
+from webapp.services.rating.shares import StudyShare
 from webapp.services.study import studies
 
 
@@ -64,32 +64,25 @@ def progress(session: Session, rater: Rater) -> Progress:
 
     Repeats count from the beginning, so that no number grows when one is given.
     """
-    return of_share(session, rater, pool.share(session, rater))
+    return of_share(session, rater, shares.share(session, rater))
 
 
 def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     """Return how far the rater is in their share of the study."""
-    planned = [one.unit for one in repeats.planned(rater, share)]
-    wanted = {unit for unit in (*share.first_time, *share.free) if unit in share.units}
-    to_judge = {unit for unit in wanted if share.units[unit].is_open}
-    begun = {unit for unit in to_judge if share.units[unit].is_begun}
-    untouched = to_judge - begun
-    sizes = pool.sizes(session, rater.study, {*planned, *untouched})
-    left = pool.left(session, rater, begun)
+    units = share.units
+    first_time = [units[unit] for unit in share.first_time if unit in units]
+    wanted = [*first_time, *(units[unit] for unit in share.free)]
+    planned = [units[one.unit] for one in share.planned]
     again = repeats.left(session, rater) if share.again else repeats.Left()
-    opened = sum(
-        unit in untouched or left.get(unit, 0) > 0 or share.units[unit].unrated > 0
-        for unit in share.first_time
-        if unit in share.units
-    )
+    opened = sum(unit.is_open for unit in first_time)
     return Progress(
         done=len(share.given) - opened - again.tasks,
         of=len(share.given) + len(share.free) + len(planned),
-        open_judgments=sum(sizes[unit] for unit in (*planned, *untouched))
-        + sum(left.values())
+        open_judgments=sum(unit.open_judgments for unit in wanted)
+        + sum(unit.judgments for unit in planned)
         + again.judgments,
-        unrated=sum(share.units[unit].unrated for unit in wanted)
-        + sum(share.units[unit].answers for unit in planned)
+        unrated=sum(unit.unrated for unit in wanted)
+        + sum(unit.answers for unit in planned)
         + again.unrated,
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -22,59 +21,10 @@ from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.metrics.judging.ranking import suggested_quality
 from webapp.records import QueryState, Relevance
-from webapp.services.rating import orders, pool
-from webapp.services.rating.orders import Purpose
-from webapp.services.rating.pool import REPEAT, StudyShare, Unit
-
-TASKS_BETWEEN = 2
-"""How many other questions lie between a question and its repetition, at the least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A unit to be asked again, once the rater has got through ``after`` units."""
-
-    unit: Unit
-    after: int
-
-
-def count(units: int, percent: int) -> int:
-    """Return how many of `units` units are asked again: `percent` of them, rounded.
-
-    The last two never are: too little would lie between.
-
-    >>> count(30, 5), count(9, 5), count(10, 5), count(2, 100), count(6, 100)
-    (2, 0, 1, 0, 4)
-    """
-    return max(0, min((2 * units * percent + 100) // 200, units - TASKS_BETWEEN))
-
-
-def planned(rater: Rater, share: StudyShare) -> list[Planned]:
-    """Return the repeats that the rater is still to be given, the earliest first.
-
-    While the share stays as it is, giving one takes it from this plan and changes no other.
-    """
-    again, everything = share.again, share.in_order
-    last = len(everything)
-    left = count(last, rater.study.repeat_percent) - len(again)
-    if left < 1:
-        return []
-    earliest = {unit: place for place, unit in enumerate(everything, start=1 + TASKS_BETWEEN)}
-    candidates = [
-        unit
-        for unit in everything[: last - TASKS_BETWEEN]
-        if unit in share.units and unit not in again
-    ]
-    secret = rater.study.order_secret
-    drawn = sorted(
-        (orders.draw(secret, Purpose.AGAIN, rater.id, *unit), unit) for unit in candidates
-    )[:left]
-    plan = [
-        Planned(unit, first + int.from_bytes(number) % (last - first + 1))
-        for number, unit in drawn
-        for first in [earliest[unit]]
-    ]
-    return sorted(plan, key=lambda one: one.after)
+from webapp.services.rating import pool
+from webapp.services.rating.pool import REPEAT, Unit
+from webapp.services.rating.repeat_plan import TASKS_BETWEEN
+from webapp.services.rating.shares import StudyShare
 
 
 def due(
@@ -90,7 +40,7 @@ def due(
     No unit is asked again while it is `left` open for the first time, nor right after it: the
     rater may have come back to it late. It comes anyway only when nothing else is left to do.
     """
-    ready = [unit for unit in _ready(rater, share, left) if unit not in left and among(unit)]
+    ready = [unit for unit in _ready(share, left) if unit not in left and among(unit)]
     if not ready:
         return None
     latest = _latest(session, rater)
@@ -100,15 +50,15 @@ def due(
     return _give(session, rater, (rested or ready)[0], now)
 
 
-def is_due(rater: Rater, share: StudyShare, left: Collection[Unit] = ()) -> bool:
+def is_due(share: StudyShare, left: Collection[Unit] = ()) -> bool:
     """Whether the rater, with these units `left` open, has got to something asked again."""
-    return bool(_ready(rater, share, left))
+    return bool(_ready(share, left))
 
 
-def _ready(rater: Rater, share: StudyShare, left: Collection[Unit]) -> list[Unit]:
+def _ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
     """Return the repeats due by now; units put off and still open count as not reached."""
     reached = len(share.first_time) - len(share.postponed.intersection(left))
-    return [one.unit for one in planned(rater, share) if one.after <= reached]
+    return [one.unit for one in share.planned if one.after <= reached]
 
 
 def _latest(session: Session, rater: Rater) -> set[Unit]:

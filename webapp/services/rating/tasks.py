@@ -37,7 +37,7 @@ from webapp.services.judging.judgments import (
     NotToJudge,
     quality_text,
 )
-from webapp.services.rating import pool, repeats, task_cards
+from webapp.services.rating import pool, repeats, shares, task_cards
 from webapp.services.rating.pool import POOL, REPEAT, Unit
 from webapp.services.rating.task_cards import UnknownTask, key
 from webapp.services.study.unasked import is_put_to_raters
@@ -88,7 +88,7 @@ def new(
 def _given_anew(
     session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
 ) -> Task | None:
-    share = pool.share(session, rater)
+    share = shares.share(session, rater)
     again = repeats.due(session, rater, share, now, _left(begun), among)
     if again is not None:
         return again
@@ -129,9 +129,9 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     begun = _open(session, rater)
     found = [task for task in begun if task.postponed_at is None][:most]
     while len(found) < most and rater.study.overlap is None:
-        share = pool.share(session, rater)
+        share = shares.share(session, rater)
         free = next_unit(session, rater, share.free)
-        if free is None or repeats.is_due(rater, share, _left(begun)):
+        if free is None or repeats.is_due(share, _left(begun)):
             break
         given_at = now + timedelta(microseconds=len(found))  # they are read in this order
         found.append(pool.give(session, rater, free, POOL, given_at))

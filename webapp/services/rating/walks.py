@@ -9,10 +9,11 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
-from webapp.services.rating import pool, repeats, tasks
+from webapp.services.rating import pool, shares, tasks
 from webapp.services.rating.pages import QueryFilter
-from webapp.services.rating.pool import Given, StudyShare, Unit
+from webapp.services.rating.pool import Unit
 from webapp.services.rating.progress import Progress
+from webapp.services.rating.shares import Given, StudyShare
 
 EVERYTHING = QueryFilter()
 
@@ -49,7 +50,7 @@ def place(
     is_more, is_left = progress.of > len(share.given), progress.left > 0
     if wanted.category:
         unit_shown = _unit_shown(session, rater, wanted)
-        planned = (one.unit for one in repeats.planned(rater, share))
+        planned = (one.unit for one in share.planned)
         is_more = any(map(unit_shown, (*share.free, *planned)))
         opened = tasks.open_ids(session, rater)
         begun = (one.unit for one in share.given if one.task_id in opened)
@@ -84,7 +85,7 @@ def onward(
     unit_shown = _unit_shown(session, rater, wanted)
     if after is not None:
         tasks.find(session, rater, after)
-        share = pool.share(session, rater)
+        share = shares.share(session, rater)
         at = _at(share, after)
         later = next(filter(_shown(session, rater, wanted), share.given[at + 1 :]), None)
         if later is not None:
@@ -95,7 +96,7 @@ def onward(
     task = tasks.next_task(session, rater, now, unit_shown)
     if task is not None or not wanted.category:
         return task.id if task is not None else None
-    given = pool.share(session, rater).given
+    given = shares.share(session, rater).given
     return next((one.task_id for one in given if unit_shown(one.unit)), None)
 
 

@@ -16,7 +16,7 @@ from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, summarise
 from webapp.services.judging import verdicts
-from webapp.services.judging.live_metrics import Standing
+from webapp.services.judging.standings import Standing
 from webapp.services.judging.verdicts import Scope, Verdicts
 from webapp.services.runs import runs
 from webapp.services.study import studies

@@ -13,7 +13,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
-from webapp.services.judging import live_metrics
+from webapp.services.judging import changes, live_metrics
 
 STUDY_NAME = mark("My study")
 OWNER_NAME = mark("Owner")
@@ -145,7 +145,8 @@ def log(
     new: str | None,
     now: datetime,
 ) -> None:
-    """Note something the owner changed."""
+    """Note something the owner changed, and give the study another revision."""
     session.add(
         LogEntry(study_id=study.id, at=now, action=action, subject=subject, old=old, new=new)
     )
+    changes.revise(session, study.id)
