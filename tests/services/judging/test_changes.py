@@ -17,8 +17,9 @@ from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 
-def store(session: Session, study: Study) -> str:
-    read = run(query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3))
+def store(session: Session, study: Study, method: str = "hybrid") -> str:
+    asked = query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3)
+    read = run(*asked, method=method)
     return imports.store(session, study, read, Labels(), NOW).id
 
 
@@ -74,7 +75,7 @@ def test_whatever_an_owner_does_makes_everything_new(
     run_id = store(session, study)
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     before = changes.since(session, rater, None)
-    second = store(session, study)
+    second = store(session, study, "api_only")
     after_import = changes.since(session, rater, before)
     assert after_import.touched is None
 

@@ -167,8 +167,10 @@ def test_a_sample_that_grows_looks_after_each_question_and_keeps_what_it_drew(
     found = samples.of_set(session, study, whole)
     assert found is not None
     assert ([look.n for look in found.looks], found.stopped) == ([1, 2, 3], None)
+    assert len(shares.share(session, rater).free) == 3
 
     samples.extend(session, whole, 7)
+    assert len(shares.share(session, rater).free) == 10
     drawn = positions(session, rule.id)
     assert drawn[:3] == first
     for position in (*drawn[3:8], drawn[9]):  # not the ninth: a sequence has no gaps
