@@ -5,10 +5,13 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.conftest import NOW
 from tests.demo import study_of
 from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.runs import Query, Run
 from webapp.services.judging import live_metrics
+from webapp.services.rating import pool, progress, tasks
+from webapp.services.rating.pool import REPEAT, Unit
 from webapp.services.study import studies
 
 
@@ -31,3 +34,16 @@ def test_three_people_rated_five_runs_and_left_one_half_open(demo_session: Sessi
     assert len(runs) == 6
     assert open_runs == {("vector_only", "gemini")}
     assert live_metrics.check(demo_session) == []
+
+
+def test_a_rater_of_the_demo_begins_with_something_to_judge(demo_session: Session) -> None:
+    """With a question that lacks verdicts or grades, or with one that is asked again."""
+    for person in studies.raters(demo_session, study_of(demo_session))[:3]:
+        task = tasks.next_task(demo_session, person, NOW)
+        assert task is not None
+        unit = pool.share(demo_session, person).units[Unit(task.question_id, task.run_id)]
+        made = progress.progress(demo_session, person)
+
+        assert unit.is_open or unit.unrated or task.kind == REPEAT
+        assert 0 < made.done < made.of
+    demo_session.rollback()

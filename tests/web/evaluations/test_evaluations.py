@@ -407,7 +407,7 @@ def test_a_word_is_stored_shown_and_taken_back_without_a_script(client: FlaskCli
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{item}#part-1"
     assert 'id="say-1-1" name="value" value="" aria-pressed="true"' in page
-    assert "≠ The machine says otherwise" in page
+    assert "The machine says otherwise" in page
     judge(client, item, "1", "")
     assert 'aria-pressed="true"' not in client.get(item).text
     judge(client, item, "grade", 4)
@@ -448,7 +448,7 @@ def test_items_can_be_narrowed_to_those_that_failed_or_divide(client: FlaskClien
 
     assert [f"/items/{n}" in failed for n in (1, 2, 3)] == [True, True, False]
     assert [f"/items/{n}" in divided for n in (1, 2, 3)] == [False, False, True]
-    assert "≠ 1 differs" in divided
+    assert "1 differs" in divided
     assert client.get(f"{base}/items?show=judged&page=9").status_code == 200
 
 

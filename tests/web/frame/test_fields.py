@@ -148,8 +148,8 @@ def test_a_name_given_several_times_has_all_its_values() -> None:
     [
         ("whole", 7, "7"),
         ("whole", None, ""),
-        ("share", Fraction(98, 100), "0.98"),
-        ("share", 1e-05, "0.00001"),
+        ("share", Fraction(98, 100), "0,98"),
+        ("share", 1e-05, "0,00001"),
         ("degrees", -7.0, "-7"),
         ("choice", False, "no"),
         ("choice", None, ""),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from hypothesis import given
 
 from tests.property.cards import cards
 from webapp.importers.runs.prices import Price, read_price
 from webapp.records import Card
-from webapp.web.frame.formatting import BILLION, MILLION, TRILLION, full_price, price
+from webapp.web.frame.formatting import BILLION, MILLION, TRILLION, full_price, moment, price
 
 
 @pytest.mark.parametrize(
@@ -25,6 +27,10 @@ from webapp.web.frame.formatting import BILLION, MILLION, TRILLION, full_price, 
 )
 def test_a_range_is_printed_as_it_is_meant(low: int, high: int | None, printed: str) -> None:
     assert price(Card(title="Rumah", price=low, price_max=high)) == printed
+
+
+def test_no_line_breaks_in_a_time() -> None:
+    assert moment(datetime(2026, 8, 12, 9, 5).astimezone()) == "12\xa0Agu\xa02026,\xa009:05"
 
 
 @given(cards().filter(lambda card: card.price))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from webapp.services.collecting.collection import Collection, CollectionPlan
 
 FOLDER = Path("data/evaluation")
-CHATBOT_PORT = 8810
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,21 +136,11 @@ def collect_command(**options: Any) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8810.")
 def chatbot_command(port: int | None) -> None:
     """Run the demo chatbot over the sample's catalogue until it is interrupted."""
-    from waitress.server import create_server
+    from webapp.cli.collecting import demo_server
 
-    from webapp.cli.collecting.demo_server import LARGEST_BODY, PATH, application
-    from webapp.services.collecting.demo_chatbot import DemoBot
-
-    bot = DemoBot(resource("seeds"))
-    listener = listen(LOOPBACK, port, first=CHATBOT_PORT)
-    server = create_server(
-        application(bot),
-        sockets=[listener],
-        ident="relevansi",
-        max_request_body_size=LARGEST_BODY,
-    )
-    address = f"http://{LOOPBACK}:{listener.getsockname()[1]}{PATH}"
-    say(gettext("The demo chatbot is at %(address)s", address=address))
+    listener = listen(LOOPBACK, port, first=demo_server.PORT)
+    server = demo_server.made(listener)
+    say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
     say(gettext("Stop it with Ctrl+C."))
     try:
         server.run()

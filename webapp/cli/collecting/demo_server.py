@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Literal
@@ -12,8 +13,10 @@ from pydantic import BaseModel, Field, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
+from webapp.config import resource
 from webapp.services.collecting.demo_chatbot import DemoBot
 
+PORT = 8810
 PATH = "/chat"
 LARGEST_BODY = 64 * 2**10
 
@@ -28,6 +31,25 @@ class ChatBody(BaseModel):
     session_id: str | None = Field(default=None, max_length=200)
     user_id: str | None = Field(default=None, max_length=200)
     method: Literal["hybrid", "api_only", "vector_only"] = "hybrid"
+
+
+def made(listener: socket.socket) -> Any:
+    """Return waitress's server of the demo chatbot; it listens, and answers once it is run."""
+    from waitress.server import create_server
+
+    return create_server(
+        application(DemoBot(resource("seeds"))),
+        map={},
+        sockets=[listener],
+        ident="relevansi",
+        max_request_body_size=LARGEST_BODY,
+    )
+
+
+def address(listener: socket.socket) -> str:
+    """Return the address at which questions are put."""
+    host, port = listener.getsockname()[:2]
+    return f"http://{host}:{port}{PATH}"
 
 
 def application(bot: DemoBot) -> WsgiApplication:

@@ -7,7 +7,7 @@ import secrets
 import zlib
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webapp import rooms
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, serve
 from webapp.config import Settings, private_folder, resource
@@ -39,7 +40,10 @@ def demo_command(
 ) -> None:
     """Open the demo, a finished study, in instance/demo.sqlite."""
     settings = prepared_demo(fresh=fresh)
-    serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
+    with ExitStack() as beside:
+        for wing in rooms.contributions("cli", "beside_demo"):
+            beside.enter_context(wing.running())
+        serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
 
 
 def prepared_demo(*, fresh: bool = False) -> Settings:

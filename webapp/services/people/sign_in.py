@@ -18,7 +18,19 @@ from functools import cache, lru_cache
 from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, and_, bindparam, case, delete, exists, func, select
+from sqlalchemy import (
+    Boolean,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session, aliased
 from werkzeug.security import check_password_hash, generate_password_hash
 
@@ -89,18 +101,21 @@ class Asker(NamedTuple):
     is_owner: bool = False
 
 
-def asker(session: Session, badge: Badge | None, now: datetime) -> Asker:
+def asker(
+    session: Session, badge: Badge | None, now: datetime, *, stays_open: bool = False
+) -> Asker:
     """Return the user of a badge, in one statement: every request waits for it.
 
     No sign-in is needed while no password was set and no rater was ever invited: then it is
-    the rater who was chosen, else the owner. A badge is void once its password or invitation
-    is gone.
+    the rater who was chosen, else the owner. With `stays_open` invitations change nothing of
+    that. A badge is void once its password or invitation is gone.
     """
     named = badge or Badge(rater_id=0)
     values = {
         "rater_id": named.rater_id,
         "invitation_id": named.invitation_id,
         "sign_in": named.sign_in,
+        "stays_open": stays_open,
     }
     found = tables(session).execute(_asker(), values).one()
     is_open = found.owner_id is not None
@@ -121,8 +136,9 @@ def _asker() -> Select[Any]:
     owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
     invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
     by_wings = (wing.invited() for wing in rooms.contributions("services", "invited"))
-    closed_by = (invited.correlate(Study), *by_wings)
-    is_open = and_(Study.password.is_(None), *(~one for one in closed_by))
+    nobody_invited = and_(*(~one for one in (invited.correlate(Study), *by_wings)))
+    stays_open = bindparam("stays_open", type_=Boolean)
+    is_open = and_(Study.password.is_(None), or_(stays_open, nobody_invited))
     return (
         select(
             *(Study.id, Study.created_at, Study.password),

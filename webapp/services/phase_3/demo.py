@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
@@ -36,6 +35,9 @@ SETTINGS = UserStudySettings(
 )
 VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
 STEP = timedelta(minutes=1)
+TOKEN = "demo"  # noqa: S105 - it guards nothing
+"""The token of the demo's link for everybody, at which one more participant begins."""
+YEARS_IN_DAYS = 3650
 
 
 class _Clock:
@@ -54,16 +56,12 @@ class _Clock:
 
 
 def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
-    """Let eight people take part, then close phase 3.
-
-    Their links are deleted: while one of them is valid the owner would have to sign in.
-    """
+    """Let eight people take part, and make the link by which a visitor of the demo does too."""
     user_studies.set_settings(session, study, SETTINGS, now)
     people = json.loads((folder / "participants.json").read_text("utf-8"))
     for number, person in enumerate(people, start=1):
         _take_part(session, study, person, _Clock(f"p{number}", now + timedelta(hours=number)))
-    closed = replace(SETTINGS, is_open=False)
-    user_studies.set_settings(session, study, closed, now + timedelta(days=2))
+    links.make(session, study, now + timedelta(days=2), days=YEARS_IN_DAYS, token=TOKEN)
 
 
 def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _Clock) -> None:

@@ -73,10 +73,15 @@ class ParticipantBadge:
     sign_in: str = ""
 
 
-def make(session: Session, study: Study, now: datetime, *, days: int = DAYS) -> NewLink:
-    """Return a new open link, logged: every person who opens it may take part."""
+def make(
+    session: Session, study: Study, now: datetime, *, days: int = DAYS, token: str = ""
+) -> NewLink:
+    """Return a new open link, logged: every person who opens it may take part.
+
+    Its token is a new one, unless it is named.
+    """
     studies.log(session, study, "phase 3 link", study.name, None, None, now)
-    return new(session, study, None, now, days)
+    return new(session, study, None, now, days, token)
 
 
 def personal(session: Session, participant: Participant, now: datetime) -> NewLink:
@@ -163,10 +168,15 @@ def recognise(
 
 
 def new(
-    session: Session, study: Study, participant: Participant | None, now: datetime, days: int
+    session: Session,
+    study: Study,
+    participant: Participant | None,
+    now: datetime,
+    days: int,
+    token: str = "",
 ) -> NewLink:
     """Return a new link, of one participant or for everybody."""
-    token = new_token()
+    token = token or new_token()
     made = keep(session, study, participant, token, now, days)
     return NewLink(made.id, token, made.expires_at, participant.pseudonym if participant else None)
 

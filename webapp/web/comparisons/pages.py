@@ -17,6 +17,12 @@ PAGES = Pages(
         "rated_comparisons": Door.OWNER,
     },
     entries=(
-        MenuEntry("owner", 30, "comparisons.show", mark("Comparison"), sections=("comparisons",)),
+        MenuEntry(
+            "owner",
+            30,
+            "comparisons.show",
+            mark("Comparison"),
+            sections=("comparisons", "rated_comparisons"),
+        ),
     ),
 )

@@ -2,9 +2,10 @@
 
 Until a password is set or an invitation made, everybody at this machine is the owner or the
 rater whom the owner chose, and other machines are refused. From then on everybody signs in
-(see docs/decisions/0008). A request that changes anything is accepted only from our own pages
-(``Sec-Fetch-Site``, else ``Origin``). A link that stores something is followed only from our
-pages, or when the user typed the address or opened a bookmark.
+(see docs/decisions/0008); in the demo only a password ends that state. A request that changes
+anything is accepted only from our own pages (``Sec-Fetch-Site``, else ``Origin``). A link that
+stores something is followed only from our pages, or when the user typed the address or opened
+a bookmark.
 """
 
 from __future__ import annotations
@@ -151,8 +152,8 @@ class OpenHouse:
 def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
     with app.extensions["database"].reading() as session:
-        is_open = sign_in.asker(session, None, now()).is_open_house
-    app.extensions["open house"] = OpenHouse(is_open)
+        asker = sign_in.asker(session, None, now(), stays_open=app.config["IS_DEMO"])
+    app.extensions["open house"] = OpenHouse(asker.is_open_house)
     app.before_request(_check)
     app.after_request(_set_headers)
     answer = _with_deadline(hosts.refuse_others(app.wsgi_app))
@@ -276,7 +277,7 @@ def _visitor(session: Session) -> Visitor:
             return Visitor(key="")
         key = _key(current.id, current.created_at, "participant", number)
         return Visitor(participant_id=number, key=key)
-    asker = sign_in.asker(session, badge, now())
+    asker = sign_in.asker(session, badge, now(), stays_open=current_app.config["IS_DEMO"])
     current_app.extensions["open house"].is_open = asker.is_open_house
     if asker.is_open_house and not is_from_here():
         return Visitor(is_shut_out=True, key="")

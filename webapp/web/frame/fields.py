@@ -17,6 +17,7 @@ from wtforms import Field
 from wtforms.form import BaseForm
 from wtforms.validators import ValidationError
 
+from webapp import notation
 from webapp.i18n import mark
 
 LONGEST_ID = 64
@@ -174,12 +175,20 @@ class DecimalField(KindField):
         return value
 
     def written(self, value: float | Fraction) -> str:
-        """Return all decimals of the number, without an exponent."""
+        """Return all decimals of the number, without an exponent, as the reader writes them."""
+        return self.plain(value).replace(".", notation.decimal_mark())
+
+    @staticmethod
+    def plain(value: float | Fraction) -> str:
+        """Return all decimals of the number behind a point."""
         return f"{Decimal(repr(float(value))):f}".removesuffix(".0")
 
 
 class DegreesField(DecimalField):
-    """A latitude or longitude; 0 is refused, as it is what unknown points are stored as."""
+    """A latitude or longitude, written with a point, as maps give it.
+
+    0 is refused, as it is what unknown points are stored as.
+    """
 
     def read(self, typed: str) -> Fraction:
         """Return the degrees; raises ``ValueError`` for 0 and beyond the limits."""
@@ -187,6 +196,10 @@ class DegreesField(DecimalField):
         if not value:
             raise ValueError(OUT_OF_RANGE)
         return value
+
+    def written(self, value: float | Fraction) -> str:
+        """Return all decimals of the degrees behind a point."""
+        return self.plain(value)
 
 
 class ChoiceField(KindField):

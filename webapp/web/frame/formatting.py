@@ -5,11 +5,14 @@ Figures, counts and times are ``webapp.notation``'s, which reports use too.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from babel.numbers import format_decimal
 from babel.units import format_unit
 
+from webapp import notation
 from webapp.i18n import gettext, language
-from webapp.notation import UNDEFINED, figure, moment, number, p_value
+from webapp.notation import UNDEFINED, figure, number, p_value
 from webapp.records import Card
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "size",
 ]
 
+UNBROKEN = "\N{NO-BREAK SPACE}"
 TRILLION = 10**12
 BILLION = 10**9
 MILLION = 10**6
@@ -43,6 +47,11 @@ def rupiah(amount: int) -> str:
     'Rp 1.670.000.000'
     """
     return f"Rp {number(amount)}"
+
+
+def moment(when: datetime) -> str:
+    """Return a time to the minute, in which no line breaks."""
+    return notation.moment(when).replace(" ", UNBROKEN)
 
 
 def short_rupiah(amount: int) -> str:

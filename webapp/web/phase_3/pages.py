@@ -49,6 +49,10 @@ PAGES = Pages(
         MenuEntry("phase 3", 30, "findings.questions", mark("Questions")),
         MenuEntry("phase 3", 40, "findings.comments", mark("Comments")),
     ),
+    parts={
+        "others in the demo": "phase_3/participants/_in_demo.html",
+        "phases": "phase_3/findings/_phase.html",
+    },
     kept=(
         "joined/rating/rating.css+phase_3/taking_part.css",
         "joined/rating/rating.js+phase_3/taking_part.js",
