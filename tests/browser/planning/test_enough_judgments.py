@@ -23,6 +23,8 @@ CARDS = 3
 GOOD, BAD = "melati", "mawar"
 """The words by which a rater tells the properties of one run from those of the other."""
 MOST_SECONDS = 600
+PLANNED = "Selisih 0,15 memerlukan 39 pertanyaan dengan daya uji 90%, diuji pada taraf 5%."
+"""The non-central t distribution of scipy gives it for a standard deviation of 0.28."""
 
 
 def test_rating_by_effect_ends_when_nothing_left_can_change_the_order(
@@ -50,8 +52,16 @@ def test_rating_by_effect_ends_when_nothing_left_can_change_the_order(
 
 
 def _choose_by_effect(server: Server, page: Page) -> None:
-    """Read the plan and choose the rule on the page, before any verdict."""
+    """Plan with the page's form, then choose the rule there, before any verdict."""
     page.goto(f"{server.url}/study/planning")
+    plan = page.locator("#plan")
+    plan.locator("[name=figure]").select_option("mrr")
+    plan.locator("[name=difference]").fill("0,15")
+    plan.locator("[name=power]").select_option("90")
+    plan.locator("[name=deviation]").fill("0,28")
+    plan.get_by_role("button").click()
+    expect(page.locator("#plan")).to_contain_text(PLANNED)
+    expect(page.locator("#plan svg").first).to_be_attached()
     expect(page.locator("#rule")).to_contain_text("urutan biasa")
     page.locator('#rule form[action$="/rule"] button').click()
     expect(page.locator("#rule")).to_contain_text("Menurut pengaruh")
