@@ -10,7 +10,7 @@ from tests.demo import study_of
 from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.runs import Query, Run
 from webapp.services.judging import live_metrics
-from webapp.services.rating import pool, progress, tasks
+from webapp.services.rating import progress, shares, tasks
 from webapp.services.rating.pool import REPEAT, Unit
 from webapp.services.study import studies
 
@@ -41,7 +41,7 @@ def test_a_rater_of_the_demo_begins_with_something_to_judge(demo_session: Sessio
     for person in studies.raters(demo_session, study_of(demo_session))[:3]:
         task = tasks.next_task(demo_session, person, NOW)
         assert task is not None
-        unit = pool.share(demo_session, person).units[Unit(task.question_id, task.run_id)]
+        unit = shares.share(demo_session, person).units[Unit(task.question_id, task.run_id)]
         made = progress.progress(demo_session, person)
 
         assert unit.is_open or unit.unrated or task.kind == REPEAT

@@ -15,7 +15,7 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.records import Relevance
-from webapp.services.rating import pool, question_notes
+from webapp.services.rating import pool, question_notes, shares
 from webapp.services.runs import imports, samples
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.samples import SampleRating
@@ -72,7 +72,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
 
 def _give_finished(session: Session, rater: Rater, now: datetime) -> None:
     """Give a rater the questions that they have finished, so that they begin with an open one."""
-    share = pool.share(session, rater)
+    share = shares.share(session, rater)
     for unit in share.free:
         progress = share.units[unit]
         if not progress.is_open and not progress.unrated:
