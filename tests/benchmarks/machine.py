@@ -8,11 +8,13 @@ import sqlite3
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from time import process_time
 
 MOUNTS = Path("/proc/mounts")
 MEMORY = Path("/proc/meminfo")
 PROCESSORS = Path("/proc/cpuinfo")
 LOAD_IS_QUIET = 0.5
+ADDITIONS = 10_000_000
 
 
 def machine(folder: Path) -> list[tuple[str, str]]:
@@ -22,6 +24,7 @@ def machine(folder: Path) -> list[tuple[str, str]]:
         ("memory", _memory()),
         ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
+        (f"{ADDITIONS:,} additions in a Python loop", f"{_additions():.2f} s of processor time"),
         ("SQLite", sqlite3.sqlite_version),
         ("server", f"waitress {version('waitress')}, Flask {version('flask')}"),
         ("filesystem of the databases", _filesystem(folder)),
@@ -55,6 +58,14 @@ def _processor() -> str:
 def _memory() -> str:
     total = _field(MEMORY, "MemTotal")
     return f"{int(total.split()[0]) / 2**20:.1f} GB" if total else "unknown"
+
+
+def _additions() -> float:
+    """Return the time of a loop of additions: how fast one core is, for the limits in seconds."""
+    began, total = process_time(), 0
+    for number in range(ADDITIONS):
+        total += number
+    return process_time() - began
 
 
 def _load() -> str:
