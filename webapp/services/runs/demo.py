@@ -74,6 +74,5 @@ def _give_finished(session: Session, rater: Rater, now: datetime) -> None:
     """Give a rater the questions that they have finished, so that they begin with an open one."""
     share = shares.share(session, rater)
     for unit in share.free:
-        progress = share.units[unit]
-        if not progress.is_open and not progress.unrated:
+        if not share.units[unit].is_open:
             pool.give(session, rater, unit, pool.POOL, now)
