@@ -211,13 +211,15 @@ def _bootstrap(
     for place, one in enumerate(strata):
         known = np.array([*(value or 0.0 for value in one.values), *bounds.ends])
         present = np.array([*(float(value is not None) for value in one.values), 1.0, 1.0])
-        itself = np.array([1.0] * one.drawn + [0.0] * FURTHER)
         units = one.drawn * (drawn + FURTHER) / drawn
         scale = ((1 - one.drawn / one.of) * one.drawn / (units - 1)) ** 0.5
         own = replace(settings, seed=settings.seed + place)
         times = np.concatenate(list(times_drawn_with_ends(one.drawn, drawn, own)))
-        weights = (itself + scale * (times - itself)) * one.of / one.drawn
-        up, down = weighed(weights, known), weighed(weights, present)
+        up, down = (
+            (scale * weighed(times, each) + (1 - scale) * each[: one.drawn].sum())
+            * (one.of / one.drawn)
+            for each in (known, present)
+        )
         above, below = above + up, below + down
         parts.append((float(np.var(up - middle * down)), units - 1))
     means = np.clip(above[below > 0] / below[below > 0], bounds.low, bounds.high)
