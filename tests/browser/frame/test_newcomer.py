@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,12 @@ DROP = """([name, text]) => {
   files.items.add(new File([text], name, { type: "application/json" }));
   return files;
 }"""
+
+HOLD = """addEventListener("submit", (event) => {
+  window.sent = (window.sent ?? 0) + 1;
+  event.preventDefault();
+})"""
+"""Counts what would be sent, and holds it back."""
 
 
 def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
@@ -41,6 +48,29 @@ def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
     rating = RatingPage(page, empty_server.url, run_id)
     _rate_the_first_question(rating)
     _expect_same_csv(empty_server, rating, run_id)
+
+
+def test_a_form_that_was_sent_is_busy_and_is_not_sent_twice(
+    empty_server: Server, page: Page
+) -> None:
+    """The pressed button shows it at once, then words say it; what is stopped may be sent again."""
+    page.goto(f"{empty_server.url}/runs/import")
+    page.evaluate(HOLD)
+    page.set_input_files("#files", HYBRID)
+    look = page.get_by_role("button", name="Periksa berkas")
+    look.click()
+
+    expect(page.locator("form.drop")).to_have_attribute("aria-busy", "true")
+    expect(look).to_have_class(re.compile("at-work"))
+    expect(page.locator("#status")).to_have_text("Mohon tunggu sebentar: sedang dikerjakan.")
+    look.click()
+    assert page.evaluate("window.sent") == 1
+
+    page.keyboard.press("Escape")  # which stops what is on its way
+    expect(page.locator("form.drop")).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator("#status")).to_be_empty()
+    look.click()
+    assert page.evaluate("window.sent") == 2
 
 
 def test_a_refused_file_says_why_and_stores_nothing(

@@ -22,7 +22,7 @@ blueprint = Blueprint("joined", __name__)
 
 FOLDER = "joined/"
 EVERYWHERE = {
-    ".js": ("frame/page.js", "frame/waiting.js", "frame/kept_pages.js"),
+    ".js": ("frame/page.js", "frame/busy.js", "frame/waiting.js", "frame/kept_pages.js"),
     ".css": ("vendor/modern-normalize.css", "frame/app.css"),
 }
 """The files of every page, in the order in which they run or count."""
