@@ -90,7 +90,7 @@ def main() -> None:
 def _replayed(session: Session, name: str, runs: Sequence[Run], rater: str) -> Replays:
     """Return the replays of some runs: of the questions that the rater judged to the end."""
     study = studies.open_or_make(session, NOW)
-    pooled = pooled_lists.pooled_set(session, [run.id for run in runs])
+    pooled = pooled_lists.pooled_set(session, study, [run.id for run in runs])
     rule = reports.rule_of(session, study, f"rater {rater}")
     said = pooled_lists.states(session, study, pooled, rule)
     rated = ~(said == OPEN).any(axis=1)

@@ -1,9 +1,8 @@
 """The lists of the runs of a question set and the verdicts on them, read into arrays at once.
 
-The lists change only when a run is imported, mended or deleted: they are read once and kept until
-then. Verdicts change by events and the owner's logged doings: they are kept too, and of new events
-only the things are read again. So a set of thousands of questions costs little more than a small
-one.
+The lists change only with the study's revision: they are read once and kept until then. Verdicts
+change with it too, and by events: they are kept as well, and of new events only the things are read
+again. So a set of thousands of questions costs little more than a small one.
 
 A verdict of several raters counts as given once the raters who still have to judge the thing
 cannot change it any more; until then the thing is open.
@@ -23,9 +22,8 @@ from sqlalchemy.orm import Session
 from webapp.db.connection import tables
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Event, Judgment
-from webapp.db.tables.people import LogEntry
 from webapp.db.tables.rating import Task
-from webapp.db.tables.runs import Query, Result, Run, RunFile
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.planning.bounds import (
     ABSENT,
@@ -69,6 +67,7 @@ class PooledSet:
     things of other questions. ``pristine`` is the state of everything before the first verdict.
     """
 
+    study_id: int
     runs: tuple[str, ...]
     questions: tuple[int, ...]
     positions: tuple[int, ...]
@@ -82,33 +81,34 @@ _said: WeakKeyDictionary[PooledSet, tuple[_Mark, Mapping[int, Codes]]] = WeakKey
 
 
 def pooled_set(
-    session: Session, run_ids: Sequence[str], unasked: frozenset[int] = frozenset()
+    session: Session, study: Study, run_ids: Sequence[str], unasked: frozenset[int] = frozenset()
 ) -> PooledSet:
     """Return what these runs, all of one question set, list for its questions but the unasked."""
     connection = tables(session)
-    key = (tuple(run_ids), unasked, *connection.execute(_changes()).one())
+    key = study.id, _revision(session, study.id), tuple(run_ids), unasked
     kept = _kept.setdefault(connection.engine, {})
     found = kept.get(key)
     if found is None:
-        found = _read(session, run_ids, unasked)
+        found = _read(session, study.id, run_ids, unasked)
         while len(kept) >= MOST_KEPT:
             kept.pop(next(iter(kept)))
         kept[key] = found
     return found
 
 
+def _revision(session: Session, study_id: int) -> str:
+    """Return what changes once a run's lists, a question's place or what is asked does."""
+    return tables(session).execute(_study(), {"id": study_id}).scalar_one()
+
+
 @cache
-def _changes() -> Select[*tuple[Any, ...]]:
-    """Return the statement whose row differs once a run's lists or a question's place change.
-
-    Every import stores a file, and whatever else an owner does to a run is logged.
-    """
-    columns = (func.count(RunFile.id), func.max(RunFile.id))
-    logged = (func.count(LogEntry.id), func.max(LogEntry.id))
-    return select(*(select(column).scalar_subquery() for column in (*columns, *logged)))
+def _study() -> Select[str]:
+    return select(Study.revision).where(Study.id == bindparam("id"))
 
 
-def _read(session: Session, run_ids: Sequence[str], unasked: frozenset[int]) -> PooledSet:
+def _read(
+    session: Session, study_id: int, run_ids: Sequence[str], unasked: frozenset[int]
+) -> PooledSet:
     import numpy as np
 
     connection = tables(session)
@@ -165,6 +165,7 @@ def _read(session: Session, run_ids: Sequence[str], unasked: frozenset[int]) -> 
         places[thing] = question * width + column
         pristine[question, column] = OPEN
     return PooledSet(
+        study_id=study_id,
         runs=tuple(run_ids),
         questions=tuple(question for question, _ in positions),
         positions=tuple(position for _, position in positions),
@@ -216,12 +217,12 @@ def _merged(session: Session, study: Study, pooled: PooledSet, *, is_adjudicated
 
 
 class _Mark(NamedTuple):
-    """How far verdicts were read: the number of events, the last of them, the owner's doings."""
+    """How far verdicts were read: the number of events, the last of them, the study's revision."""
 
     events: int
     last: int
     name: str | None
-    others: tuple[Any, ...]
+    revision: str
 
 
 def given(session: Session, pooled: PooledSet) -> Mapping[int, Codes]:
@@ -231,9 +232,9 @@ def given(session: Session, pooled: PooledSet) -> Mapping[int, Codes]:
     """
     connection = tables(session)
     events, last, name = connection.execute(_last_event()).one()
-    mark = _Mark(events, last, name, tuple(connection.execute(_changes()).one()))
+    mark = _Mark(events, last, name, _revision(session, pooled.study_id))
     before, found = _said.get(pooled, (None, None))
-    if before is None or found is None or before.others != mark.others:
+    if before is None or found is None or before.revision != mark.revision:
         found = _all_given(session, pooled)
     elif before != mark:
         new = connection.execute(_newer(), {"last": before.last}).all()

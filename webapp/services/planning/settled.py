@@ -56,7 +56,9 @@ def settled_orders(
     session: Session, study: Study, runs: Sequence[Run], names: Sequence[str], rule: Rule
 ) -> SettledOrders:
     """Return the orders of `runs`, which share a question set, under `rule`."""
-    pooled = pooled_lists.pooled_set(session, [run.id for run in runs], unasked(session, study.id))
+    pooled = pooled_lists.pooled_set(
+        session, study, [run.id for run in runs], unasked(session, study.id)
+    )
     said = pooled_lists.states(session, study, pooled, rule)
     found = _so_far(pooled, said)
     open_now = int((said == OPEN).sum())
@@ -83,7 +85,7 @@ def effects(
     ).all()
     if len(ids) < 2:
         return None
-    pooled = pooled_lists.pooled_set(session, ids, unasked(session, study.id))
+    pooled = pooled_lists.pooled_set(session, study, ids, unasked(session, study.id))
     return pooled, _so_far(pooled, pooled_lists.states(session, study, pooled, rule))
 
 
