@@ -121,7 +121,8 @@ def test_what_was_not_drawn_is_missing_on_no_page(
 def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
     client: FlaskClient, web_database: Database
 ) -> None:
-    queries = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, 5)]
+    queries = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, 4)]
+    queries.append(query(4, text="Question 4"))  # an empty list
     run_id = stored(web_database, queries)  # one run: it is rated openly
     client.post(f"{PAGE}/1/sample", data={"kind": "machine_help", "size": "2"})
     figures = client.get(f"/runs/{run_id}/metrics.json").json
@@ -130,6 +131,8 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
     inside = [one["query_id"] for one in figures["queries"]]
     remark = "This question was not drawn into the sample"
 
+    page = client.get(f"/runs/{run_id}").text
+    assert "Over all 4 questions of the run the coverage is 0.75" in page  # 3 lists of 4
     page = client.get(f"/runs/{run_id}/queries/{outside[0]}").text
     assert remark in page
     assert "Not part of the sample" in page

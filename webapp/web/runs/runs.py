@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,22 +10,24 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 
 from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS
+from webapp.i18n import gettext
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
 from webapp.metrics.judging.figures import Confusion, confusion
+from webapp.metrics.judging.figures import figures as figures_of
 from webapp.metrics.judging.registry import Measure, measure_of
 from webapp.metrics.judging.summaries import RunReport, category_totals
 from webapp.metrics.judging.summaries import totals as totals_of
 from webapp.metrics.judging.totals import Totals
 from webapp.metrics.runs.latency import Latency
-from webapp.records import Problem, Severity
+from webapp.records import Counts, Problem, Severity
 from webapp.services.rating import progress
 from webapp.services.rating.progress import Progress
 from webapp.services.runs import reports, runs
 from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.services.study import blinding, studies
 from webapp.services.study.blinding import Exposure
-from webapp.web.frame import access, htmx
+from webapp.web.frame import access, formatting, htmx
 from webapp.web.frame.formatting import seconds
 from webapp.web.frame.forms import checked
 from webapp.web.rating import figures
@@ -243,7 +245,7 @@ def _shown(
         rules=offered,
         exposure=exposure,
         totals=whole,
-        unasked=said_unasked(report.unasked),
+        unasked=tuple(_unasked(report, run.overview.counts)),
         rows=figures.rows(figures.of_totals(whole)),
         measures=figures.measures(),
         reasons=figures.reasons(),
@@ -259,6 +261,21 @@ def _shown(
         times=_times(run.latency),
         finished=run.overview.first_open is None,
         is_blind=is_blind,
+    )
+
+
+def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
+    """Yield the sentences on questions that are not asked, with the coverage of the whole run."""
+    if not report.unasked:
+        return
+    yield from said_unasked(report.unasked)
+    of_all = Totals(
+        n_queries=whole.queries, n_with_results=whole.with_results, n_unreadable=whole.unreadable
+    )
+    yield gettext(
+        "Over all %(n)s questions of the run the coverage is %(coverage)s, which takes no verdict.",
+        n=formatting.number(whole.queries),
+        coverage=formatting.figure(figures_of(of_all)["coverage"].value),
     )
 
 
