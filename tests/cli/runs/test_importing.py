@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.judged_runs import HYBRID
 from tests.cli.rated_files import rated
-from tests.cli.relevansi import document, process, relevansi
+from tests.cli.relevansi import Stream, document, process, relevansi
 from webapp.config import resource
 
 RUN_KEYS = {
@@ -54,6 +54,17 @@ def test_a_folder_is_searched_for_run_files(tmp_path: Path) -> None:
     done = relevansi(tmp_path, "import", HYBRID.parent, "--json")
 
     assert len({run["id"] for run in document(done)["runs"]}) == 3
+
+
+def test_on_a_terminal_the_files_of_a_folder_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+    done = relevansi(tmp_path, "import", HYBRID.parent, "--json")
+
+    files = len(list(HYBRID.parent.rglob("*.json")))
+    assert f"{files}/{files}" in done.stderr
+    assert len(document(done)["runs"]) >= 3
 
 
 def test_a_wrong_file_is_refused_in_one_line_in_the_user_s_language(tmp_path: Path) -> None:

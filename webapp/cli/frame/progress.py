@@ -44,8 +44,11 @@ class Bar:
 
 
 @contextmanager
-def bar(total: int, *, done: int = 0, name: str = "") -> Iterator[Bar]:
-    """Yield a bar that shows how much is done and how much time is left."""
+def bar(total: int, *, done: int = 0, name: str = "", goes: bool = False) -> Iterator[Bar]:
+    """Yield a bar that shows how much is done and how much time is left.
+
+    One that `goes` leaves nothing behind at its end.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -65,6 +68,7 @@ def bar(total: int, *, done: int = 0, name: str = "") -> Iterator[Bar]:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         speed_estimate_period=ESTIMATE_SECONDS,
+        transient=goes,
     )
     with progress:
         task = progress.add_task(shown(name), total=total, completed=done)
@@ -73,11 +77,11 @@ def bar(total: int, *, done: int = 0, name: str = "") -> Iterator[Bar]:
 
 @contextmanager
 def steps() -> Iterator[Callable[[int, int], None]]:
-    """Yield what shows how many steps of how many are done: on a terminal a bar, else nothing."""
+    """Yield what shows how many steps of how many are done: a bar, only on a terminal."""
     if not sys.stderr.isatty():
         yield lambda _done, _of: None
         return
-    with bar(0) as shown_bar:
+    with bar(0, goes=True) as shown_bar:
         yield shown_bar.at
 
 

@@ -11,7 +11,7 @@ import click
 
 from webapp import labels as words
 from webapp.cli.exports import rating_files
-from webapp.cli.frame import database
+from webapp.cli.frame import database, progress
 from webapp.cli.frame.output import say, write_json
 from webapp.db.engine import Database
 from webapp.exporters.frame.decimals import rounded
@@ -157,17 +157,21 @@ def _import_all(
     imported: list[ImportedRun] = []
     refused: list[Problem] = []
     by_folder: dict[Path, list[str]] = {}
-    for path in files:
-        if path in rated:
-            continue
-        outcome = import_file(opened, path, labels)
-        if isinstance(outcome, ImportedRun):
-            imported.append(outcome)
-            by_folder.setdefault(path.parent, []).append(outcome.id)
-        elif path in paths or not outcome.is_something_else:
-            refused.extend(outcome.problems)
     newcomers: set[str] = set()
-    brought = [(path, rating_files.bring(opened, path, rater, newcomers)) for path in rated]
+    brought: list[tuple[Path, RatingsReport | None]] = []
+    with progress.steps() as tell:
+        for done, path in enumerate(path for path in files if path not in rated):
+            tell(done, len(files))
+            outcome = import_file(opened, path, labels)
+            if isinstance(outcome, ImportedRun):
+                imported.append(outcome)
+                by_folder.setdefault(path.parent, []).append(outcome.id)
+            elif path in paths or not outcome.is_something_else:
+                refused.extend(outcome.problems)
+        for done, path in enumerate(rated, start=len(files) - len(rated)):
+            tell(done, len(files))
+            brought.append((path, rating_files.bring(opened, path, rater, newcomers)))
+        tell(len(files), len(files))
     beside = [path for folder in paths if folder.is_dir() for path in _rated_csvs(folder)]
     return _Found(
         runs=imported,
