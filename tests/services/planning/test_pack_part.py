@@ -164,6 +164,15 @@ def test_a_sample_is_drawn_again_from_what_its_rule_states(
     assert pack_part.RULES in {one.file for one in found.differences}
 
 
+def test_the_questions_that_a_run_was_not_asked_are_compared(packed: bytes) -> None:
+    name = next(name for name in members(packed) if name.endswith("/run.json"))
+    assert json.loads(members(packed)[name])["not_asked"] == [5, 6, 7, 8]
+
+    found = verified(changed(packed, name, edited(lambda run: run["not_asked"].pop())))
+
+    assert {one.file for one in found.differences} == {name}
+
+
 def test_another_seed_draws_other_questions_and_changes_the_figures(packed: bytes) -> None:
     def change(document: Any) -> None:
         (listed,) = document.values()

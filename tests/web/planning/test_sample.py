@@ -173,3 +173,18 @@ def test_a_sample_stopped_early_leaves_no_question_out(
 
     assert "All questions are rated, in their usual order." in page
     assert "not_asked" not in (client.get(f"/runs/{runs[0]}/metrics.json").json or {})
+
+
+def test_a_blind_study_opens_a_question_outside_the_sample_for_its_owner(
+    client: FlaskClient, runs: tuple[str, str]
+) -> None:
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    figures = client.get(f"/runs/{runs[0]}/metrics.json").json
+    assert figures is not None
+    (inside, other) = (one["query_id"] for one in figures["queries"])
+    outside = figures["not_asked"][0]
+    shown = client.get(f"/comparisons/questions/{outside}", query_string={"runs": [*runs]}).text
+    assert "This question was not drawn into the sample" in shown
+    page = client.get(f"/comparisons/questions/{inside}", query_string={"runs": [*runs]}).text
+    assert "This question was not drawn into the sample" not in page
+    assert f'rel="next" href="/comparisons/questions/{other}?' in page

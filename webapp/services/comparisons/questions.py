@@ -20,6 +20,7 @@ from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.judging.verdicts import Verdicts
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
+from webapp.services.study.unasked import is_put_to_raters
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ComparedQuestion:
-    """A question at its position in the set, with one side per run and its neighbours."""
+    """A question at its position in the set, with one side per run and its neighbours.
+
+    The neighbours are asked of raters; ``is_asked`` says whether it is too.
+    """
 
     position: int
     question: str
@@ -57,6 +61,7 @@ class ComparedQuestion:
     sides: tuple[Side, ...]
     previous: int | None
     next: int | None
+    is_asked: bool = True
 
 
 def find(
@@ -71,6 +76,7 @@ def find(
     positions = _positions(session, list(names))
     if position not in positions:
         raise UnknownQuery(" ".join(names), position)
+    asked = [place for place, is_asked in positions.items() if is_asked]
     at = Question.position == position
     scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
     said = reports.verdicts_under(session, study, scope, rule)
@@ -78,20 +84,26 @@ def find(
     by_run = {query.run_id: query for query in queries}
     sides = _sides(session, scope, names, by_run, said)
     question = queries[0].question
-    place = positions.index(position)
     return ComparedQuestion(
         position=position,
         question=question.text,
         category=question.category,
         sides=sides,
-        previous=positions[place - 1] if place else None,
-        next=positions[place + 1] if place + 1 < len(positions) else None,
+        previous=max((place for place in asked if place < position), default=None),
+        next=min((place for place in asked if place > position), default=None),
+        is_asked=positions[position],
     )
 
 
-def _positions(session: Session, run_ids: Sequence[str]) -> list[int]:
-    asked = select(Question.position).join(Query).where(Query.run_id.in_(run_ids)).distinct()
-    return list(session.scalars(asked.order_by(Question.position)))
+def _positions(session: Session, run_ids: Sequence[str]) -> dict[int, bool]:
+    """Return the positions of the runs' questions, with whether raters are asked them."""
+    rows = (
+        select(Question.position, is_put_to_raters(Question.id))
+        .join(Query)
+        .where(Query.run_id.in_(run_ids))
+        .distinct()
+    )
+    return {position: bool(is_asked) for position, is_asked in session.execute(rows)}
 
 
 def _sides(

@@ -50,7 +50,7 @@ COMPARED = {
     proof_files.RUN_JSON: {
         *("run", "search_method", "llm", "question_set", "source_file", "sha256", "rule"),
         *("queries", "query_id", "question", "category", "state", "empty_outcome", "quality"),
-        *("notes", "results", "rank", "title", "relevance"),
+        *("notes", "results", "rank", "title", "relevance", "not_asked"),
     },
     "comparison": {
         *("rule", "raters", "settings", "composite", "runs", "differences", "stability"),
