@@ -71,10 +71,10 @@ def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(
 
 
 @pytest.mark.usefixtures("file")
-def test_a_demo_of_other_files_is_kept_and_the_switch_for_a_new_one_named(
+def test_a_demo_of_another_study_is_kept_and_the_switch_for_a_new_one_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo, "_mark_of_seeds", lambda: 1)
+    monkeypatch.setattr(demo, "EDITION", demo.EDITION + 1)
 
     prepared_demo()
 
