@@ -42,8 +42,8 @@ the highest value that the figure can have (Agresti & Coull 1998, for shares), w
 of Student's t, and are cut to the range of the figure. Most questions are a success, most
 differences are 0, and a small sample often has none of the few that differ: from its own values
 alone an interval of 10 questions held in 71 % to 94 % of the studies, and now and then it was a
-point. The two further questions make such intervals wide, and those of 100 questions a little wider.
-Values that are all close together pay for them too.
+point. The two further questions make such intervals wide, and those of 100 questions a little
+wider. Values that are all close together pay for them too.
 """
 NOTES = {
     "deviation": """The limit supposes that differences are normal (chi-square). Most differences of
