@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 LARGEST_INTEGER = 2**31 - 1
 """The largest value that an integer column holds in every database."""
@@ -190,6 +190,11 @@ class Problem:
     query_id: int | None = None
     line: int | None = None
     details: Mapping[str, str | int] = field(default_factory=dict)
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> Self:
+        """Return a problem from its fields as JSON keeps them."""
+        return cls(**{**values, "severity": Severity(values["severity"])})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ import pytest
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import document, relevansi
 from tests.services.runs.runs import click
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from tests.stored_studies import study_in
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.runs import reports
@@ -27,17 +26,12 @@ def _judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     instance = tmp_path_factory.mktemp("judged")
     imported = document(relevansi(instance, "import", HYBRID / "test_results.json", "--json"))
     run_id: str = imported["runs"][0]["id"]
-    database = Database(sqlite_url(instance / "relevansi.sqlite"))
-    with database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with study_in(instance) as (session, study):
         rater = studies.raters(session, study)[0]
         rows = reports.report(session, study, run_id, reports.of_rater(rater)).rows
         for rank in range(1, rows[0].summary.results_count + 1):
             verdict = Relevance.RELEVANT if rank in {2, 7} else Relevance.NOT_RELEVANT
             judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
-        session.commit()
-    database.close()
     return instance, run_id
 
 

@@ -28,17 +28,24 @@ def relevansi(
     """Return one finished command, run here, its database in the folder `instance`."""
     out, err = Stream(on_terminal=on_terminal), Stream()
     said = list(map(str, arguments))
-    code: Any = 0
+    code = exit_code(instance, said, language, out, err)
+    return CompletedProcess(said, code, out.text(), err.text())
+
+
+def exit_code(
+    instance: Path, words: list[str], language: str, out: io.TextIOWrapper, err: io.TextIOWrapper
+) -> Any:
+    """Return how a command ended that was run here, with these standard streams."""
     with (
         mock.patch.dict(os.environ, environment(instance, language), clear=True),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
         try:
-            run(create_app, said)
+            run(create_app, words)
         except SystemExit as end:
-            code = end.code
-    return CompletedProcess(said, code, out.text(), err.text())
+            return end.code
+    return 0
 
 
 def process(instance: Path, *arguments: str | Path, language: str = "en") -> CompletedProcess[str]:

@@ -11,22 +11,17 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
 from subprocess import CompletedProcess
-from typing import Any
-from unittest import mock
 
-from tests.cli.relevansi import environment
+from tests.cli.relevansi import exit_code
 from tests.conftest import NOW
 from tests.fuzzing import confined, mutations, samples
 from tests.fuzzing.kinds import Kind, Wrong
 from tests.services.gold import gold_files
 from tests.services.proof_packs import packs
-from webapp.app import create_app
-from webapp.cli import run
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.services.study import studies
@@ -225,16 +220,7 @@ class Commands(Kind[Said]):
 def _run(instance: Path, words: list[str], language: str = "en") -> CompletedProcess[str]:
     """Return one finished command, its output written as a terminal takes it."""
     out, err = _terminal("strict"), _terminal("backslashreplace")  # as Python opens them
-    code: Any = 0
-    with (
-        mock.patch.dict(os.environ, environment(instance, language), clear=True),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            run(create_app, words)
-        except SystemExit as end:
-            code = end.code
+    code = exit_code(instance, words, language, out, err)
     said = [one.buffer.getvalue().decode() for one in (out, err)]  # type: ignore[attr-defined]
     return CompletedProcess(words, code, *said)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from webapp.records import LARGEST_INTEGER
+from webapp.records import LARGEST_INTEGER, CollectedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +50,17 @@ def results_count(answer: Answer) -> int | None:
     if type(returned) is int and 0 <= returned <= LARGEST_INTEGER:
         return returned
     return None if answer.properties is None else len(answer.properties)
+
+
+def answered(asked: CollectedAnswer, answer: Answer) -> CollectedAnswer:
+    """A question that was `asked`, with the answer as a run file keeps it."""
+    return replace(
+        asked,
+        response=answer.text,
+        results_count=results_count(answer),
+        latency_ms=answer.latency_ms,
+        tries=answer.tries,
+        usage=answer.usage,
+        metadata=answer.metadata,
+        properties=answer.properties,
+    )

@@ -12,10 +12,8 @@ from tests.browser.axe import faults
 from tests.browser.conftest import serving
 from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server, copied
-from tests.conftest import NOW
 from tests.services.gold.gold_files import stored_run
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from tests.stored_studies import study_in
 from webapp.services.study import studies
 
 pytestmark = pytest.mark.browser
@@ -27,13 +25,8 @@ STUDY = {"name": "S", "repeat_percent": "0", "badges_while_blind": "1"}
 def _checked_sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The made-up run of the gold files, its gold questions in force: copy its folder."""
     instance = tmp_path_factory.mktemp("checked")
-    database = Database(sqlite_url(Path(instance, "relevansi.sqlite")))
-    database.prepare()
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(instance) as (session, study):
         run_id = stored_run(session, study, studies.raters(session, study)[0]).id
-        session.commit()
-    database.close()
     return instance, run_id
 
 

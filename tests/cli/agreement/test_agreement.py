@@ -9,8 +9,7 @@ import pytest
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from tests.stored_studies import study_in
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.runs import imports
@@ -24,10 +23,7 @@ FIGURE = {"value", "n", "lower", "upper", "why_undefined", "left_out"}
 @pytest.fixture(name="instance")
 def _instance(tmp_path: Path) -> Path:
     """Three raters on four cards: Ani 1110, Budi 1100, Citra 1?-- (cannot tell, unjudged)."""
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(tmp_path) as (session, study):
         ani = studies.raters(session, study)[0]
         ani.name = "Ani"
         stored = run(query(1, *map(card, "abcd")))
@@ -38,8 +34,6 @@ def _instance(tmp_path: Path) -> Path:
                 verdict = Relevance.UNSURE if sign == "?" else Relevance(sign)
                 made = click(f"{rater.name}{rank}", minute=rank)
                 judgments.judge(session, rater, run_id, 1, rank, verdict, made)
-        session.commit()
-    database.close()
     return tmp_path
 
 

@@ -7,25 +7,20 @@ from pathlib import Path
 import pytest
 
 from tests.cli.relevansi import document, relevansi
-from tests.conftest import NOW
 from tests.services.other_database import on_postgres
 from tests.services.proof_packs.packs import rated_study
+from tests.stored_studies import study_in
 from webapp.cli.frame import address_in_use
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
-from webapp.services.study import studies
 
 
 @pytest.fixture(name="instance")
 def _instance(tmp_path: Path) -> Path:
     """An instance whose database holds a rated study."""
     instance = tmp_path / "instance"
-    database = Database(sqlite_url(instance / "relevansi.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        rated_study(session, studies.open_or_make(session, NOW))
-        session.commit()
-    database.close()
+    with study_in(instance) as (session, study):
+        rated_study(session, study)
     return instance
 
 

@@ -11,8 +11,7 @@ import pytest
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from tests.stored_studies import study_in
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.runs import imports
@@ -23,10 +22,7 @@ from webapp.services.study import studies
 @pytest.fixture(name="instance")
 def _instance(tmp_path: Path) -> Path:
     """Three runs, the third of other questions; api is 1/1, hybrid 0/1."""
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(tmp_path) as (session, study):
         owner = studies.raters(session, study)[0]
         for method, slug, verdict in (("api", "a", "1"), ("hybrid", "b", "0")):
             read = run(query(1, card(slug)), method=method)
@@ -34,8 +30,6 @@ def _instance(tmp_path: Path) -> Path:
             judgments.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
         other = run(query(1, card("c"), text="Quite another"), method="other")
         imports.store(session, study, other, Labels(), NOW)
-        session.commit()
-    database.close()
     return tmp_path
 
 

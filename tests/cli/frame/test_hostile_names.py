@@ -30,10 +30,10 @@ from tests.services.machine_judges import machines
 from tests.services.proof_packs.packs import members
 from tests.services.runs.runs import card, query, run
 from tests.services.runs.runs import click as clicked
+from tests.stored_studies import study_in
 from webapp.cli.frame.commands import relevansi as application
 from webapp.cli.frame.output import write
 from webapp.config import sqlite_url
-from webapp.db.engine import Database
 from webapp.printable import LogLineFormatter
 from webapp.records import Relevance
 from webapp.services.judging import judgments
@@ -84,10 +84,7 @@ class HostileStudy:
 @pytest.fixture(name="hostile", scope="module")
 def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]:
     instance = tmp_path_factory.mktemp("hostile")
-    database = Database(sqlite_url(instance / "relevansi.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(instance) as (session, study):
         study.name = BAD
         owner = studies.raters(session, study)[0]
         owner.name = f"{BAD}1"
@@ -109,8 +106,6 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]
                 rating = judgments.AnswerRating(quality=4, notes=FORMULA)
                 at = clicked(f"{rater.id}{name}q", minute=5)
                 judgments.rate(session, rater, runs[-1], 1, rating, at)
-        session.commit()
-    database.close()
     with stamina.set_testing(True, attempts=1), serving(status(422, {"detail": BAD})) as bot:
         made = HostileStudy(instance, runs, bot)
         _write_files(made)
@@ -318,12 +313,8 @@ def test_nothing_in_any_csv_is_run_by_whichever_separator_it_is_opened(
     pack = hostile.path("csv.zip")
     assert hostile.call("export", "--format", "proof-pack", "-o", pack).returncode == 0
     packed = {name: data for name, data in members(pack.read_bytes()).items() if name[-3:] == "csv"}
-    database = Database(sqlite_url(hostile.instance / "relevansi.sqlite"))
-    with database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
+    with study_in(hostile.instance) as (session, study):
         packed["events"] = event_log.as_csv(session, studies.raters(session, study)[0])
-    database.close()
 
     assert len(packed) >= 5
     assert {name: found for name, data in packed.items() if (found := runnable(data))} == {}

@@ -12,8 +12,7 @@ from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, click, query, run
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from tests.stored_studies import study_in
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.runs import imports
@@ -35,16 +34,11 @@ def _bot() -> Iterator[Bot]:
 @pytest.fixture(name="run_id", autouse=True)
 def _run_id(tmp_path: Path) -> str:
     """A run of 24 cards, of which the owner calls the first of every answer relevant."""
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(tmp_path) as (session, study):
         stored = imports.store(session, study, run(*QUERIES), Labels(), NOW)
         (owner,) = studies.raters(session, study)
         for number in range(1, 13):
             for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
                 at = click(f"{number}-{rank}", minute=number)
                 judgments.judge(session, owner, stored.id, number, rank, said, at)
-        session.commit()
-    database.close()
     return stored.id

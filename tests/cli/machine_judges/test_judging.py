@@ -15,12 +15,10 @@ from tests.cli.machine_judges.commands import N, judge
 from tests.cli.relevansi import document
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
+from tests.stored_studies import study_in
 from webapp.cli.machine_judges import judging
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
 from webapp.services.machine_judges import beside_people, judges
 from webapp.services.machine_judges.sessions import MOST_AT_ONCE
-from webapp.services.study import studies
 from webapp.services.workers.loop import WorkLoop
 
 
@@ -160,13 +158,9 @@ def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
     refused = judge(tmp_path, bot, *metrics)
     exported = judge(tmp_path, bot, "export", run_id, "--rater", "Mesin")
     listed = document(judge(tmp_path, bot, "raters", "--json"))["raters"]
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(tmp_path) as (session, study):
         found = judges.named(session, study, "Mesin")
         beside_people.release(session, study, found, NOW)
-        session.commit()
-    database.close()
     used = document(judge(tmp_path, bot, *metrics))
     packed = judge(
         tmp_path, bot, "export", run_id, "--rater", "Mesin", "--format", "proof-pack",

@@ -11,8 +11,7 @@ import pytest
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from tests.stored_studies import study_in
 from webapp.services.people import invitations, sign_in
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
@@ -62,16 +61,12 @@ def test_raters_are_listed_as_one_json_document(tmp_path: Path) -> None:
 
 def test_the_list_says_which_questions_each_rater_gets(tmp_path: Path) -> None:
     relevansi(tmp_path, "invite", "Ani")
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(tmp_path) as (session, study):
         queries = (query(number, card("a")) for number in range(1, 5))
         imports.store(session, study, run(*queries), Labels(), NOW)
         _, ani = studies.raters(session, study)
         sets = assignments.numbered(session, study)
         assignments.assign(session, ani, assignments.read("1-2, 4", sets), NOW)
-        session.commit()
-    database.close()
 
     owner, listed = document(relevansi(tmp_path, "raters", "--json"))["raters"]
 
@@ -119,29 +114,16 @@ def test_what_cannot_be_invited_is_said_in_one_line(
 
 def test_a_forgotten_password_can_be_forgotten_here_too(tmp_path: Path) -> None:
     relevansi(tmp_path, "raters")
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    with database.writing() as session:
-        study = studies.open_or_make(session, datetime.now(UTC))
+    with study_in(tmp_path) as (session, study):
         sign_in.set_password(session, study, "scrypt$...", datetime.now(UTC))
-        session.commit()
 
     assert relevansi(tmp_path, "raters", "--forget-password").returncode == 0
 
-    with database.reading() as session:
-        current = studies.current(session)
-        assert current is not None
-        assert current.password is None
-    database.close()
+    with study_in(tmp_path) as (_, study):
+        assert study.password is None
 
 
 def name_of(instance: Path, token: str, later: timedelta) -> str:
     """Return whom a link lets in, `later` than now."""
-    database = Database(sqlite_url(instance / "relevansi.sqlite"))
-    try:
-        with database.reading() as session:
-            study = studies.current(session)
-            assert study is not None
-            now = datetime.now(UTC) + later
-            return invitations.accept(session, study, token, now).rater.name
-    finally:
-        database.close()
+    with study_in(instance) as (session, study):
+        return invitations.accept(session, study, token, datetime.now(UTC) + later).rater.name

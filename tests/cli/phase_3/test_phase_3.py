@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from tests.cli.relevansi import document, relevansi
-from tests.conftest import NOW
 from tests.services.phase_3.participants import taking_part
 from tests.services.phase_3.test_findings import rated
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from tests.stored_studies import study_in
+from webapp.db.tables.people import LogEntry
 from webapp.records import Relevance
 from webapp.services.phase_3 import withdrawals
-from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 PHASE_3 = ("compare", "--phase", "3", "--resamples", "100")
@@ -23,18 +22,10 @@ PHASE_3 = ("compare", "--phase", "3", "--resamples", "100")
 @pytest.fixture(name="instance")
 def _instance(tmp_path: Path) -> Path:
     """Melati found one of two cards relevant (P@5 0.5), Kenari both (1)."""
-    with _database(tmp_path).writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(tmp_path) as (session, study):
         rated(session, taking_part(session, study), YES, NO)
         rated(session, taking_part(session, study, "Kenari"), YES, YES)
-        session.commit()
     return tmp_path
-
-
-def _database(folder: Path) -> Database:
-    database = Database(sqlite_url(folder / "relevansi.sqlite"))
-    database.prepare()
-    return database
 
 
 def test_the_summary_has_intervals_over_participants(instance: Path) -> None:
@@ -63,11 +54,9 @@ def test_each_format_goes_to_a_file_named_by_phase_and_day_and_is_logged(
     (written,) = folder.iterdir()
     assert written.name.startswith("phase3_summary_")
     assert written.suffix == f".{ending}"
-    with _database(instance).reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        logged = withdrawals.exports(session, study)
-    assert [one.name for one in logged] == [written.name]
+    with study_in(instance) as (session, _):
+        logged = select(LogEntry.subject).where(LogEntry.action == withdrawals.EXPORTED)
+        assert session.scalars(logged).all() == [written.name]
 
 
 def test_a_rule_has_no_place_in_phase_3(instance: Path) -> None:

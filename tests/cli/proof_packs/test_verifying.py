@@ -9,22 +9,14 @@ from typing import Any
 import pytest
 
 from tests.cli.relevansi import Stream, document, relevansi
-from tests.conftest import NOW
 from tests.services.proof_packs.packs import changed, members, rated_study, zipped
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.services.study import studies
+from tests.stored_studies import study_in
 
 
 @pytest.fixture(name="run_id")
 def _run_id(tmp_path: Path) -> str:
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with study_in(tmp_path) as (session, study):
         first, _ = rated_study(session, study)
-        session.commit()
-    database.close()
     return first
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 
 from webapp.exporters.comparisons.answer import answer
-from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.intervals import Interval
 from webapp.metrics.comparisons.resampling import Resampling
+
+pytestmark = pytest.mark.usefixtures("english")
 
 TESTED = "tests at 5% after Holm's correction"
 MAIN = ("mean_precision_at_5", "mrr")
@@ -42,12 +42,6 @@ def apart(
     return Difference(
         figure, False, first, second, n, mean, nothing, mean, "test", True, p, p, 0, 0, 0
     )
-
-
-@pytest.fixture(autouse=True)
-def _english() -> Iterator[None]:
-    with speaking("en"):
-        yield
 
 
 def test_a_significant_difference_says_who_is_ahead_on_what() -> None:

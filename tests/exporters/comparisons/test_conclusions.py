@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -18,11 +17,7 @@ from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.resampling import Resampling
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    with speaking("en"):
-        yield
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def precision_difference(*judged: str, other: str = "N", settings: Resampling = QUICK) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -20,15 +19,10 @@ from tests.exporters.comparisons.comparisons import (
 )
 from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.document import document
-from webapp.i18n import speaking
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import Stability
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    with speaking("en"):
-        yield
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def test_nothing_that_is_said_names_a_winner() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from webapp.exporters.exports.run_folders import (
     RunNames,
-    StoredQuery,
     StoredRun,
     called,
     folder,
@@ -19,12 +18,12 @@ from webapp.exporters.exports.run_folders import (
     run_file,
 )
 from webapp.i18n import speaking
-from webapp.records import QueryState
+from webapp.records import QueryState, ReadQuery
 
 
 def stored(run_id: str, timestamp: str | None = None, method: str | None = "hybrid") -> StoredRun:
     """Return a run of one question."""
-    asked = StoredQuery(1, "Rumah?", "harga", False, QueryState.EMPTY, "Tidak ada.", 0)
+    asked = ReadQuery(1, "Rumah?", "harga", "Tidak ada.", QueryState.EMPTY, claimed_count=0)
     return StoredRun(run_id, run_id, (asked,), method, "openai", timestamp, None)
 
 
@@ -78,9 +77,8 @@ def test_methods_that_differ_in_case_alone_share_a_folder() -> None:
 
 
 def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None:
-    failed = StoredQuery(
-        2, "Ruko?", "harga", False, QueryState.FAILED, "", None, "timeout", {"odd": [1]}
-    )
+    state, extra = QueryState.FAILED, {"odd": [1]}
+    failed = ReadQuery(2, "Ruko?", "harga", "", state, error="timeout", extra=extra)
     asked = (*stored("a").queries, failed)
     whole = StoredRun("a", "a", asked, "hybrid", None, None, None, {"note": "mine"})
     read = json.loads(run_file(whole))
@@ -92,7 +90,7 @@ def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None
 
 
 def test_every_answer_is_there_to_read_and_where_none_came_why() -> None:
-    failed = StoredQuery(2, "Ruko?", "harga", False, QueryState.FAILED, "", None, "timeout")
+    failed = ReadQuery(2, "Ruko?", "harga", "", QueryState.FAILED, error="timeout")
     run = StoredRun("a", "a", (*stored("a").queries, failed), "hybrid", None, None, None)
     with speaking("en"):
         text = responses(run).decode()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from datetime import date
 
 import openpyxl
@@ -22,12 +21,6 @@ from webapp.metrics.phase_3.user_study import FIGURES
 
 DAY = date(2026, 3, 1)
 TEXTS = ("markdown", "latex", "html")
-
-
-@pytest.fixture(params=["id", "en"])
-def language(request: pytest.FixtureRequest) -> Iterator[str]:
-    with speaking(request.param):
-        yield request.param
 
 
 def rows(name: str) -> list[dict[str, str]]:

@@ -75,7 +75,7 @@ def test_nothing_heavy_is_loaded() -> None:
     import sys
 
     code = (
-        "import sys; from webapp.metrics.agreement import breakdown, contradictions;"
+        "import sys; from webapp.metrics.agreement import contradictions, report;"
         "print(sorted({'numpy', 'scipy', 'pandas'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

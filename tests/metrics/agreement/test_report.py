@@ -7,8 +7,8 @@ from datetime import timedelta
 from tests.conftest import NOW
 from tests.metrics.agreement.tables import FEW
 from webapp.metrics.agreement.agreement import Scale
-from webapp.metrics.agreement.breakdown import CannotTell
 from webapp.metrics.agreement.report import (
+    CannotTell,
     ItemKind,
     LabelledItem,
     consistency,

@@ -20,7 +20,7 @@ from webapp.web.gold import card_decisions, constraint_agreement, constraints, g
 from webapp.web.machine_judges import beside_people, judges
 from webapp.web.people import raters, sign_in
 from webapp.web.phase_3 import findings, own_questions, participants, questionnaires, user_studies
-from webapp.web.rating import judgments, rate
+from webapp.web.rating import clicks, judgments, rate
 from webapp.web.runs import imports, measures, runs
 from webapp.web.study import home, study
 
@@ -37,7 +37,7 @@ CONTEXTS = {
     "rating/judgments/page.html": judgments.RatingContext,
     "rating/judgments/_shown.html": judgments.RatingContext,
     "rating/judgments/_clicked.html": judgments.MovedParts,
-    "rating/judgments/_notice.html": judgments.Notice,
+    "rating/judgments/_notice.html": clicks.Notice,
     "rating/rate/page.html": rate.BlindRatingContext,
     "rating/rate/_shown.html": rate.BlindRatingContext,
     "rating/rate/_clicked.html": rate.BlindMovedParts,

@@ -9,33 +9,21 @@ import click
 
 from webapp import labels, notation
 from webapp.cli.frame import database
+from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.exporters.agreement.agreement_json import agreement_json
-from webapp.i18n import gettext, mark, ngettext
+from webapp.i18n import gettext, ngettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
-from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
-from webapp.metrics.agreement.report import AgreementReport, ItemKind, KindAgreement
+from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
+from webapp.metrics.agreement.report import AgreementReport, KindAgreement
 from webapp.services.agreement import agreement
 
 WIDTH = 120
 
-KINDS = {
-    ItemKind.CARDS: mark("Cards"),
-    ItemKind.EMPTY_LISTS: mark("Empty lists"),
-    ItemKind.QUALITY: mark("Response quality"),
-}
-
 
 @click.command("agreement")
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@formats("table", "json")
 def agreement_command(file_format: str, output: Path | None) -> None:
     """Show how far the study's raters agree, with one another and with themselves.
 
@@ -84,7 +72,7 @@ def _parts(report: AgreementReport) -> Iterator[TerminalTable | str]:
 
 def _summary(kind: KindAgreement) -> str:
     said = [
-        gettext(KINDS[kind.kind]) + ":",
+        gettext(KIND_LABELS[kind.kind]) + ":",
         ngettext("%(n)s item judged,", "%(n)s items judged,", kind.n_items),
         gettext("%(n)s decided by two raters or more.", n=kind.n_shared),
     ]
@@ -100,7 +88,7 @@ def _summary(kind: KindAgreement) -> str:
 
 
 def _kind_table(kind: KindAgreement) -> TerminalTable:
-    table = _table(gettext(KINDS[kind.kind]))
+    table = _table(gettext(KIND_LABELS[kind.kind]))
     _add(table, gettext("All raters"), kind.overall)
     for pair in kind.pairs:
         _add(table, " – ".join(pair.raters), pair.agreement)
@@ -118,7 +106,7 @@ def _kind_table(kind: KindAgreement) -> TerminalTable:
 def _repeats_table(report: AgreementReport) -> TerminalTable:
     table = _table(gettext("Raters with themselves (hidden repeats)"))
     for own in report.repeats:
-        _add(table, f"{own.rater}, {gettext(KINDS[own.kind])}", own.agreement)
+        _add(table, f"{own.rater}, {gettext(KIND_LABELS[own.kind])}", own.agreement)
     return table
 
 

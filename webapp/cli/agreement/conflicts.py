@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import say, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.i18n import gettext, ngettext
@@ -30,14 +31,7 @@ WIDTH = 100
 @click.argument(
     "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@formats("table", "json")
 def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | None) -> None:
     """Show where verdicts by hand on the same property differ from run to run.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webapp.cli.frame import database
+from webapp.cli.frame.options import FILE
 from webapp.cli.frame.output import naming_full_disk, say
 from webapp.config import Settings, private_folder
 from webapp.db.engine import Database
@@ -35,7 +36,7 @@ def backup_command(file: Path, *, replace: bool) -> None:
 
 
 @click.command("restore")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @click.option("--replace", is_flag=True, help="Where there is a database, keep it beside.")
 @click.option("--as-superuser", is_flag=True, help="Allow a superuser's role of PostgreSQL.")
 def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.cli.frame import database, progress
+from webapp.cli.frame.options import FILE, timeout_option, tries_option
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, listen
 from webapp.cli.runs import importing
@@ -62,7 +63,7 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
 @click.option("--llm", required=True, help="LLM behind the chatbot: the label of the run.")
 @click.option(
     "--questions",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Question file (JSON, CSV); the 30 of the methodology without it.",
 )
 @click.option("--from", "first", type=int, metavar="N", help="Number (id) of the first question.")
@@ -79,7 +80,7 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
 @click.option("--resume", is_flag=True, help="Go on with the collection that was interrupted.")
 @click.option(
     "--mapping",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="How another chatbot is spoken to; see docs/chatbots.md.",
 )
 @click.option(
@@ -90,14 +91,8 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
     help="openai: an OpenAI-compatible endpoint; its key in RELEVANSI_CHATBOT_KEY.",
 )
 @click.option("--model", help="Model to ask for with --api openai; that of --llm without it.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=120,
-    show_default=True,
-    help="Seconds that an answer may take.",
-)
-@click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+@timeout_option
+@tries_option
 @click.option("--no-import", is_flag=True, help="Write the file only.")
 @click.option("--keep-unanswered", is_flag=True, help="Keep a run without a single answer too.")
 def collect_command(**options: Any) -> None:

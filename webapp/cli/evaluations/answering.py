@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli.evaluations.score_options import FILE
-from webapp.cli.evaluations.score_output import failure_of, tell
+from webapp.cli.evaluations.score_output import questions_in
 from webapp.cli.frame import progress
+from webapp.cli.frame.options import FILE, timeout_option, tries_option
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext, ngettext
-from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonQuestionSet
-from webapp.importers.runs.problems import ImportRefused
 
 if TYPE_CHECKING:
     from webapp.chatbot.client import Chatbot
@@ -70,14 +68,8 @@ def answer_command() -> None:
 @click.option("--adapter-id", help="Adapter of the model; none without it.")
 @click.option("--registry-model-id", help="Model of a registry, in the place of an adapter.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens that an answer may have.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=120,
-    show_default=True,
-    help="Seconds that an answer may take.",
-)
-@click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+@timeout_option
+@tries_option
 @click.option(
     "--at-once",
     type=click.IntRange(1, 16),
@@ -103,7 +95,7 @@ def json_v2_command(**options: Any) -> None:
     if wanted.adapter_id and wanted.registry_model_id:
         raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
     chatbot, retriever = _chatbot(wanted, wanted.endpoint), _retriever(wanted)
-    asked = _questions(wanted.questions)
+    asked = questions_in(wanted.questions)
     if retriever is None:
         _tell_without(sum(not question.contexts for question in asked.questions))
     head = _head(wanted, asked, chatbot, retriever)
@@ -162,16 +154,6 @@ def _retriever(wanted: _Wanted) -> Retriever | None:
 def _no_address(text: str, option: str) -> click.BadParameter:
     words = gettext("%(address)s is not an http or https address.", address=text)
     return click.BadParameter(words, param_hint=option)
-
-
-def _questions(path: Path) -> JsonQuestionSet:
-    try:
-        asked = expected_json.read_questions(path.name, path.read_bytes())
-    except ImportRefused as refused:
-        raise failure_of(refused) from refused
-    for problem in asked.problems:
-        tell(problem)
-    return asked
 
 
 def _tell_without(n: int) -> None:

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import click
 
-from webapp.cli.evaluations.score_options import FILE
-from webapp.cli.evaluations.score_output import failure_of, tell
+from webapp.cli.evaluations.score_output import questions_in
+from webapp.cli.frame.options import FILE
 from webapp.cli.frame.output import say, write_file
 from webapp.i18n import gettext
-from webapp.importers.evaluations import expected_json
-from webapp.importers.evaluations.expected_json import JsonQuestionSet
-from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.eval_sets import TooFewQuestions
 
 
@@ -39,7 +36,7 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
     """
     from webapp.services.evaluations import eval_sets
 
-    asked = _read(questions)
+    asked = questions_in(questions)
     try:
         made = eval_sets.make(asked, output.stem, n, seed)
     except TooFewQuestions as few:
@@ -61,14 +58,4 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
 @click.argument("questions", type=FILE)
 def version_command(questions: Path) -> None:
     """Print the version of the set in QUESTIONS: name@SHA-1 of its canonical JSON."""
-    say(_read(questions).version)
-
-
-def _read(path: Path) -> JsonQuestionSet:
-    try:
-        asked = expected_json.read_questions(path.name, path.read_bytes())
-    except ImportRefused as refused:
-        raise failure_of(refused) from refused
-    for problem in asked.problems:
-        tell(problem)
-    return asked
+    say(questions_in(questions).version)

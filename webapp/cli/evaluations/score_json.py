@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from webapp import notation
-from webapp.cli.evaluations.score_options import ALL_FORMATS, FILE, ShareOption, formats
+from webapp.cli.evaluations.score_options import ALL_FORMATS, ShareOption
 from webapp.cli.evaluations.score_output import (
     ITEM_FORMATS,
     failure_of,
@@ -20,6 +20,7 @@ from webapp.cli.evaluations.score_output import (
     write_items,
     write_report,
 )
+from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import say
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations import score_reports

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from webapp.i18n import gettext
 from webapp.importers.runs.written_numbers import exact_number
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")
 
@@ -41,23 +35,6 @@ class ShareOption(click.ParamType[Fraction]):
             says = gettext("%(value)s is not a number from 0 to %(highest)s.")
             self.fail(says % {"value": value, "highest": self.highest}, param, ctx)
         return number
-
-
-def formats(*names: str) -> Callable[[Command], Command]:
-    """Add the options for the format and the place of the output."""
-
-    def add(command: Command) -> Command:
-        choice = click.option(
-            "--format",
-            "file_format",
-            type=click.Choice(names),
-            default="table",
-            show_default=True,
-        )
-        output = click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
-        return choice(output(command))
-
-    return add
 
 
 first_rows = click.option(

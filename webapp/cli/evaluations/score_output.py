@@ -17,6 +17,8 @@ from webapp.exporters.evaluations import score_reports
 from webapp.exporters.evaluations.score_files import csv_file, json_file
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.i18n import gettext
+from webapp.importers.evaluations import expected_json
+from webapp.importers.evaluations.expected_json import JsonQuestionSet
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.records import Problem
@@ -68,6 +70,17 @@ def failure_of(refused: ImportRefused) -> click.ClickException:
     for problem in refused.problems[1:]:
         tell(problem)
     return click.ClickException(problems.message(refused.problem))
+
+
+def questions_in(path: Path) -> JsonQuestionSet:
+    """Return the questions with expected JSON answers in a file, its problems printed."""
+    try:
+        asked = expected_json.read_questions(path.name, path.read_bytes())
+    except ImportRefused as refused:
+        raise failure_of(refused) from refused
+    for problem in asked.problems:
+        tell(problem)
+    return asked
 
 
 @contextmanager

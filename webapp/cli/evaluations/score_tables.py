@@ -8,7 +8,12 @@ from webapp import labels, notation
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.exporters.frame.tables import Document
 from webapp.i18n import gettext, mark
-from webapp.metrics.gold.constraints import ConstraintReport, ConstraintTotals, MissingRule
+from webapp.metrics.gold.constraints import (
+    ConstraintReport,
+    ConstraintTotals,
+    MissingRule,
+    headline_figures,
+)
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 
 WIDTH = 100
@@ -29,16 +34,8 @@ def constraints_table(report: ConstraintReport) -> bytes:
     """The figures of the evaluation, per constraint, per category, and the matrix."""
     whole = report.totals
     figures = _new(gettext("Figure"), gettext("Value"))
-    for name, value in {
-        "mean_cpr": whole.mean_cpr,
-        "strict_success_ratio": whole.strict_success_ratio,
-        "query_success_rate": whole.success_rate,
-        "precision": whole.matrix.precision,
-        "recall": whole.matrix.recall,
-        "f1_score": whole.matrix.f1_score,
-        "accuracy": whole.matrix.accuracy,
-    }.items():
-        figures.row(gettext(CONSTRAINT_MEASURES[name].label), notation.four(value))
+    for name, found in headline_figures(report).items():
+        figures.row(gettext(CONSTRAINT_MEASURES[name].label), notation.four(found.value))
     figures.section()
     for constraint, value in whole.pca.items():
         figures.row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(value))

@@ -11,7 +11,7 @@ import click
 
 from webapp.cli.evaluations import score_tables
 from webapp.cli.evaluations.score_json import json_v2_command
-from webapp.cli.evaluations.score_options import ALL_FORMATS, FILE, ShareOption, first_rows, formats
+from webapp.cli.evaluations.score_options import ALL_FORMATS, ShareOption, first_rows
 from webapp.cli.evaluations.score_output import (
     ITEM_FORMATS,
     failure_of,
@@ -20,6 +20,7 @@ from webapp.cli.evaluations.score_output import (
     write_items,
     write_report,
 )
+from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import write, write_json
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations.waiting_rows import WaitingRows

@@ -10,6 +10,7 @@ from webapp.cli.exports.figures import RULES, rule_name
 from webapp.cli.exports.formats import ExportFormat, formats
 from webapp.cli.frame import database
 from webapp.cli.frame.commands import AppFactory
+from webapp.cli.frame.options import output_option
 from webapp.cli.frame.output import say, write
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.i18n import gettext
@@ -39,7 +40,7 @@ CSV_FORMATS = {
     is_flag=True,
     help="CSV for Excel: with a byte order mark, `;` and the decimal sign of the language.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@output_option
 @click.pass_obj
 def export_command(
     create_app: AppFactory,

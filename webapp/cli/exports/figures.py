@@ -11,6 +11,7 @@ import click
 
 from webapp import labels, notation
 from webapp.cli.frame import database
+from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import say, shown, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.exporters.comparisons.words import positions
@@ -34,19 +35,12 @@ RULES = click.Choice(["majority", "adjudicated"])
 @click.option(
     "--input",
     "rated_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="A rated CSV, of this app or of the original page.",
 )
 @click.option("--rater", help="Only this rater's judgments.")
 @click.option("--rule", type=RULES, help="How several raters' judgments become one.")
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["table", "json", "markdown", "csv"]),
-    default="table",
-    show_default=True,
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@formats("table", "json", "markdown", "csv")
 @click.option("--explain", is_flag=True, help="Print what each figure and column means.")
 def metrics_command(
     run_id: str | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.cli.frame import database
+from webapp.cli.frame.options import FILE, as_json_option, output_option
 from webapp.cli.frame.output import say, write_json
 from webapp.i18n import gettext, ngettext
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 of_set = click.option("--set", "set_id", type=int, metavar="ID", help="A question set's id.")
 of_run = click.option("--run", "run_id", metavar="ID", help="The question set of this run.")
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 @click.group("gold")
@@ -48,7 +48,7 @@ def list_command(*, as_json: bool) -> None:
 
 
 @gold_command.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @of_set
 @of_run
 @as_json_option
@@ -94,7 +94,7 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
 @of_set
 @of_run
 @click.option("--version", "number", type=int, metavar="N", help="A version; else the newest.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@output_option
 def export_command(
     set_id: int | None, run_id: str | None, number: int | None, output: Path | None
 ) -> None:

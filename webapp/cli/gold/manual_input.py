@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from webapp.cli.frame import database
+from webapp.cli.frame.options import FILE, as_json_option, output_option
 from webapp.cli.frame.output import say, write_json
 from webapp.i18n import gettext, ngettext
 
@@ -19,9 +20,9 @@ def manual_input_command() -> None:
 
 
 @manual_input_command.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @of_run
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@as_json_option
 def import_command(file: Path, run_id: str, *, as_json: bool) -> None:
     """Take in the decisions of FILE: constraints overridden, cards passed or failed.
 
@@ -68,7 +69,7 @@ def import_command(file: Path, run_id: str, *, as_json: bool) -> None:
 
 @manual_input_command.command("export")
 @of_run
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@output_option
 def export_command(run_id: str, output: Path | None) -> None:
     """Write the decisions in force on a run's cards, as `manual-input import` reads them."""
     from webapp.services.gold import constraints

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.cli.frame import database
+from webapp.cli.frame.options import as_json_option
 from webapp.cli.frame.output import say, write_json
 from webapp.i18n import gettext
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("agreement")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@as_json_option
 def agreement_command(name: str, *, as_json: bool) -> None:
     """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
     from webapp.services.machine_judges import beside_people, judges

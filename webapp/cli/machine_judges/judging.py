@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webapp.cli.frame import database, progress
+from webapp.cli.frame.options import FILE, as_json_option
 from webapp.cli.frame.output import say
 from webapp.cli.machine_judges.agreement import agreement_command, print_json
 from webapp.config import JudgeEndpoint
@@ -59,7 +60,7 @@ judge_command.add_command(agreement_command)
 
 
 @judge_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@as_json_option
 def list_command(*, as_json: bool) -> None:
     """List the machine judges, and whether their figures are in use."""
     from webapp.services.machine_judges import judges
@@ -81,7 +82,7 @@ def list_command(*, as_json: bool) -> None:
 @click.option(
     "--prompt",
     "prompt_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Another prompt; it needs {question} and {card}.",
 )
 @click.pass_obj
@@ -123,7 +124,7 @@ def new_command(
 @click.option("--completion-price", type=PRICE, help="Of a million tokens of answers.")
 @click.option("--currency", default="", help="What the prices are in.")
 @click.option("--max-calls", type=LEAST, help="Only so many cards.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@as_json_option
 def estimate_command(
     name: str,
     prompt_price: float | None,

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from webapp.cli.frame import address_in_use, database
+from webapp.cli.frame.options import as_json_option
 from webapp.cli.frame.output import say, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.config import Settings
@@ -66,7 +67,7 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
 
 
 @click.command("raters")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@as_json_option
 @click.option(
     "--forget-password", is_flag=True,
     help="Forget the owner's password, so that a new one can be set on this computer.",

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import shown, write, write_json
 from webapp.i18n import gettext, ngettext
 from webapp.importers.proof_packs import pack as proof_pack
@@ -22,17 +23,8 @@ MOST_LINES = 40
 
 
 @click.command("verify")
-@click.argument(
-    "file", metavar="FILE.zip", type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-)
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", metavar="FILE.zip", type=FILE)
+@formats("table", "json")
 def verify_command(file: Path, file_format: str, output: Path | None) -> None:
     """Recompute everything in a proof pack from the verdicts inside; no database is used.
 

@@ -12,6 +12,7 @@ import click
 from webapp import labels as words
 from webapp.cli.exports import rating_files
 from webapp.cli.frame import database, progress
+from webapp.cli.frame.options import as_json_option
 from webapp.cli.frame.output import say, write_json
 from webapp.db.engine import Database
 from webapp.exporters.frame.decimals import rounded
@@ -33,7 +34,7 @@ from webapp.services.study import studies
 @click.option("--llm", help="LLM, where the file does not state it.")
 @click.option("--rater", help="Whose the ratings are; needed to add to those of an existing rater.")
 @click.option("--overwrite", is_flag=True, help="Let a rated CSV replace what its rater said here.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@as_json_option
 def import_command(
     paths: Sequence[Path],
     method: str | None,
@@ -94,7 +95,7 @@ def _tell_found(found: _Found) -> None:
 
 
 @click.command("runs")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@as_json_option
 def runs_command(*, as_json: bool) -> None:
     """List the runs of the study, in its order, with how far they are rated.
 

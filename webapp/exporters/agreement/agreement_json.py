@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from webapp.metrics.agreement.agreement import Agreement, Coefficient
-from webapp.metrics.agreement.breakdown import CannotTell
 from webapp.metrics.agreement.registry import coefficients
-from webapp.metrics.agreement.report import AgreementReport, KindAgreement
+from webapp.metrics.agreement.report import AgreementReport, CannotTell, KindAgreement
 
 
 def agreement_json(report: AgreementReport) -> dict[str, Any]:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
+from typing import Any
 
+from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.html import comparison_html
 from webapp.exporters.comparisons.json_file import comparison_bytes
-from webapp.exporters.comparisons.latex import comparison_latex
-from webapp.exporters.comparisons.markdown import comparison_markdown
-from webapp.exporters.comparisons.xlsx import comparison_xlsx
+from webapp.exporters.comparisons.latex import latex
+from webapp.exporters.comparisons.markdown import markdown
+from webapp.exporters.comparisons.xlsx import tables_workbook
+from webapp.exporters.frame.tables import Document
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.notation import file_day
 
@@ -22,21 +25,33 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 class ReportFormat:
     """One format: ``render`` makes the file of a report and the day it is dated."""
 
-    render: Callable[[ComparisonReport, date], bytes]
+    render: Callable[[Any, date], bytes]
     extension: str
     media_type: str
 
 
-FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
-    {
-        "markdown": ReportFormat(comparison_markdown, "md", "text/markdown; charset=utf-8"),
-        "latex": ReportFormat(comparison_latex, "tex", "application/x-tex; charset=utf-8"),
-        "html": ReportFormat(comparison_html, "html", "text/html; charset=utf-8"),
-        "xlsx": ReportFormat(comparison_xlsx, "xlsx", XLSX),
-        "json": ReportFormat(comparison_bytes, "json", "application/json"),
-    }
-)
-"""Every format by the name that the command line and the page give it."""
+def formats(
+    document: Callable[[Any, date], Document],
+    html: Callable[[Any, date], bytes],
+    json: Callable[[Any], bytes],
+) -> Mapping[str, ReportFormat]:
+    """Return every format of a report by the name that the command line and the page give it."""
+
+    def of(write: Callable[[Document], bytes]) -> Callable[[Any, date], bytes]:
+        return lambda report, on: write(document(report, on))
+
+    return MappingProxyType(
+        {
+            "markdown": ReportFormat(of(markdown), "md", "text/markdown; charset=utf-8"),
+            "latex": ReportFormat(of(latex), "tex", "application/x-tex; charset=utf-8"),
+            "html": ReportFormat(html, "html", "text/html; charset=utf-8"),
+            "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
+            "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
+        }
+    )
+
+
+FORMATS = formats(document, comparison_html, comparison_bytes)
 
 
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:

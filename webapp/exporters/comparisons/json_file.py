@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from webapp import rooms
@@ -27,7 +27,7 @@ from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS
 from webapp.metrics.judging.totals import COUNTS
 
 
-def comparison_bytes(report: ComparisonReport, on: date) -> bytes:  # noqa: ARG001 - as all formats
+def comparison_bytes(report: ComparisonReport) -> bytes:
     """Return ``comparison_json`` as a file, to four decimals; it is the same on every day."""
     document = rounded(comparison_json(report))
     return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
@@ -56,11 +56,11 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "phase": report.phase,
         "rule": comparison.rule,
         "raters": [{"name": r.name, "judgments": r.judgments} for r in report.raters],
-        "judged_until": _time(report.judged_until),
+        "judged_until": moment_json(report.judged_until),
         "blind": report.blind,
-        "unblinded": [_time(when) for when in report.unblinded],
-        "badged": [_time(when) for when in report.badged],
-        "record_shown": [_time(when) for when in report.record_shown],
+        "unblinded": [moment_json(when) for when in report.unblinded],
+        "badged": [moment_json(when) for when in report.badged],
+        "record_shown": [moment_json(when) for when in report.record_shown],
         "version": report.version,
         "settings": _settings(comparison),
         "composite": {
@@ -98,7 +98,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
         "second": found.second,
         "n": found.n,
         "mean": found.mean,
-        "interval": _interval(found.interval),
+        "interval": interval_json(found.interval),
         "headline": found.headline,
         "test": found.test,
         "exact": found.exact,
@@ -136,7 +136,8 @@ def _parts(report: ComparisonReport) -> dict[str, Any]:
     }
 
 
-def _time(when: datetime | None) -> str | None:
+def moment_json(when: datetime | None) -> str | None:
+    """Return a time as plain text, with its distance from UTC."""
     return when.isoformat() if when else None
 
 
@@ -186,12 +187,13 @@ def _estimate(found: FigureEstimate) -> dict[str, Any]:
     return {
         "value": found.figure.value,
         "n": found.figure.n,
-        "interval": _interval(found.interval),
+        "interval": interval_json(found.interval),
         "bounds": {"lower": found.figure.lower, "upper": found.figure.upper},
     }
 
 
-def _interval(found: Interval) -> dict[str, float | None]:
+def interval_json(found: Interval) -> dict[str, float | None]:
+    """Return the bounds of an interval as plain values."""
     return {"lower": found.lower, "upper": found.upper}
 
 

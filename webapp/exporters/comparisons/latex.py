@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
-from webapp.exporters.comparisons.document import document
 from webapp.exporters.frame.latex_text import OTHER_SCRIPTS, escaped
 from webapp.exporters.frame.tables import Column, Document, Section, Table
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.report import ComparisonReport
 
 MOST_ROWS = 14
 """A table with more rows may break over pages, which a float may not."""
@@ -37,11 +34,6 @@ BEGINNING = r"""\expandafter\ifx\csname @nodocument\endcsname\relax\else
 \begin{document}
 \fi"""
 END = r"""\ifdefined\wholedocument\expandafter\wholedocument\fi"""
-
-
-def comparison_latex(report: ComparisonReport, on: date) -> bytes:
-    r"""Return the whole report; in a thesis ``\input`` takes it without its frame."""
-    return latex(document(report, on))
 
 
 def latex(found: Document) -> bytes:

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
 
-from webapp.exporters.comparisons.document import document
 from webapp.exporters.frame.tables import Document, Section, Table
-from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line
 
 # The characters that Markdown could take for markup: a bracket makes a link only before one
 # of ( [ : an underscore between letters is a letter, and "&" alone begins no entity.
 _MARKUP = re.compile(r"[\\|*`<~$]|&(?=#?\w+;)|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 _BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
-
-
-def comparison_markdown(report: ComparisonReport, on: date) -> bytes:
-    """Return title, date, configuration, summary and all that follows, ``-`` where undefined."""
-    return markdown(document(report, on))
 
 
 def markdown(found: Document) -> bytes:

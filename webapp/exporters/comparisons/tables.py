@@ -10,6 +10,7 @@ from webapp.exporters.frame.tables import (
     Cell,
     Column,
     Table,
+    settings_table,
     stacked,
     whole_number,
     word,
@@ -40,7 +41,7 @@ def configuration(report: ComparisonReport) -> Table:
         (gettext("Study"), report.study),
         (gettext("Raters"), words.raters(report)),
         (gettext("Rule"), labels.rule(report.comparison.rule)),
-        (gettext("Verdicts until"), words.until(report)),
+        (gettext("Verdicts until"), words.until(report.judged_until)),
         (gettext("Blind rating"), words.blindness(report)),
     )
     lines = (
@@ -48,13 +49,7 @@ def configuration(report: ComparisonReport) -> Table:
         (gettext("Intervals and tests"), words.settings(report.comparison.settings)),
         (gettext("Version"), f"Relevansi {report.version}"),
     )
-    return Table(
-        "configuration",
-        gettext("How the comparison was made"),
-        (Column(gettext("Setting")), Column(gettext("Value"))),
-        tuple((word(label), word(value)) for label, value in lines),
-        (),
-    )
+    return settings_table("configuration", gettext("How the comparison was made"), lines)
 
 
 def contenders(report: ComparisonReport) -> Table:

@@ -90,11 +90,9 @@ def raters(report: ComparisonReport) -> str:
     return ", ".join(shares) or gettext("nobody yet")
 
 
-def until(report: ComparisonReport) -> str:
+def until(judged: datetime | None) -> str:
     """Return when the last verdict was given."""
-    if report.judged_until is None:
-        return gettext("no verdict yet")
-    return notation.zoned_moment(report.judged_until)
+    return notation.zoned_moment(judged) if judged else gettext("no verdict yet")
 
 
 def provenance(report: ComparisonReport) -> str:
@@ -112,7 +110,7 @@ def provenance(report: ComparisonReport) -> str:
         "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. Relevansi %(version)s.",
         raters=raters(report),
         rule=labels.rule(report.comparison.rule),
-        until=until(report),
+        until=until(report.judged_until),
         version=report.version,
     )
 

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
-from webapp.exporters.comparisons.document import document
 from webapp.exporters.frame.spreadsheets import Sheet, workbook
 from webapp.exporters.frame.tables import Column, Document, Table
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.report import ComparisonReport
 
 TEXT_SHEET = "report"
-
-
-def comparison_xlsx(report: ComparisonReport, on: date) -> bytes:
-    """Return the tables, each with its notes below, after a sheet of the sentences."""
-    return tables_workbook(document(report, on))
 
 
 def tables_workbook(found: Document) -> bytes:

@@ -60,7 +60,7 @@ def metrics_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes
     return csv_bytes([METRICS_COLUMNS, *rows], style=style)
 
 
-def metrics_markdown(report: RunReport, *, decimals: int = 4) -> str:
+def metrics_markdown(report: RunReport) -> str:
     """The figures as Markdown tables in the language in force, ``-`` where undefined.
 
     First the run's, with bounds and n; then a line per category with its values.
@@ -71,8 +71,8 @@ def metrics_markdown(report: RunReport, *, decimals: int = 4) -> str:
             [
                 f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
                 " ".join([_counts_line(whole_run), *said_unasked(report.unasked)]),
-                _run_table(figures(whole_run), decimals),
-                _category_table(category_totals(report), decimals),
+                _run_table(figures(whole_run)),
+                _category_table(category_totals(report)),
             ]
         )
         + "\n"
@@ -139,14 +139,14 @@ def _counts_line(part: Totals) -> str:
     )
 
 
-def _run_table(found: Mapping[str, Figure], decimals: int) -> str:
+def _run_table(found: Mapping[str, Figure]) -> str:
     header = [gettext("Figure"), gettext("Value"), gettext("Lower"), gettext("Upper"), "n"]
     rows = [
         [
             gettext(measure_of(name).label),
-            _number(figure.value, decimals),
-            _number(figure.lower, decimals),
-            _number(figure.upper, decimals),
+            _number(figure.value),
+            _number(figure.lower),
+            _number(figure.upper),
             str(figure.n),
         ]
         for name, figure in found.items()
@@ -154,10 +154,14 @@ def _run_table(found: Mapping[str, Figure], decimals: int) -> str:
     return _table(header, rows)
 
 
-def _category_table(categories: Mapping[str, Totals], decimals: int) -> str:
+def _category_table(categories: Mapping[str, Totals]) -> str:
     headings = [gettext(measure_of(name).label) for name in figures(Totals())]
     rows = [
-        [_md(_category(name)), str(part.n_queries), *_values(part, decimals)]
+        [
+            _md(_category(name)),
+            str(part.n_queries),
+            *(_number(figure.value) for figure in figures(part).values()),
+        ]
         for name, part in categories.items()
     ]
     return _table([gettext("Category"), gettext("Questions"), *headings], rows)
@@ -167,15 +171,9 @@ def _category(name: str) -> str:
     return labels.with_label(labels.category(name), name)
 
 
-def _values(part: Totals, decimals: int) -> list[str]:
-    return [_number(figure.value, decimals) for figure in figures(part).values()]
-
-
-def _number(value: float | None, decimals: int) -> str:
+def _number(value: float | None) -> str:
     """`value` as the language in force writes it: 0,9412 in Indonesian, 0.9412 in English."""
-    if value is None:
-        return "-"
-    return notation.decimals(value, decimals)
+    return notation.UNDEFINED if value is None else notation.decimals(value, 4)
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from webapp import labels
 from webapp.exporters.exports.collected_runs import document
 from webapp.i18n import gettext
-from webapp.records import QueryState
+from webapp.records import QueryState, ReadQuery
 
 UNDATED = "undated"
 NOT_STATED = "method_not_stated"
@@ -25,27 +25,12 @@ _LONGEST_FOLDER = 80
 
 
 @dataclass(frozen=True, slots=True)
-class StoredQuery:
-    """One question of a stored run; ``extra`` are the keys of its file that are kept as is."""
-
-    query_id: int
-    question: str
-    category: str
-    context_dependent: bool
-    state: QueryState
-    response: str
-    claimed_count: int | None
-    error: str | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class StoredRun:
     """A run as the database keeps it; ``session_key`` differs between runs of one moment."""
 
     id: str
     session_key: str
-    queries: tuple[StoredQuery, ...]
+    queries: tuple[ReadQuery, ...]
     search_method: str | None
     llm: str | None
     timestamp: str | None
@@ -162,7 +147,7 @@ def _named(name: str, runs: Sequence[StoredRun]) -> Iterator[tuple[str, RunNames
         yield run.id, RunNames(name, unique, day if days[day] == 1 else unique)
 
 
-def _entry(query: StoredQuery) -> dict[str, object]:
+def _entry(query: ReadQuery) -> dict[str, object]:
     entry: dict[str, object] = {
         "query_id": query.query_id,
         "question": query.question,
@@ -181,7 +166,7 @@ def _entry(query: StoredQuery) -> dict[str, object]:
     return entry | dict(query.extra)
 
 
-def _response(query: StoredQuery) -> str:
+def _response(query: ReadQuery) -> str:
     rule = "=" * 78
     return (
         f"{rule}\n{query.query_id}. {query.question}\n[{query.category}]\n{rule}\n\n"

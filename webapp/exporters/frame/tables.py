@@ -6,9 +6,11 @@ behind it, which spreadsheets keep.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from webapp import notation
+from webapp.i18n import gettext
 
 Value = str | int | float | None
 
@@ -82,3 +84,9 @@ def whole_number(value: int) -> Cell:
 def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " ") -> Cell:
     """Return a cell of several lines, joined by `between` where lines are not shown."""
     return Cell(between.join(lines), values, lines)
+
+
+def settings_table(name: str, title: str, lines: Iterable[tuple[str, str]]) -> Table:
+    """Return a table of settings, each with its value."""
+    columns = (Column(gettext("Setting")), Column(gettext("Value")))
+    return Table(name, title, columns, tuple((word(one), word(said)) for one, said in lines), ())

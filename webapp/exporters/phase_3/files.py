@@ -8,10 +8,7 @@ from datetime import date
 from types import MappingProxyType
 
 from webapp.exporters.comparisons import html as comparison_html
-from webapp.exporters.comparisons.files import XLSX
-from webapp.exporters.comparisons.latex import latex
-from webapp.exporters.comparisons.markdown import markdown
-from webapp.exporters.comparisons.xlsx import tables_workbook
+from webapp.exporters.comparisons.files import XLSX, formats
 from webapp.exporters.phase_3 import chart
 from webapp.exporters.phase_3.json_file import user_study_bytes
 from webapp.exporters.phase_3.rows import COLUMNS, csv_file, xlsx_file
@@ -20,15 +17,6 @@ from webapp.metrics.phase_3.user_study import UserStudyReport
 from webapp.notation import file_day
 
 CSV = "text/csv; charset=utf-8"
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryFormat:
-    """One format of the summary: how it is made, its ending and its media type."""
-
-    render: Callable[[UserStudyReport, date], bytes]
-    extension: str
-    media_type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +32,7 @@ def html(report: UserStudyReport, on: date) -> bytes:
     return comparison_html.html(document(report, on), {"summary": [chart.drawing(report)]})
 
 
-FORMATS: Mapping[str, SummaryFormat] = MappingProxyType(
-    {
-        "markdown": SummaryFormat(
-            lambda report, on: markdown(document(report, on)), "md", "text/markdown; charset=utf-8"
-        ),
-        "latex": SummaryFormat(
-            lambda report, on: latex(document(report, on)),
-            "tex",
-            "application/x-tex; charset=utf-8",
-        ),
-        "html": SummaryFormat(html, "html", "text/html; charset=utf-8"),
-        "xlsx": SummaryFormat(
-            lambda report, on: tables_workbook(document(report, on)), "xlsx", XLSX
-        ),
-        "json": SummaryFormat(
-            lambda report, _on: user_study_bytes(report), "json", "application/json"
-        ),
-    }
-)
+FORMATS = formats(document, html, user_study_bytes)
 """Every format of the summary by the name that the command line and the page give it."""
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from webapp.exporters.exports.json_runs import whole
+from webapp.exporters.comparisons.json_file import interval_json, moment_json
+from webapp.exporters.exports.json_runs import VERDICTS, whole
 from webapp.exporters.frame.decimals import rounded
-from webapp.metrics.comparisons.intervals import Interval
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.phase_3.clustered import ClusteredMean
 from webapp.metrics.phase_3.user_study import OwnAnswer, Person, UserStudyReport
-from webapp.records import Relevance
 
 
 def user_study_bytes(report: UserStudyReport) -> bytes:
@@ -43,7 +41,7 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
             "interval": "percentile bootstrap over participants",
             "usability_interval": "Student's t over participants, cut at 0 and 100",
         },
-        "judged_until": _time(report.judged_until),
+        "judged_until": moment_json(report.judged_until),
         "counts": {
             "participants": len(report.taking_part),
             "questions": report.n_questions,
@@ -56,7 +54,7 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
         "usability": {
             "n": report.usability.n,
             "mean": report.usability.mean,
-            "interval": _interval(report.usability.interval),
+            "interval": interval_json(report.usability.interval),
             "adjective": report.usability.adjective,
             "grade": report.usability.grade,
         },
@@ -80,8 +78,8 @@ def _person(person: Person) -> dict[str, Any]:
         "number": person.number,
         "stage": str(person.stage),
         "consent_version": person.consent,
-        "agreed_at": _time(person.agreed_at),
-        "finished_at": _time(person.finished_at),
+        "agreed_at": moment_json(person.agreed_at),
+        "finished_at": moment_json(person.finished_at),
         "figures": {
             name: {"value": found.value, "n": found.n} for name, found in person.figures.items()
         },
@@ -105,8 +103,8 @@ def _answer(answer: OwnAnswer) -> dict[str, Any]:
         "category": answer.category or None,
         "conversation": answer.conversation,
         "state": answer.state,
-        "asked_at": _time(answer.asked_at),
-        "answered_at": _time(answer.answered_at),
+        "asked_at": moment_json(answer.asked_at),
+        "answered_at": moment_json(answer.answered_at),
         "response": answer.response,
         "answer_state": found.state.value if found else None,
         "empty_outcome": found.empty_outcome.value if found and found.empty_outcome else None,
@@ -124,17 +122,11 @@ def _answer(answer: OwnAnswer) -> dict[str, Any]:
                 "url": shown.card.url,
                 "price": shown.card.price,
                 "location": shown.card.location,
-                "relevance": _verdict(shown.verdict),
+                "relevance": VERDICTS[shown.verdict],
             }
             for shown in answer.cards
         ],
     }
-
-
-def _verdict(verdict: Relevance | None) -> int | str | None:
-    if verdict is None or verdict is Relevance.UNSURE:
-        return None if verdict is None else "unsure"
-    return int(verdict is Relevance.RELEVANT)
 
 
 def _figures(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
@@ -144,15 +136,7 @@ def _figures(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
 def _estimate(found: ClusteredMean) -> dict[str, Any]:
     return {
         "value": found.value,
-        "interval": _interval(found.interval),
+        "interval": interval_json(found.interval),
         "participants": found.clusters,
         "questions": found.n,
     }
-
-
-def _interval(found: Interval) -> dict[str, float | None]:
-    return {"lower": found.lower, "upper": found.upper}
-
-
-def _time(when: datetime | None) -> str | None:
-    return when.isoformat() if when else None

@@ -6,9 +6,9 @@ Names of columns are the same in any language; what is undefined is blank.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
 from types import MappingProxyType
 
+from webapp.exporters.comparisons.json_file import moment_json
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
 from webapp.exporters.frame.spreadsheets import Sheet, workbook
 from webapp.metrics.judging.ranking import Undefined
@@ -77,8 +77,8 @@ def _participants(person: Person) -> Iterator[list[Cell]]:
         person.number,
         str(person.stage),
         person.consent,
-        _time(person.agreed_at),
-        _time(person.finished_at),
+        moment_json(person.agreed_at),
+        moment_json(person.finished_at),
         len(person.answers),
         person.n_rated,
         person.n_failed,
@@ -93,8 +93,8 @@ def _answers(person: Person) -> Iterator[list[Cell]]:
         notes = answer.row.notes if answer.row else ""
         yield [
             *_asked(person, answer),
-            _time(answer.asked_at),
-            _time(answer.answered_at),
+            moment_json(answer.asked_at),
+            moment_json(answer.answered_at),
             answer.state,
             *_answered(answer),
             notes,
@@ -166,7 +166,3 @@ def _asked(person: Person, answer: OwnAnswer) -> Iterator[Cell]:
     yield answer.question
     yield answer.category or None
     yield answer.conversation
-
-
-def _time(when: datetime | None) -> str | None:
-    return when.isoformat() if when else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from webapp import notation
-from webapp.exporters.comparisons.words import figure_name, unit_of
+from webapp.exporters.comparisons.words import figure_name, unit_of, until
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -14,6 +14,7 @@ from webapp.exporters.frame.tables import (
     Section,
     Table,
     Value,
+    settings_table,
     stacked,
     whole_number,
     word,
@@ -79,17 +80,11 @@ def configuration(report: UserStudyReport) -> Table:
         (gettext("LLM"), report.llm or gettext("not stated")),
         (gettext("Participants"), words.counts(report)),
         (gettext("Questions each, at most"), notation.number(report.most_questions)),
-        (gettext("Verdicts until"), words.until(report)),
+        (gettext("Verdicts until"), until(report.judged_until)),
         (gettext("Intervals"), words.settings(report)),
         (gettext("Version"), f"Relevansi {report.version}"),
     )
-    return Table(
-        "phase3_configuration",
-        gettext("How the figures were made"),
-        (Column(gettext("Setting")), Column(gettext("Value"))),
-        tuple((word(label), word(value)) for label, value in lines),
-        (),
-    )
+    return settings_table("phase3_configuration", gettext("How the figures were made"), lines)
 
 
 def summary(report: UserStudyReport) -> Table:
@@ -162,9 +157,7 @@ def per_person(report: UserStudyReport) -> Table:
             Column(gettext("Participant")),
             *(Column(figure_name(name), numeric=True, parts=parts) for name in PERSON_FIGURES),
         ),
-        tuple(
-            (word(person.pseudonym), *_own(person, PERSON_FIGURES)) for person in report.taking_part
-        ),
+        tuple((word(person.pseudonym), *_own(person)) for person in report.taking_part),
         (
             gettext("n counts the participant's questions that have a value."),
             words.provenance(report),
@@ -244,10 +237,9 @@ def _lines(found: ClusteredMean, unit: Unit) -> Cell:
     return stacked(lines, values)
 
 
-def _own(person: Person, names: Iterable[str]) -> Iterable[Cell]:
+def _own(person: Person) -> Iterable[Cell]:
     found = person.figures
-    for name in names:
-        yield _figure(found[name], unit_of(name))
+    return (_figure(found[name], unit_of(name)) for name in PERSON_FIGURES)
 
 
 def _figure(found: Figure, unit: Unit) -> Cell:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from webapp import labels, notation
+from webapp.exporters.comparisons.words import until
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.ranking import EXPLANATIONS, Undefined
 from webapp.metrics.judging.registry import Unit
@@ -161,19 +162,12 @@ def settings(report: UserStudyReport) -> str:
     )
 
 
-def until(report: UserStudyReport) -> str:
-    """Return when the last judgment was given."""
-    if report.judged_until is None:
-        return gettext("no verdict yet")
-    return notation.zoned_moment(report.judged_until)
-
-
 def provenance(report: UserStudyReport) -> str:
     """Return who rated, until when and with which version: under every table."""
     return gettext(
         "Each participant rated the answers to their own questions. Verdicts until: %(until)s. "
         "Relevansi %(version)s.",
-        until=until(report),
+        until=until(report.judged_until),
         version=report.version,
     )
 

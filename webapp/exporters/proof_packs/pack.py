@@ -11,7 +11,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from hashlib import sha256
 
@@ -31,12 +31,14 @@ from webapp.metrics.proof_packs.evidence import (
 )
 from webapp.metrics.proof_packs.proof_files import (
     ADJUDICATION_COLUMNS,
+    EVENT_KEYS,
     FORMAT,
     LIST_COLUMNS,
     MANIFEST,
     PACK_VERSION,
     RATING_COLUMNS,
     README,
+    THING_COLUMNS,
     VERDICT_COLUMNS,
 )
 
@@ -54,7 +56,7 @@ class InputFile:
 
     name: str
     sha256: str
-    file_format: str
+    format: str
     imported_at: datetime
 
 
@@ -128,14 +130,14 @@ def pack(
     return buffer.getvalue()
 
 
-def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonValue]:
+def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, object]:
     """The manifest: the pack's kind and making, the meaning of its words, the hash of each file."""
     return {
         "format": FORMAT,
         "pack_version": PACK_VERSION,
         "product": {"name": "relevansi", "version": contents.version},
         "database_version": contents.database,
-        "created_at": _time(contents.made_at),
+        "created_at": contents.made_at,
         "created_at_is": "when the last event, import or logged change inside happened",
         "scope": contents.scope,
         "study": contents.study,
@@ -153,7 +155,7 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonVa
                 "of": "the study's secret, which its database alone holds",
             }
         ],
-        "runs": [_run(run) for run in contents.runs],
+        "runs": [asdict(run) for run in contents.runs],
         "definitions": [_definition(measure) for measure in MEASURES.values()],
         "files": [
             {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
@@ -162,8 +164,8 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, JsonVa
     }
 
 
-def _periods(times: Iterable[tuple[datetime, datetime | None]]) -> list[JsonValue]:
-    return [{"since": _time(since), "until": _time(until)} for since, until in times]
+def _periods(times: Iterable[tuple[datetime, datetime | None]]) -> list[dict[str, object]]:
+    return [{"since": since, "until": until} for since, until in times]
 
 
 def lists_csv(run: ShownRun) -> bytes:
@@ -185,29 +187,19 @@ def ratings_csv(given: Iterable[GivenRating]) -> bytes:
 
 def adjudications_csv(settled: Iterable[SettledThing]) -> bytes:
     """Every verdict that settles a dispute, with its reason."""
-    rows = [(*_thing(s.thing), s.verdict, s.by, _time(s.at), s.reason) for s in settled]
+    rows = [(*_thing(s.thing), s.verdict, s.by, s.at.isoformat(), s.reason) for s in settled]
     return csv_bytes([ADJUDICATION_COLUMNS, *sorted(rows, key=_key)])
 
 
 def events_jsonl(events: Iterable[LoggedEvent]) -> bytes:
     """The event log, one JSON object a line in the order of receipt."""
-    lines = (json.dumps(_event(event), ensure_ascii=False) for event in events)
-    return "".join(f"{line}\n" for line in lines).encode()
+    return b"".join(_json(_event(event), indent=None) for event in events)
 
 
 def question_file(questions: Sequence[SetQuestion]) -> bytes:
     """A question set as the question file that this product reads; ids are positions."""
-    return _json(
-        [
-            {
-                "id": question.position,
-                "question": question.text,
-                "category": question.category,
-                "context_dependent": question.context_dependent,
-            }
-            for question in questions
-        ]
-    )
+    keys = ("id", "question", "category", "context_dependent")
+    return _json([dict(zip(keys, astuple(one), strict=True)) for one in questions])
 
 
 def figures_json(by_rule: Mapping[str, JsonValue]) -> bytes:
@@ -249,51 +241,11 @@ def _key(row: tuple[Cell, ...]) -> tuple[tuple[bool, float, str], ...]:
     )
 
 
-def _event(event: LoggedEvent) -> dict[str, JsonValue]:
-    thing = event.thing
+def _event(event: LoggedEvent) -> dict[str, object]:
+    of_thing = _thing(event.thing) if event.thing else ()
+    thing = dict(zip(THING_COLUMNS, of_thing, strict=bool(of_thing)))
     return {
-        "id": event.id,
-        "event_id": event.event_id,
-        "rater": event.rater,
-        "field": event.field,
-        "question_set": thing.question_set if thing else None,
-        "position": thing.position if thing else None,
-        "judged_in": thing.run if thing else None,
-        "property": thing.property_id if thing else None,
-        "content": thing.content if thing else None,
-        "run": event.run,
-        "query_id": event.query_id,
-        "task": event.task,
-        "old": event.old,
-        "new": event.new,
-        "cause": event.cause,
-        "undoes": event.undoes,
-        "device": event.device,
-        "sequence": event.sequence,
-        "client_time": _time(event.client_time),
-        "received_at": _time(event.received_at),
-    }
-
-
-def _run(run: PackedRun) -> dict[str, JsonValue]:
-    return {
-        "run": run.run,
-        "question_set": run.question_set,
-        "search_method": run.search_method,
-        "llm": run.llm,
-        "stated_search_method": run.stated_search_method,
-        "stated_llm": run.stated_llm,
-        "timestamp": run.timestamp,
-        "queries": run.queries,
-        "input_files": [
-            {
-                "name": file.name,
-                "sha256": file.sha256,
-                "format": file.file_format,
-                "imported_at": _time(file.imported_at),
-            }
-            for file in run.input_files
-        ],
+        key: thing.get(key) if key in THING_COLUMNS else getattr(event, key) for key in EVENT_KEYS
     }
 
 
@@ -318,12 +270,9 @@ def _definition(measure: Measure) -> dict[str, JsonValue]:
     }
 
 
-def _time(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _json(value: JsonValue) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
+def _json(value: object, indent: int | None = 1) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=datetime.isoformat)
+    return f"{text}\n".encode()
 
 
 def _member(name: str) -> zipfile.ZipInfo:

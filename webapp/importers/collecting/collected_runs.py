@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -41,8 +42,8 @@ class CollectedAnswerInFile(FromFile):
     latency_ms: int | None = None
     tries: int = 1
     usage: dict[str, object] | None = None
-    metadata: dict[str, object] | None = None
-    properties: list[object] | None = None
+    metadata: dict[str, object] = Field(default_factory=dict)
+    properties: Annotated[tuple[object, ...], Field(strict=False)] | None = None
 
 
 def read(name: str, data: bytes) -> CollectedRun:
@@ -54,38 +55,20 @@ def read(name: str, data: bytes) -> CollectedRun:
     top, wrong = _refusing(CollectedRunFile, document, name, "")
     if top is None or wrong:
         raise UnknownRunFormat(*wrong)
-    return CollectedRun(
-        timestamp=top.timestamp,
-        thread_id=top.thread_id,
-        user_id=top.user_id,
-        search_method=top.search_method,
-        llm=top.llm,
-        endpoint=top.endpoint,
-        total_questions=top.total_questions,
-        answers=tuple(_answer(name, place, raw) for place, raw in enumerate(top.results)),
-    )
+    answers = tuple(_answer(name, place, raw) for place, raw in enumerate(top.results))
+    return CollectedRun(**_of(CollectedRun, top), answers=answers)
 
 
 def _answer(name: str, position: int, raw: object) -> CollectedAnswer:
     entry, wrong = _refusing(CollectedAnswerInFile, raw, name, f"results[{position}]")
     if entry is None or wrong:
         raise UnknownRunFormat(*wrong)
-    return CollectedAnswer(
-        query_id=entry.query_id,
-        question=entry.question,
-        category=entry.category,
-        context_dependent=entry.context_dependent,
-        response=entry.response,
-        results_count=entry.results_count,
-        error=entry.error,
-        error_code=entry.error_code,
-        excerpt=entry.answer_excerpt,
-        latency_ms=entry.latency_ms,
-        tries=entry.tries,
-        usage=entry.usage,
-        metadata=entry.metadata or {},
-        properties=None if entry.properties is None else tuple(entry.properties),
-    )
+    return CollectedAnswer(**_of(CollectedAnswer, entry), excerpt=entry.answer_excerpt)
+
+
+def _of(kind: type[Any], read: FromFile) -> dict[str, Any]:
+    """Return the fields of `kind` that the model `read` has under the same names."""
+    return read.model_dump(include={field.name for field in fields(kind)})
 
 
 def _refusing(

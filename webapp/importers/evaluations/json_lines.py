@@ -53,11 +53,9 @@ def count(name: str, file: BinaryIO) -> int:
     return sum(1 for _ in read(name, file))
 
 
-def read_row(
-    kind: type[Model], line: JsonLine, *, outcome: str = "line_left_out"
-) -> tuple[Model | None, list[Problem]]:
+def read_row(kind: type[Model], line: JsonLine) -> tuple[Model | None, list[Problem]]:
     """The row that `line` holds, or none: any wrong value costs the line."""
-    outcomes = dict.fromkeys(("", *kind.model_fields), outcome)
+    outcomes = dict.fromkeys(("", *kind.model_fields), "line_left_out")
     row, wrong = read_object(kind, line.value, file=line.name, place="", outcomes=outcomes)
     told = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
     return (None if told else row), told

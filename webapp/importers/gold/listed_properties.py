@@ -6,7 +6,7 @@ it replaces the parsed one, null included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -141,27 +141,30 @@ def _number(
     shown: Mapping[str, Any], key: str, wrong: list[tuple[str, object, str]]
 ) -> Fraction | None:
     """A number, also as a string of digits: the price of a listing is one."""
-    value = shown.get(key)
-    if value is None or says_nothing(value):
-        return None
-    number = _exact(value)
-    if number is None or number < 0:
-        wrong.append((key, value, "number"))
-        return None
-    return number
+    return _fitting(shown, key, lambda number: number >= 0, wrong)
 
 
 def _coordinate(
     shown: Mapping[str, Any], key: str, largest: int, wrong: list[tuple[str, object, str]]
 ) -> float | None:
+    number = _fitting(shown, key, lambda number: abs(number) <= largest, wrong)
+    return float(number) if number else None  # 0 is absent
+
+
+def _fitting(
+    shown: Mapping[str, Any],
+    key: str,
+    fits: Callable[[Fraction], bool],
+    wrong: list[tuple[str, object, str]],
+) -> Fraction | None:
     value = shown.get(key)
     if value is None or says_nothing(value):
         return None
     number = _exact(value)
-    if number is None or abs(number) > largest:
+    if number is None or not fits(number):
         wrong.append((key, value, "number"))
         return None
-    return float(number) if number else None  # 0 is absent
+    return number
 
 
 def _exact(value: object) -> Fraction | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
@@ -18,7 +18,7 @@ from webapp.importers.proof_packs.pack import (
     Text,
     UnreadableMember,
 )
-from webapp.importers.runs.csv_table import Record, read_table
+from webapp.importers.runs.csv_table import read_table
 from webapp.importers.runs.json_values import FromFile
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.proof_packs import proof_files
@@ -177,18 +177,14 @@ def _rows(
     if not table.columns or set(columns) - set(table.columns):
         raise UnreadableMember(name, f"columns: {', '.join(columns)}")
     broken = tuple(MemberFault(name, f"line {problem.line}") for problem in table.problems)
-    found = _each(name, "line {}", ((row.line, row) for row in table.records), _of_record(read))
+    found = _each(name, "line {}", ((row.line, row.cells) for row in table.records), read)
     return ReadMember(found.values, (*broken, *found.faults))
-
-
-def _of_record(read: Callable[[Mapping[str, str]], ValueT]) -> Callable[[Record], ValueT]:
-    return lambda record: read(record.cells)
 
 
 def _each(
     name: str,
     place: str,
-    numbered: Iterator[tuple[int, object]] | enumerate[object],
+    numbered: Iterable[tuple[int, object]],
     read: Callable[..., ValueT],
 ) -> ReadMember[ValueT]:
     """Read every value that can be read; the others are faults."""
@@ -273,7 +269,7 @@ def _rating(cells: Mapping[str, str]) -> GivenRating:
 def _settled(cells: Mapping[str, str]) -> SettledThing:
     thing = _thing(cells)
     verdict = _fitting(thing, cells)
-    return SettledThing(thing, verdict, cells["reason"], cells["by"], _moment(cells["at"], "at"))
+    return SettledThing(thing, verdict, cells["reason"], cells["by"], _moment(cells))
 
 
 def _fitting(thing: Thing, cells: Mapping[str, str]) -> str:
@@ -323,11 +319,11 @@ def _whole(cells: Mapping[str, str], name: str) -> int:
     return int(text)
 
 
-def _moment(text: str, name: str) -> datetime:
+def _moment(cells: Mapping[str, str]) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        found = datetime.fromisoformat(cells["at"])
     except ValueError as wrong:
-        raise _Wrong(name) from wrong
+        raise _Wrong("at") from wrong
     if found.tzinfo is None:
-        raise _Wrong(name)
+        raise _Wrong("at")
     return found

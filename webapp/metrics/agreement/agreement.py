@@ -1,8 +1,7 @@
 """Agreement between raters: five coefficients, each with n, an interval and why it is undefined.
 
 A `Table` has a row per item and a column per rater: labels as whole numbers in the order of
-their scale, ``None`` where a rater has not decided. "Cannot tell" is missing too:
-`agreement_breakdown` makes such a table of verdicts and says how often that was said.
+their scale, ``None`` where a rater has not decided. "Cannot tell" is missing too.
 
 Wherever it is defined a coefficient is at most 1, and 1 for perfect agreement; neither the
 order of the raters nor that of the items changes it or its interval. `n` is the number of

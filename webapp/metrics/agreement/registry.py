@@ -10,7 +10,15 @@ from types import MappingProxyType
 
 from webapp.i18n import mark
 from webapp.metrics.agreement.agreement import Agreement, Coefficient
+from webapp.metrics.agreement.report import ItemKind
 from webapp.metrics.judging.registry import Measure, MeasureGroup
+
+KIND_LABELS = {
+    ItemKind.CARDS: mark("Cards"),
+    ItemKind.EMPTY_LISTS: mark("Empty lists"),
+    ItemKind.QUALITY: mark("Response quality"),
+}
+"""The name of each kind of items."""
 
 SHARED_ITEMS = mark("items that at least two raters decided")
 CANNOT_TELL = mark('"Cannot tell" counts as missing.')

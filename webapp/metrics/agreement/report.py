@@ -15,7 +15,6 @@ from itertools import combinations
 from math import ceil
 
 from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Scale, agreement
-from webapp.metrics.agreement.breakdown import CannotTell
 from webapp.records import EmptyOutcome, Relevance
 
 MOST_PARTS = 10
@@ -48,6 +47,19 @@ class ItemKind(StrEnum):
     def labels(self) -> tuple[int, ...]:
         """Every label that could have been used."""
         return _QUALITIES if self is ItemKind.QUALITY else _BOTH_VERDICTS
+
+
+@dataclass(frozen=True, slots=True)
+class CannotTell:
+    """How many of the judgments given are "cannot tell"."""
+
+    n_cannot_tell: int
+    n_judged: int
+
+    @property
+    def rate(self) -> float | None:
+        """The share, 0 to 1; ``None`` when nothing was judged."""
+        return self.n_cannot_tell / self.n_judged if self.n_judged else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,8 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 @dataclass(frozen=True, slots=True)
 class GoldMatch:
-    """An answer beside its gold answer: both normalised, the words in common, EM and F1."""
+    """How far an answer is its gold answer."""
 
-    answer_words: tuple[str, ...]
-    gold_words: tuple[str, ...]
-    n_common: int
     em: int
     f1: float
 
@@ -49,4 +46,4 @@ def match(answer: str, gold: str) -> GoldMatch:
     common = (Counter(given) & Counter(wanted)).total()
     words = len(given) + len(wanted)
     f1 = 2 * common / words if words else 1.0
-    return GoldMatch(given, wanted, common, int(given == wanted), f1)
+    return GoldMatch(int(given == wanted), f1)

@@ -23,10 +23,7 @@ RUN_FILE = "run.txt"
 RUN_JSON = "run.json"
 FIGURES = "figures.json"
 
-RUN_MEMBERS = (*(LISTS, RATED, RATED_BY_EACH, JUDGMENTS, QRELS, RUN_FILE, RUN_JSON, FIGURES),)
-"""The members of every run, each in the run's folder."""
-
-_THING_COLUMNS = ("question_set", "position", "judged_in", "property", "content")
+THING_COLUMNS = ("question_set", "position", "judged_in", "property", "content")
 
 LIST_COLUMNS = (
     *("query_id", "position", "state", "judged_in"),
@@ -34,11 +31,11 @@ LIST_COLUMNS = (
 )
 """``judged_in`` is the run a verdict belongs to where the question depends on earlier turns."""
 
-VERDICT_COLUMNS = (*_THING_COLUMNS, "rater", "verdict")
+VERDICT_COLUMNS = (*THING_COLUMNS, "rater", "verdict")
 RATING_COLUMNS = ("run", "query_id", "rater", "quality", "notes")
-ADJUDICATION_COLUMNS = (*_THING_COLUMNS, "verdict", "by", "at", "reason")
+ADJUDICATION_COLUMNS = (*THING_COLUMNS, "verdict", "by", "at", "reason")
 EVENT_KEYS = (
-    *("id", "event_id", "rater", "field", *_THING_COLUMNS, "run", "query_id", "task"),
+    *("id", "event_id", "rater", "field", *THING_COLUMNS, "run", "query_id", "task"),
     *("old", "new", "cause", "undoes", "device", "sequence", "client_time", "received_at"),
 )
 

@@ -244,7 +244,7 @@ def _disputes(
             position=question.position,
             question=question.text,
             category=question.category,
-            earlier=_earlier(session, thing),
+            earlier=conversations.of_question(session, thing.run_id, thing.question_id),
             card=None if thing.card is None else from_row(thing.card),
             votes=witnesses.votes(thing, cast[thing.id]),
             tally=dict(Counter(sorted(cast[thing.id].values())).most_common()),
@@ -254,16 +254,6 @@ def _disputes(
         for thing, question in rows
     ]
     return sorted(found, key=_urgency)
-
-
-def _earlier(session: Session, thing: JudgedThing) -> tuple[EarlierTurn, ...]:
-    """Return the conversation a judged thing belongs to, if it depends on one."""
-    if thing.run_id is None:
-        return ()
-    query = session.scalar(
-        select(Query).where(Query.run_id == thing.run_id, Query.question_id == thing.question_id)
-    )
-    return conversations.earlier_turns(session, query) if query else ()
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:

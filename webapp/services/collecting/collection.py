@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from webapp.chatbot.answers import Answer, Message, results_count
+from webapp.chatbot.answers import Message, answered
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
 from webapp.exporters.exports.collected_runs import STAMP, run_file
@@ -26,8 +26,6 @@ from webapp.records import CollectedAnswer, CollectedRun
 LATEST = "test_results_latest.json"
 UNFINISHED = ".part"
 USER = "relevansi"
-
-Ask = Callable[[Message], Answer]
 
 
 class OtherCollection(ValueError):
@@ -246,19 +244,9 @@ def _asked(
             tries=failure.tries,
         )
         return replace(run, answers=(*run.answers, failed)), chatbot
-    answered = replace(
-        kept,
-        response=answer.text,
-        results_count=results_count(answer),
-        latency_ms=answer.latency_ms,
-        tries=answer.tries,
-        usage=answer.usage,
-        metadata=answer.metadata,
-        properties=answer.properties,
-    )
     run = replace(
         run,
-        answers=(*run.answers, answered),
+        answers=(*run.answers, answered(kept, answer)),
         thread_id=(answer.session_id if theirs else None) or run.thread_id,
         endpoint=public_address(answer.address),
     )

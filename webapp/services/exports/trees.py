@@ -14,11 +14,11 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports import csv_ratings, run_folders, run_reports
 from webapp.exporters.exports.metrics_tables import said_unasked
-from webapp.exporters.exports.run_folders import RunNames, StoredQuery, StoredRun
+from webapp.exporters.exports.run_folders import RunNames, StoredRun
 from webapp.i18n import gettext
 from webapp.importers.runs import json_runs
 from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport, summarise
-from webapp.records import QueryState
+from webapp.records import QueryState, ReadQuery
 from webapp.services.judging.judged_things import from_row
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
@@ -85,8 +85,8 @@ def _stored(run: Run) -> StoredRun:
     )
 
 
-def _stored_query(query: Query) -> StoredQuery:
-    return StoredQuery(
+def _stored_query(query: Query) -> ReadQuery:
+    return ReadQuery(
         query_id=query.query_id,
         question=query.question.text,
         category=query.question.category,
@@ -159,7 +159,7 @@ def _comparisons(
     session: Session, study: Study, rule: Rule, rated: dict[str, StoredRun]
 ) -> Iterator[TreeFile]:
     """Yield the comparison of each phase whose runs are rated."""
-    from webapp.exporters.comparisons.markdown import comparison_markdown
+    from webapp.exporters.comparisons.files import FORMATS
     from webapp.services.comparisons import comparisons  # brings numpy
 
     for phase in comparisons.phases_of(session, study):
@@ -170,7 +170,7 @@ def _comparisons(
         day = _day([rated[run] for run in ids])
         # A run without a date leaves no other day that is the same at every export.
         on = date.fromisoformat(day) if day.isdecimal() else date.min
-        data = comparison_markdown(compared, on)
+        data = FORMATS["markdown"].render(compared, on)
         yield TreeFile(f"phase{phase}_comparison_{day}.md", data)
 
 

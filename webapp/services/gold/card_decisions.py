@@ -204,29 +204,19 @@ def take_in(
 
 
 def _steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
+    columns = (
+        *(CardDecision.id, CardDecision.query_key, Query.query_id, CardDecision.card),
+        *(CardDecision.subject, CardDecision.outcome, CardDecision.reason, CardDecision.cause),
+        *(CardDecision.rater_id, Rater.name, CardDecision.at),
+    )
     wanted = (
-        select(CardDecision, Query.query_id, Rater.name)
+        select(*columns)
         .join(Query, Query.id == CardDecision.query_key)
         .join(Rater, Rater.id == CardDecision.rater_id)
         .where(where)
         .order_by(CardDecision.id)
     )
-    return [
-        Step(
-            id=row.id,
-            query_key=row.query_key,
-            query_id=number,
-            card=row.card,
-            subject=row.subject,
-            outcome=row.outcome,
-            reason=row.reason,
-            cause=row.cause,
-            rater_id=row.rater_id,
-            by=by,
-            at=row.at,
-        )
-        for row, number, by in session.execute(wanted)
-    ]
+    return [Step(*row) for row in session.execute(wanted)]
 
 
 def _all_standing(session: Session, queries: Mapping[int, Query]) -> list[tuple[Place, Step]]:

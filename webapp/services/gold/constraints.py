@@ -8,7 +8,7 @@ without one is checked by the text of its answers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -234,17 +234,8 @@ def _checked(
         decisions=card_decisions.decisions(stands),
         missing=missing,
     )
-    return CheckedRun(
-        id=bare.id,
-        question_set_id=bare.question_set_id,
-        search_method=bare.search_method,
-        llm=bare.llm,
-        from_text=bare.from_text,
-        gold=asked,
-        report=report,
-        stands=stands,
-        remarks=gold.remarks(session, run, asked),
-    )
+    remarks = gold.remarks(session, run, asked)
+    return replace(bare, gold=asked, report=report, stands=stands, remarks=remarks)
 
 
 def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:

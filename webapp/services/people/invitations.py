@@ -106,7 +106,7 @@ def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> 
     expires_at = now + timedelta(days=days)
     session.add(
         Invitation(
-            rater_id=rater.id, token_hash=_hash(token), created_at=now, expires_at=expires_at
+            rater_id=rater.id, token_hash=hashed(token), created_at=now, expires_at=expires_at
         )
     )
     studies.log(session, rater.study, "invite", studies.rater_subject(rater), None, None, now)
@@ -122,7 +122,7 @@ def accept(session: Session, study: Study, token: str, now: datetime) -> Invitat
     found = session.scalar(
         select(Invitation)
         .join(Rater)
-        .where(Invitation.token_hash == _hash(token), Rater.study_id == study.id)
+        .where(Invitation.token_hash == hashed(token), Rater.study_id == study.id)
     )
     if found is None:
         raise UnknownInvitation
@@ -159,16 +159,20 @@ def lines(session: Session, study: Study, now: datetime) -> dict[int, tuple[Invi
     )
     found: dict[int, tuple[InvitationLine, ...]] = {}
     for row in rows:
-        line = InvitationLine(row.id, row.created_at, row.expires_at, _state(row, now))
+        line = InvitationLine(
+            row.id, row.created_at, row.expires_at, state_of(row.withdrawn_at, row.expires_at, now)
+        )
         found[row.rater_id] = (*found.get(row.rater_id, ()), line)
     return found
 
 
-def _state(invitation: Invitation, now: datetime) -> str:
-    if invitation.withdrawn_at is not None:
+def state_of(withdrawn_at: datetime | None, expires_at: datetime, now: datetime) -> str:
+    """Return whether a link is open, expired or withdrawn."""
+    if withdrawn_at is not None:
         return WITHDRAWN
-    return EXPIRED if invitation.expires_at <= now else OPEN
+    return EXPIRED if expires_at <= now else OPEN
 
 
-def _hash(token: str) -> str:
+def hashed(token: str) -> str:
+    """Return the hash by which the token of a link is known."""
     return sha256(token.encode(errors="replace")).hexdigest()

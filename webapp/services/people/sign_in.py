@@ -166,18 +166,18 @@ def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
         by = None
     else:
         by = found.token_hash
-    return by is not None and hmac.compare_digest(badge.seal, _seal(by))
+    return by is not None and hmac.compare_digest(badge.seal, seal(by))
 
 
 def owner_badge(session: Session, study: Study) -> Badge:
     """Return the owner's badge, which holds until the password changes."""
     assert study.password is not None
-    return Badge(raters.owner(session, study).id, seal=_seal(study.password))
+    return Badge(raters.owner(session, study).id, seal=seal(study.password))
 
 
 def rater_badge(invitation: Invitation) -> Badge:
     """Return the badge of the rater who came in by an invitation."""
-    return Badge(invitation.rater_id, invitation.id, _seal(invitation.token_hash))
+    return Badge(invitation.rater_id, invitation.id, seal(invitation.token_hash))
 
 
 def sign_out(session: Session, sign_in: str, now: datetime) -> None:
@@ -298,5 +298,6 @@ def _fits_former(stored: str, password: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _seal(secret: str) -> str:
+def seal(secret: str) -> str:
+    """Return the seal that a badge carries of what let its browser in."""
     return hashlib.sha256(f"seal/{secret}".encode()).hexdigest()[:SEAL_LENGTH]

@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.chatbot.answers import Answer, Message, results_count
+from webapp.chatbot.answers import Answer, Message, answered
 from webapp.chatbot.client import public_address
 from webapp.chatbot.failures import CallFailed
 from webapp.chatbot.mappings import MissingKey
@@ -140,13 +140,6 @@ def read(question: Question, call: QuestionCall, answer: Answer) -> ReadQuery:
         question=question.text,
         category=question.category,
         context_dependent=question.context_dependent,
-        response=answer.text,
-        results_count=results_count(answer),
-        latency_ms=answer.latency_ms,
-        tries=answer.tries,
-        usage=answer.usage,
-        metadata=answer.metadata,
-        properties=answer.properties,
     )
     run = CollectedRun(
         timestamp="",
@@ -156,7 +149,7 @@ def read(question: Question, call: QuestionCall, answer: Answer) -> ReadQuery:
         llm=call.settings.llm,
         endpoint=public_address(call.settings.endpoint),
         total_questions=1,
-        answers=(kept,),
+        answers=(answered(kept, answer),),
     )
     (entry,) = json_runs.read("answer", run_file(run)).queries
     return entry
@@ -166,16 +159,8 @@ def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
     """Store the chatbot's answer to a question as a query of the participant's run."""
     participant = own.participant
     assert participant.run is not None
-    query = Query(
-        run=participant.run,
-        question=own.question,
-        query_id=own.question.position,
-        response=entry.response,
-        state=str(entry.state),
-        claimed_count=entry.claimed_count,
-        error=entry.error,
-        extra=dict(entry.extra),
-    )
+    query = imports.to_query(participant.run, own.question, entry)
+    query.run = participant.run
     session.add(query)
     session.flush()
     pool = Pool(session, participant.run.question_set, entry.cards)

@@ -9,7 +9,6 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -17,14 +16,11 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.services.people import sign_in
-from webapp.services.people.invitations import NoWayIn
+from webapp.services.people.invitations import DAYS, OPEN, TOKEN_BYTES, NoWayIn, hashed, state_of
 from webapp.services.phase_3.pseudonyms import subject
 from webapp.services.study import studies
 
-TOKEN_BYTES = 24
-DAYS, MOST_DAYS, PERSONAL_DAYS = 30, 365, 90
-OPEN, EXPIRED, WITHDRAWN = "open", "expired", "withdrawn"
-SEAL_LENGTH = 16
+PERSONAL_DAYS = 90
 
 
 class UnknownLink(NoWayIn):
@@ -132,7 +128,7 @@ def listed(session: Session, study: Study, now: datetime) -> list[LinkLine]:
             id=link.id,
             created_at=link.created_at,
             expires_at=link.expires_at,
-            state=_state(link, now),
+            state=state_of(link.withdrawn_at, link.expires_at, now),
             pseudonym=participant.pseudonym if participant else None,
         )
         for link, participant in rows
@@ -150,7 +146,7 @@ def new_token() -> str:
 def badge(link: ParticipantLink) -> ParticipantBadge:
     """Return the badge of the participant of a personal link."""
     assert link.participant_id is not None
-    return ParticipantBadge(link.participant_id, link.id, _seal(link))
+    return ParticipantBadge(link.participant_id, link.id, sign_in.seal(link.token_hash))
 
 
 def recognise(
@@ -158,11 +154,14 @@ def recognise(
 ) -> Participant | None:
     """Return the participant of a badge; ``None`` once its link or the person is gone."""
     link = session.get(ParticipantLink, carried.link_id)
-    if link is None or link.study_id != study.id or _state(link, now) != OPEN:
+    if link is None or link.study_id != study.id:
+        return None
+    if state_of(link.withdrawn_at, link.expires_at, now) != OPEN:
         return None
     if link.participant_id != carried.participant_id or link.participant is None:
         return None
-    if link.participant.agreed_at is None or not hmac.compare_digest(carried.seal, _seal(link)):
+    is_sealed = hmac.compare_digest(carried.seal, sign_in.seal(link.token_hash))
+    if link.participant.agreed_at is None or not is_sealed:
         return None
     return None if sign_in.is_signed_out(session, carried.sign_in) else link.participant
 
@@ -214,18 +213,3 @@ def by_token(session: Session, study: Study, token: str) -> ParticipantLink | No
 def delete_all(session: Session, participant: Participant) -> None:
     """Delete every link of a participant."""
     session.execute(delete(ParticipantLink).where(ParticipantLink.participant_id == participant.id))
-
-
-def hashed(token: str) -> str:
-    """Return the hash by which a token is known."""
-    return sha256(token.encode(errors="replace")).hexdigest()
-
-
-def _state(link: ParticipantLink, now: datetime) -> str:
-    if link.withdrawn_at is not None:
-        return WITHDRAWN
-    return EXPIRED if link.expires_at <= now else OPEN
-
-
-def _seal(link: ParticipantLink) -> str:
-    return sha256(f"seal/{link.token_hash}".encode()).hexdigest()[:SEAL_LENGTH]

@@ -17,10 +17,10 @@ from webapp.db.tables.study import QuestionSet, Study
 from webapp.failures import Busy, Conflict, Missing
 from webapp.i18n import mark
 from webapp.services.people import tries
+from webapp.services.people.invitations import DAYS, hashed
 from webapp.services.people.tries import TooManyTries
 from webapp.services.phase_3 import links, pseudonyms, user_studies
 from webapp.services.phase_3.links import (
-    DAYS,
     PERSONAL_DAYS,
     NewLink,
     ParticipantBadge,
@@ -125,7 +125,7 @@ def decline(
     study = session.get_one(Study, link.study_id)
     phase = user_studies.lock(session, study)
     if link.participant is None:
-        shown, by_link = f"declined/{links.hashed(page)}", f"declined/{link.id}/{source}"
+        shown, by_link = f"declined/{hashed(page)}", f"declined/{link.id}/{source}"
         if page and not _has_room(session, study, shown, now, 1):
             return
         if not _has_room(session, study, by_link, now, phase.most_newcomers):

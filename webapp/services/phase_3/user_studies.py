@@ -153,17 +153,6 @@ def consent(session: Session, study: Study) -> dict[str, ConsentText]:
     return {row.language: row for row in rows}
 
 
-def consents(session: Session, study: Study) -> list[ConsentText]:
-    """Return every consent text there ever was, the newest version first."""
-    return list(
-        session.scalars(
-            select(ConsentText)
-            .where(ConsentText.study_id == study.id)
-            .order_by(ConsentText.number.desc(), ConsentText.language.desc())
-        )
-    )
-
-
 def write_consent(session: Session, study: Study, texts: Mapping[str, str], now: datetime) -> int:
     """Return the version of these texts (by language): a new one if any differs, logged.
 

@@ -56,11 +56,6 @@ def note_export(session: Session, study: Study, name: str, now: datetime) -> Non
     studies.log(session, study, EXPORTED, name, None, None, now)
 
 
-def exports(session: Session, study: Study) -> tuple[Copy, ...]:
-    """Return every file that was made of phase 3, in order."""
-    return _made(session, study, None, None)
-
-
 def copies(session: Session, participant: Participant) -> tuple[Copy, ...]:
     """Return the files made since a participant agreed, which may hold their data."""
     if participant.agreed_at is None:

@@ -139,7 +139,7 @@ def blind_page(
         **{field.name: getattr(moving, field.name) for field in fields(MovingAnswers)},
         category=task.category,
         context_dependent=task.context_dependent,
-        earlier_turns=_earlier_turns(session, task),
+        earlier_turns=conversations.of_question(session, task.run_id, task.question_id),
         cards=_cards(session, rater, task, things),
         guidelines=rater.study.guidelines,
         filter=wanted,
@@ -288,13 +288,3 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
         )
         .where(own, pool.answers_in(Study, Task))
     )
-
-
-def _earlier_turns(session: Session, task: Row[Any]) -> tuple[EarlierTurn, ...]:
-    """Return the conversation that a follow-up depends on; it belongs to the task's run."""
-    if task.run_id is None:
-        return ()
-    query = session.scalar(
-        select(Query).where(Query.run_id == task.run_id, Query.question_id == task.question_id)
-    )
-    return conversations.earlier_turns(session, query) if query else ()

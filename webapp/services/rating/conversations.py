@@ -19,6 +19,14 @@ class EarlierTurn:
     response: str
 
 
+def of_question(session: Session, run_id: str | None, question_id: int) -> tuple[EarlierTurn, ...]:
+    """Return the conversation of a question that belongs to a run; nothing without a run."""
+    query = run_id and session.scalar(
+        select(Query).where(Query.run_id == run_id, Query.question_id == question_id)
+    )
+    return earlier_turns(session, query) if query else ()
+
+
 def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
     """Return the conversation back to the last independent question."""
     if not query.question.context_dependent:

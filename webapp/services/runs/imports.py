@@ -14,7 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs, property_filling
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.runs.property_identity import fullest
@@ -126,15 +126,8 @@ def store(
 
 def counts(queries: Sequence[ReadQuery]) -> Counts:
     """Return the counts of these queries."""
-    states = Counter(query.state for query in queries)
-    return Counts(
-        queries=len(queries),
-        cards=sum(len(query.cards) for query in queries),
-        with_results=states[QueryState.RESULTS],
-        empty=states[QueryState.EMPTY],
-        failed=states[QueryState.FAILED],
-        unreadable=states[QueryState.UNREADABLE],
-    )
+    states = Counter(str(query.state) for query in queries)
+    return _counted(states, sum(len(query.cards) for query in queries))
 
 
 def stored_counts(session: Session, run_id: str) -> Counts:
@@ -146,9 +139,13 @@ def stored_counts(session: Session, run_id: str) -> Counts:
     cards = session.scalar(
         select(func.count()).select_from(Result).join(Query).where(Query.run_id == run_id)
     )
+    return _counted(states, cards or 0)
+
+
+def _counted(states: Counter[str], cards: int) -> Counts:
     return Counts(
         queries=states.total(),
-        cards=cards or 0,
+        cards=cards,
         with_results=states[QueryState.RESULTS],
         empty=states[QueryState.EMPTY],
         failed=states[QueryState.FAILED],
@@ -201,19 +198,23 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
     pool = Pool(session, question_set, (card for query in queries for card in query.cards))
     with session.no_autoflush:  # nothing is asked for meanwhile that is still to be written
         for entry, question in zip(queries, questions, strict=True):
-            query = Query(
-                run_id=run.id,
-                question=question,
-                query_id=entry.query_id,
-                response=entry.response,
-                state=str(entry.state),
-                claimed_count=entry.claimed_count,
-                error=entry.error,
-                extra=dict(entry.extra),
-            )
-            run.queries.append(query)
+            run.queries.append(to_query(run, question, entry))
         fill(session, pool, zip(run.queries, queries, strict=True))
     return run
+
+
+def to_query(run: Run, question: Question, entry: ReadQuery) -> Query:
+    """Return the row of a query of a run as it was read, still without its results."""
+    return Query(
+        run_id=run.id,
+        question=question,
+        query_id=entry.query_id,
+        response=entry.response,
+        state=str(entry.state),
+        claimed_count=entry.claimed_count,
+        error=entry.error,
+        extra=dict(entry.extra),
+    )
 
 
 def fill(session: Session, pool: Pool, entries: Iterable[tuple[Query, ReadQuery]]) -> None:

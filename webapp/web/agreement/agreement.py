@@ -8,25 +8,19 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, render_template, request
 
 from webapp import labels
-from webapp.i18n import gettext, mark
+from webapp.i18n import gettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
-from webapp.metrics.agreement.breakdown import CannotTell
 from webapp.metrics.agreement.coefficients import NoAgreement
-from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
-from webapp.metrics.agreement.report import Consistency, ItemKind, KindAgreement
+from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
+from webapp.metrics.agreement.report import CannotTell, Consistency, ItemKind, KindAgreement
 from webapp.metrics.comparisons.resampling import Bootstrap
 from webapp.metrics.judging.registry import Measure
 from webapp.services.agreement import agreement
 from webapp.web.frame import access, formatting, htmx
-from webapp.web.rating.figures import UndefinedReason
+from webapp.web.rating.figures import UndefinedReason, reasons_of
 
 blueprint = Blueprint("agreement", __name__)
 
-KINDS = {
-    ItemKind.CARDS: mark("Cards"),
-    ItemKind.EMPTY_LISTS: mark("Empty lists"),
-    ItemKind.QUALITY: mark("Response quality"),
-}
 COHEN = "cohen_kappa"
 
 
@@ -110,7 +104,7 @@ def _page(
     parts = found.over_time if len(found.over_time) > 1 else ()
     grouped = [name for name in COEFFICIENTS if name != COHEN or len(found.raters) == 2]
     return AgreementPage(
-        kinds={kind: gettext(name) for kind, name in KINDS.items()},
+        kinds={kind: gettext(name) for kind, name in KIND_LABELS.items()},
         kind=found.kind,
         n_items=found.n_items,
         n_shared=found.n_shared,
@@ -137,9 +131,7 @@ def _page(
         ),
         repeats=tuple(_repeated(own) for own in repeats if own.kind is found.kind),
         measures=tuple(COEFFICIENTS.values()),
-        reasons=tuple(
-            UndefinedReason(str(name), gettext(text)) for name, text in EXPLANATIONS.items()
-        ),
+        reasons=reasons_of(EXPLANATIONS),
         bootstrap=bootstrap,
     )
 
@@ -159,17 +151,23 @@ def line(
 
 
 def _cell(measure: Measure, found: Coefficient) -> CoefficientCell:
-    bounds = ""
-    if found.lower is not None and found.upper is not None:
-        low, high = _figure(found.lower, measure), _figure(found.upper, measure)
-        bounds = gettext("%(low)s to %(high)s", low=low, high=high)
-    value = formatting.UNDEFINED if found.value is None else _figure(found.value, measure)
-    return CoefficientCell(measure, value, found.n, bounds, found.why_undefined)
+    value = written(found.value, measure.unit)
+    between = bounds(found.lower, found.upper, measure.unit)
+    return CoefficientCell(measure, value, found.n, between, found.why_undefined)
 
 
-def _figure(value: float, measure: Measure) -> str:
-    """Return a share, or a coefficient, which may be negative."""
-    return formatting.figure(round(value, 2) + 0.0, measure.unit).replace("-", "−")
+def written(value: float | None, unit: str = "coefficient") -> str:
+    """Return a share, or a coefficient, which may be negative; undefined is "-"."""
+    if value is None:
+        return formatting.UNDEFINED
+    return formatting.figure(round(value, 2) + 0.0, unit).replace("-", "−")
+
+
+def bounds(low: float | None, high: float | None, unit: str = "coefficient") -> str:
+    """Return the ends of an interval in words; empty without them."""
+    if low is None or high is None:
+        return ""
+    return gettext("%(low)s to %(high)s", low=written(low, unit), high=written(high, unit))
 
 
 def _said(by_rater: Mapping[str, CannotTell]) -> Iterable[CannotTellLine]:

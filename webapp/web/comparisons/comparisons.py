@@ -24,6 +24,7 @@ from webapp.services.comparisons.comparisons import Candidate, DifferentQuestion
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
+from webapp.web.frame.downloads import attached
 from webapp.web.frame.rooms import ShownPart
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
@@ -193,10 +194,8 @@ def as_file(report: ComparisonReport, file_format: str) -> Response:
 
     today = access.now().astimezone().date()
     made = FORMATS[file_format]
-    response = Response(made.render(report, today), content_type=made.media_type)
     name = file_name(report, file_format, today)
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
+    return attached(made.render(report, today), made.media_type, name)
 
 
 @blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
@@ -215,10 +214,8 @@ def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) 
 
     today = access.now().astimezone().date()
     choice = _choice(kind, address)
-    response = Response(FORMATS[end].render(report, choice), content_type=FORMATS[end].media_type)
     name = file_name(report, choice, end, today)
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
+    return attached(FORMATS[end].render(report, choice), FORMATS[end].media_type, name)
 
 
 def _page(session: Session, study: Study) -> ComparisonPage:

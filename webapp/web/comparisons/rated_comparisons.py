@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from wtforms import Form
 
 from webapp.i18n import gettext
@@ -22,6 +22,7 @@ from webapp.web.comparisons import comparisons
 from webapp.web.comparisons.comparisons import Address, ComparisonInWords
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import LONGEST_LABEL, ListField
+from webapp.web.runs import imports
 
 blueprint = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
 CHART = "any(intervals, categories, questions, progress)"
@@ -78,17 +79,10 @@ def show() -> str:
 @blueprint.post("/")
 def upload() -> Response | tuple[str, int]:
     """Keep the chosen files while they are compared."""
-    chosen = [file for file in request.files.getlist("files") if file.filename]
-    if not chosen:
-        return _page([], gettext("Please choose a file first.")), 422
-    if len(chosen) > current_app.config["MAX_UPLOAD_FILES"]:
-        return _page([], gettext("These are too many files at once.")), 422
-    with access.writing() as (session, rater):
-        tokens = [
-            uploads.keep(session, rater.study, file.filename or "", file.read(), access.now())
-            for file in chosen
-        ]
-        session.commit()
+    try:
+        tokens = imports.keep_chosen()
+    except imports.UnfitFiles as unfit:
+        return _page([], str(unfit)), 422
     return redirect(url_for("rated_comparisons.show", file=tokens), 303)  # type: ignore[return-value]
 
 

@@ -9,6 +9,7 @@ from webapp.exporters.evaluations import score_files, score_reports
 from webapp.services.evaluations import evaluations
 from webapp.services.evaluations.rows import COLUMNS, EvaluationKind
 from webapp.web.frame import access
+from webapp.web.frame.downloads import attached
 
 blueprint = Blueprint("evaluation_downloads", __name__, url_prefix="/evaluations")
 
@@ -57,7 +58,4 @@ def _report(evaluation_id: str, file_format: str, ending: str, media_type: str) 
 
 
 def _attached(found: Evaluation, data: bytes, ending: str, media_type: str) -> Response:
-    response = Response(data, content_type=media_type)
-    name = f"{found.kind}-{found.id}.{ending}"
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
+    return attached(data, media_type, f"{found.kind}-{found.id}.{ending}")

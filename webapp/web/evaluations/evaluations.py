@@ -17,7 +17,7 @@ from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.judging.registry import Measure
-from webapp.records import Problem, Severity
+from webapp.records import Problem
 from webapp.services.evaluations import (
     evaluations,
     item_judgments,
@@ -322,7 +322,7 @@ def _page(
             (evaluation_figures.item_label(kind, name), n)
             for name, n in sorted(found.head.get("too_long", {}).items())
         ),
-        problems=tuple(message(_problem(stored)) for stored in found.problems),
+        problems=tuple(message(Problem.stored(stored)) for stored in found.problems),
         page=page,
         again="again" in request.args,
         number=number,
@@ -368,11 +368,6 @@ def _failed_words(kind: EvaluationKind) -> str:
         EvaluationKind.CHUNKS: gettext("No word in common"),
         EvaluationKind.JSON: gettext("Failed outputs"),
     }[kind]
-
-
-def _problem(stored: Mapping[str, Any]) -> Problem:
-    """Return a problem as it was before it was stored."""
-    return Problem(**{**stored, "severity": Severity(stored["severity"])})
 
 
 def _address(evaluation_id: str, position: int, anchor: str | None = None) -> str:

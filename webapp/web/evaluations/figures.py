@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from webapp.exporters.evaluations import score_reports
 from webapp.exporters.exports.measures import read_together
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations import json_answers
@@ -14,16 +15,12 @@ from webapp.metrics.evaluations.registry import ANSWER_MAIN, EVALUATIONS
 from webapp.metrics.judging.registry import Measure, Unit
 from webapp.services.evaluations.rows import EvaluationKind
 from webapp.web.frame import formatting
-from webapp.web.rating.figures import UndefinedReason
+from webapp.web.rating.figures import UndefinedReason, reasons_of
 
-WHY_UNDEFINED = {
+WHY_UNDEFINED = score_reports.WHY_UNDEFINED | {
     WhyUndefined.NO_EMBEDDER: mark(
         "No cosines: give claim_similarities in the file or choose what makes them."
     ),
-    WhyUndefined.NO_GOLD: mark("No answer has a gold answer."),
-    WhyUndefined.NO_USAGE: mark("No answer states its tokens."),
-    WhyUndefined.NO_LATENCY: mark("No answer states its latency."),
-    WhyUndefined.NO_ROW: mark("No answer was scored."),
 }
 
 FIELDS = {
@@ -149,7 +146,7 @@ def measures(kind: EvaluationKind) -> tuple[Measure, ...]:
 
 def reasons() -> tuple[UndefinedReason, ...]:
     """Return what explains a figure without a value."""
-    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in WHY_UNDEFINED.items())
+    return reasons_of(WHY_UNDEFINED)
 
 
 def advice(kind: EvaluationKind) -> tuple[str, ...]:

@@ -19,9 +19,10 @@ from webapp.services.evaluations import evaluations, item_rating, machine_agreem
 from webapp.services.evaluations.item_rating import ItemRaterStanding
 from webapp.services.evaluations.machine_agreement import MachineAgreementReport
 from webapp.services.evaluations.rows import HEADLINES, EvaluationKind
+from webapp.web.agreement.agreement import bounds, written
 from webapp.web.evaluations import figures as evaluation_figures
 from webapp.web.frame import access, formatting, htmx
-from webapp.web.rating.figures import UndefinedReason
+from webapp.web.rating.figures import UndefinedReason, reasons_of
 
 blueprint = Blueprint("machine_agreement", __name__, url_prefix="/evaluations")
 
@@ -126,7 +127,7 @@ def _chosen(raters: Iterable[ItemRaterStanding]) -> int | None:
 def _told(name: str, found: BinaryAgreement) -> BinaryAgreementInWords:
     kappa = found.kappa
     value = FigureInWords(
-        _written(kappa.value), _bounds(kappa.lower, kappa.upper), str(kappa.why_undefined or "")
+        written(kappa.value), bounds(kappa.lower, kappa.upper), str(kappa.why_undefined or "")
     )
     agreed = FigureInWords(formatting.figure(found.agreed))
     return BinaryAgreementInWords(
@@ -144,25 +145,11 @@ def _ordered(kind: EvaluationKind, name: str, found: RankCorrelation) -> Ordered
     why = str(found.why_undefined or "")
 
     def number(one: Correlation) -> FigureInWords:
-        return FigureInWords(_written(one.value), _bounds(one.lower, one.upper), why)
+        return FigureInWords(written(one.value), bounds(one.lower, one.upper), why)
 
     label = evaluation_figures.item_label(kind, name)
     return Ordered(label, found.n, number(found.spearman), number(found.kendall))
 
 
-def _written(value: float | None) -> str:
-    """Return a coefficient, which may be negative, with two decimals."""
-    if value is None:
-        return formatting.UNDEFINED
-    return formatting.figure(round(value, 2) + 0.0, "coefficient").replace("-", "−")
-
-
-def _bounds(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return ""
-    return gettext("%(low)s to %(high)s", low=_written(low), high=_written(high))
-
-
 def _reasons() -> tuple[UndefinedReason, ...]:
-    told = [*binary.EXPLANATIONS.items(), *ranks.EXPLANATIONS.items(), *NO_KAPPA.items()]
-    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in told)
+    return reasons_of({**binary.EXPLANATIONS, **ranks.EXPLANATIONS, **NO_KAPPA})

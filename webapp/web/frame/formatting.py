@@ -12,7 +12,7 @@ from babel.units import format_unit
 
 from webapp import notation
 from webapp.i18n import gettext, language
-from webapp.notation import UNDEFINED, figure, number, p_value
+from webapp.notation import UNDEFINED, figure, four, number, p_value
 from webapp.records import Card
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "distance",
     "duration",
     "figure",
+    "four",
     "full_price",
     "moment",
     "money",

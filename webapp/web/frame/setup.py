@@ -96,7 +96,7 @@ def _set_up_templates(app: Flask) -> None:
     )
     for name in (
         *("figure", "number", "rupiah", "price", "full_price"),
-        *("size", "distance", "moment", "p_value"),
+        *("size", "distance", "duration", "four", "moment", "p_value"),
     ):
         environment.filters[name] = getattr(formatting, name)
     for name in ("line", "link", "picture", "render", "is_long", "intro"):

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
 from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.metrics.gold.constraints import Expected
+from webapp.metrics.gold.constraints import Expected, QueryEvaluation
 from webapp.services.gold import card_badges
 from webapp.services.gold.card_badges import CheckedAnswer
 from webapp.services.gold.listed_cards import CheckedCard
@@ -23,7 +23,6 @@ from webapp.services.rating.pages import RatingPage
 from webapp.web.frame import access
 from webapp.web.gold import constraint_cards, constraint_figures
 from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords
-from webapp.web.gold.constraint_figures import CheckedQuestionLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class CardBadges:
 class Checked:
     """The result of a question of a run; ``unseen`` counts cards listed but not in its text."""
 
-    line: CheckedQuestionLine
+    line: QueryEvaluation
     threshold: str
     expected_data: bool
     unseen: int
@@ -165,7 +164,7 @@ def _card(
 
 def _checked(page: RatingPage, answer: CheckedAnswer) -> Checked:
     return Checked(
-        line=constraint_figures.line(answer.evaluation),
+        line=answer.evaluation,
         threshold=constraint_figures.threshold(answer.threshold),
         expected_data=answer.evaluation.question.expected is Expected.HAS_DATA,
         unseen=len(answer.cards) - len(answer.by_rank),

@@ -10,7 +10,6 @@ from webapp.i18n import gettext
 from webapp.metrics.gold.constraints import (
     ConstraintConfusion,
     ConstraintReport,
-    QueryEvaluation,
     figures_per_constraint,
     headline_figures,
 )
@@ -45,33 +44,6 @@ class MatrixCell:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedCategoryLine:
-    """One category with its figures."""
-
-    name: str
-    questions: int
-    successful: int
-    success_rate: str
-    cards: int
-    mean_cpr: str
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedQuestionLine:
-    """One question in the list of the run's page."""
-
-    query_id: int
-    question: str
-    category: str
-    expected: str
-    cards: int
-    pending: int
-    mean_cpr: str
-    is_success: bool
-    confusion: str
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """The figures and the matrix of a run, which every decision changes."""
 
@@ -96,36 +68,6 @@ def summary(report: ConstraintReport) -> Summary:
             FigureLine("pca", gettext(CONSTRAINT_LABELS[name]), four(found.value), found.n)
             for name, found in figures_per_constraint(report).items()
         ),
-    )
-
-
-def categories(report: ConstraintReport) -> tuple[CheckedCategoryLine, ...]:
-    """Return each category with its figures."""
-    return tuple(
-        CheckedCategoryLine(
-            name=name,
-            questions=part.n_queries,
-            successful=part.n_successful,
-            success_rate=four(part.success_rate),
-            cards=part.n_properties,
-            mean_cpr=four(part.mean_cpr),
-        )
-        for name, part in report.categories.items()
-    )
-
-
-def line(query: QueryEvaluation) -> CheckedQuestionLine:
-    """Return one question with its result."""
-    return CheckedQuestionLine(
-        query_id=query.question.query_id,
-        question=query.question.text,
-        category=query.question.category,
-        expected=str(query.question.expected),
-        cards=len(query.cards),
-        pending=query.n_pending,
-        mean_cpr=four(query.mean_cpr),
-        is_success=query.is_success,
-        confusion=str(query.confusion),
     )
 
 

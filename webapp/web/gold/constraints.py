@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flask import (
@@ -19,7 +20,7 @@ from webapp.exporters.exports.measures import read_together
 from webapp.exporters.gold import constraint_tables
 from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.gold.constraints import ConstraintTotals, Expected, MissingRule
+from webapp.metrics.gold.constraints import ConstraintTotals, Expected, MissingRule, QueryEvaluation
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from webapp.metrics.judging.registry import Measure
 from webapp.services.gold import constraints, gold
@@ -28,7 +29,7 @@ from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked, chosen_file
 from webapp.web.gold import constraint_cards, constraint_figures, constraint_words
 from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords
-from webapp.web.gold.constraint_figures import CheckedCategoryLine, CheckedQuestionLine, Summary
+from webapp.web.gold.constraint_figures import Summary
 from webapp.web.gold.constraint_words import ConstraintInWords
 from webapp.web.gold.decision_forms import DecisionForm
 
@@ -52,8 +53,8 @@ class ConstraintsPage:
     counts: ConstraintTotals | None
     threshold: str
     left_out: bool
-    categories: tuple[CheckedCategoryLine, ...]
-    questions: tuple[CheckedQuestionLine, ...]
+    categories: Mapping[str, ConstraintTotals]
+    questions: tuple[QueryEvaluation, ...]
     advice: tuple[str, ...]
     measures: tuple[Measure, ...]
     remarks: tuple[str, ...]
@@ -69,7 +70,7 @@ class CheckedQuestionPage:
     """One gold question of a run with its cards, and the run's figures beside it."""
 
     run: CheckedRun
-    line: CheckedQuestionLine
+    line: QueryEvaluation
     rules: tuple[ConstraintInWords, ...]
     is_manual: bool
     expected_data: bool
@@ -203,8 +204,8 @@ def _rendered(
         counts=None if report is None else report.totals,
         threshold="" if report is None else constraint_figures.threshold(report.threshold),
         left_out=_missing() is MissingRule.LEFT_OUT,
-        categories=() if report is None else constraint_figures.categories(report),
-        questions=() if report is None else tuple(map(constraint_figures.line, report.queries)),
+        categories={} if report is None else report.categories,
+        questions=() if report is None else report.queries,
         advice=tuple(read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE),
         measures=tuple(CONSTRAINT_MEASURES.values()),
         remarks=tuple(map(message, found.remarks)),
@@ -224,7 +225,7 @@ def _question(
     assert report is not None
     return CheckedQuestionPage(
         run=found.run,
-        line=constraint_figures.line(query),
+        line=query,
         rules=constraint_words.asked(query.question.constraints),
         is_manual=query.question.manual,
         expected_data=query.question.expected is Expected.HAS_DATA,

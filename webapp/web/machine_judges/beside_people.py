@@ -17,7 +17,7 @@ from webapp.services.machine_judges.judges import JudgeLine
 from webapp.web.agreement import agreement
 from webapp.web.agreement.agreement import CoefficientsLine
 from webapp.web.frame import access, htmx
-from webapp.web.rating.figures import UndefinedReason
+from webapp.web.rating.figures import UndefinedReason, reasons_of
 
 blueprint = Blueprint(
     "machine_beside_people", __name__, url_prefix="/study/machine-judges/<int:judge_id>"
@@ -77,9 +77,7 @@ def show(judge_id: int) -> str:
         others=others[:MOST_SHOWN],
         hidden=max(0, len(others) - MOST_SHOWN),
         measures=tuple(COEFFICIENTS[name] for name in WANTED),
-        reasons=tuple(
-            UndefinedReason(str(name), gettext(text)) for name, text in EXPLANATIONS.items()
-        ),
+        reasons=reasons_of(EXPLANATIONS),
     )
     return render_template("machine_judges/agreement.html", **htmx.names(context))
 

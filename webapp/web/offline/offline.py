@@ -7,6 +7,7 @@ from flask import Blueprint, Response, current_app
 from webapp.exporters.offline import page
 from webapp.services.offline import runs
 from webapp.web.frame import access
+from webapp.web.frame.downloads import attached
 
 blueprint = Blueprint("offline", __name__, url_prefix="/runs/<run_id>")
 
@@ -17,7 +18,4 @@ def download(run_id: str) -> Response:
     with access.reading() as (session, rater):
         run = runs.offline_run(session, rater.study, run_id)
     data = page.page(current_app.jinja_env, run)
-    response = Response(data, content_type="text/html; charset=utf-8")
-    name = runs.file_name(run)
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
+    return attached(data, "text/html; charset=utf-8", runs.file_name(run))

@@ -12,6 +12,7 @@ from wtforms import Form
 from webapp.services.people import event_log, history
 from webapp.services.people.history import ChangeKind, History, WantedEvents
 from webapp.web.frame import access, htmx
+from webapp.web.frame.downloads import attached
 from webapp.web.frame.fields import UNUSABLE, WholeField
 from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks
@@ -66,7 +67,7 @@ def as_csv() -> Response:
     """Return the whole log that the reader may see as CSV."""
     with access.reading() as (session, rater):
         data = event_log.as_csv(session, rater)
-    return _file(data, "text/csv; charset=utf-8", "events.csv")
+    return attached(data, "text/csv; charset=utf-8", "events.csv")
 
 
 @blueprint.get("/events.jsonl")
@@ -74,13 +75,7 @@ def as_json_lines() -> Response:
     """Return the whole log that the reader may see, one JSON object a line."""
     with access.reading() as (session, rater):
         data = event_log.as_json_lines(session, rater)
-    return _file(data, "application/x-ndjson", "events.jsonl")
-
-
-def _file(data: bytes, media_type: str, name: str) -> Response:
-    response = Response(data, content_type=media_type)
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
+    return attached(data, "application/x-ndjson", "events.jsonl")
 
 
 def _wanted() -> WantedEvents:

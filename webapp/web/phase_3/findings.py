@@ -27,6 +27,7 @@ from webapp.services.phase_3 import findings, participants, themes, user_studies
 from webapp.services.phase_3.themes import LONGEST
 from webapp.services.phase_3.withdrawals import Copy, WithdrawalCost
 from webapp.web.frame import access, htmx
+from webapp.web.frame.downloads import attached
 from webapp.web.frame.fields import LONGEST_LABEL, LineField
 from webapp.web.frame.forms import checked
 
@@ -177,7 +178,7 @@ def take_away(file_format: str) -> Response:
 
     today = access.now().astimezone().date()
     name, made = file_name(file_format, today), FORMATS[file_format]
-    return _download(name, made.render(_exported(name), today), made.media_type)
+    return attached(made.render(_exported(name), today), made.media_type, name)
 
 
 @blueprint.get("/data/<name>")
@@ -187,7 +188,7 @@ def data(name: str) -> Response:
 
     if name not in DATA:
         raise NotFound
-    return _download(name, DATA[name].render(_exported(name)), DATA[name].media_type)
+    return attached(DATA[name].render(_exported(name)), DATA[name].media_type, name)
 
 
 @blueprint.get("/questions")
@@ -288,12 +289,6 @@ def _exported(name: str) -> UserStudyReport:
         withdrawals.note_export(session, owner.study, name, access.now())
         session.commit()
     return report
-
-
-def _download(name: str, made: bytes, media_type: str) -> Response:
-    response = Response(made, content_type=media_type)
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
 
 
 def _found(session: Session, study: Study) -> Found:

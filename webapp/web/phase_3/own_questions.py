@@ -50,7 +50,6 @@ from webapp.web.phase_3 import guests, participants
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
 from webapp.web.rating.forms import RatingForm
-from webapp.web.rating.judgments import Notice
 
 blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
 
@@ -260,13 +259,8 @@ def undo() -> Response:
         rater, run_id = _rater(participant)
         position = judgments.undo(session, rater, run_id, clicks.event())
         session.commit()
-    if position is None and htmx.wants_part():
-        notice = Notice(gettext("There is nothing left to undo."))
-        return htmx.respond(
-            "rating/judgments/_notice.html", "rating/judgments/_notice.html", notice
-        )
     if position is None:
-        return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+        return clicks.nothing_to_undo(url_for("own_questions.index"))
     if htmx.wants_part():
         part = "phase_3/own_questions/_shown.html"
         return htmx.respond(part, part, _rated(position))

@@ -14,7 +14,7 @@ from wtforms import BooleanField, Form
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
 from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
-from webapp.services.phase_3.links import DAYS, LinkLine, NewLink
+from webapp.services.phase_3.links import LinkLine, NewLink
 from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx, origins
@@ -162,7 +162,7 @@ def make_link() -> Response:
             _show_once(
                 participants.invite(session, owner.study, wanted, now)
                 if is_for_one
-                else links.make(session, owner.study, now, days=DAYS)
+                else links.make(session, owner.study, now)
             )
             session.commit()
     except PseudonymTaken:

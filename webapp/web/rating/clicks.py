@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from flask import Response, redirect
 from wtforms import BooleanField, Form
 
+from webapp.i18n import gettext
 from webapp.records import VERDICTS, Click, Relevance
+from webapp.web.frame import htmx
 from webapp.web.frame.access import now
 from webapp.web.frame.fields import (
     LONGEST_ID,
@@ -20,6 +24,13 @@ from webapp.web.frame.fields import (
 from webapp.web.frame.forms import checked
 
 LAST_SEQUENCE = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence for the reader."""
+
+    text: str
 
 
 class ClickForm(Form):
@@ -72,3 +83,11 @@ def verdict() -> ClickedVerdict:
     """Return the verdict that the form gives; raises ``UnusableForm``."""
     form = checked(VerdictForm)
     return ClickedVerdict(form.relevance.data, form.card.data, form.onward.data, form.click)
+
+
+def nothing_to_undo(elsewhere: str) -> Response:
+    """Say that nothing is left to undo; a page without a script goes `elsewhere`."""
+    if not htmx.wants_part():
+        return redirect(elsewhere, 303)  # type: ignore[return-value]
+    part = "rating/judgments/_notice.html"
+    return htmx.respond(part, part, Notice(gettext("There is nothing left to undo.")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.figures import HEADLINES, Figure, figures
@@ -144,7 +145,12 @@ def measures() -> tuple[Measure, ...]:
 
 def reasons() -> tuple[UndefinedReason, ...]:
     """Return the reasons that explain a figure without a value."""
-    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in EXPLANATIONS.items())
+    return reasons_of(EXPLANATIONS)
+
+
+def reasons_of(explanations: Mapping[Any, str]) -> tuple[UndefinedReason, ...]:
+    """Return reasons with their explanations, which are message ids, in words."""
+    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in explanations.items())
 
 
 def _figure_cell(name: str, figure: Figure, still_open: _Open) -> FigureCell:

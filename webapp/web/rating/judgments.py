@@ -12,7 +12,7 @@ from typing import Any
 from flask import Blueprint, Response, g, redirect, request, url_for
 
 from webapp.failures import Conflict
-from webapp.i18n import gettext, mark
+from webapp.i18n import mark
 from webapp.metrics.judging.registry import Measure
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import judgments
@@ -79,13 +79,6 @@ class VerdictOnCard:
     relevance: Relevance
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A sentence for the reader."""
-
-    text: str
-
-
 @blueprint.get("/queries/<int:query_id>")
 def show(run_id: str, query_id: int) -> Response:
     """Show one question of a run, to be rated; in a blind study lead to the next task."""
@@ -126,7 +119,7 @@ def rate(run_id: str, query_id: int) -> Response:
         session.commit()
     page = page_of(run_id, query_id)
     if not htmx.wants_part():
-        return _back(page, "rating")
+        return _to(run_id, query_id, "rating")
     if form.onward.data and page.place.next_open is not None:
         page = page_of(run_id, page.place.next_open)
     return _clicked(page, ())
@@ -153,12 +146,7 @@ def undo(run_id: str) -> Response:
         session.commit()
     if query_id is not None:
         return _to(run_id, query_id)
-    if htmx.wants_part():
-        notice = Notice(gettext("There is nothing left to undo."))
-        return htmx.respond(
-            "rating/judgments/_notice.html", "rating/judgments/_notice.html", notice
-        )
-    return redirect(url_for("runs.show", run_id=run_id), 303)  # type: ignore[return-value]
+    return clicks.nothing_to_undo(url_for("runs.show", run_id=run_id))
 
 
 @blueprint.post("/queries/<int:query_id>/cards")
@@ -232,10 +220,6 @@ def _clicked(
     counts = figures.clicked(page.summary)
     moved = MovedParts(page, counts, _rows(page), walks.query(), changed, given)
     return htmx.respond(part, part, moved)
-
-
-def _back(page: RatingPage, anchor: str) -> Response:
-    return _to(page.run_id, page.query_id, anchor)
 
 
 def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:

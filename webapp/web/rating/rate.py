@@ -14,7 +14,6 @@ from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
-from webapp.i18n import gettext
 from webapp.metrics.judging.registry import Measure
 from webapp.services.rating import blind_page, particulars, progress, tasks
 from webapp.services.rating.blind_page import (
@@ -36,7 +35,7 @@ from webapp.web.frame.rooms import ShownPart
 from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import AnswersPanel, UndefinedReason
 from webapp.web.rating.forms import BlindRatingForm
-from webapp.web.rating.judgments import Notice, VerdictOnCard
+from webapp.web.rating.judgments import VerdictOnCard
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
@@ -206,12 +205,7 @@ def undo() -> Response:
         session.commit()
     if task_id is not None:
         return _to(task_id)
-    if htmx.wants_part():
-        notice = Notice(gettext("There is nothing left to undo."))
-        return htmx.respond(
-            "rating/judgments/_notice.html", "rating/judgments/_notice.html", notice
-        )
-    return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+    return clicks.nothing_to_undo(url_for("rate.next_one"))
 
 
 def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:

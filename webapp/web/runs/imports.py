@@ -31,6 +31,10 @@ from webapp.web.runs.forms import WaitingFileForm, WaitingForm
 blueprint = Blueprint("imports", __name__)
 
 
+class UnfitFiles(Exception):
+    """No file was chosen, or too many; the argument says so to the reader."""
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A file with its report; ``token`` is its name while it waits."""
@@ -116,18 +120,27 @@ def upload() -> Response:
     form = forms.checked(WaitingForm)
     if form.token.data:
         return _decide(form)
+    try:
+        tokens = keep_chosen()
+    except UnfitFiles as unfit:
+        return _answer(ImportPage((), str(unfit)), 422)
+    return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
+
+
+def keep_chosen() -> list[str]:
+    """Keep the chosen files and return their names while they wait; raises ``UnfitFiles``."""
     chosen = [file for file in request.files.getlist("files") if file.filename]
     if not chosen:
-        return _answer(ImportPage((), gettext("Please choose a file first.")), 422)
+        raise UnfitFiles(gettext("Please choose a file first."))
     if len(chosen) > current_app.config["MAX_UPLOAD_FILES"]:
-        return _answer(ImportPage((), gettext("These are too many files at once.")), 422)
+        raise UnfitFiles(gettext("These are too many files at once."))
     with access.writing() as (session, rater):
         tokens = [
             uploads.keep(session, rater.study, file.filename or "", file.read(), access.now())
             for file in chosen
         ]
         session.commit()
-    return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
+    return tokens
 
 
 def _decide(form: WaitingForm) -> Response:

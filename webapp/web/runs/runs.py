@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 
@@ -20,7 +19,7 @@ from webapp.metrics.judging.summaries import RunReport, category_totals
 from webapp.metrics.judging.summaries import totals as totals_of
 from webapp.metrics.judging.totals import Totals
 from webapp.metrics.runs.latency import Latency
-from webapp.records import Counts, Problem, Severity
+from webapp.records import Counts, Problem
 from webapp.services.rating import progress
 from webapp.services.rating.progress import Progress
 from webapp.services.runs import reports, runs
@@ -28,6 +27,7 @@ from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, Source
 from webapp.services.study import blinding, studies
 from webapp.services.study.blinding import Exposure
 from webapp.web.frame import access, formatting, htmx
+from webapp.web.frame.downloads import attached
 from webapp.web.frame.formatting import seconds
 from webapp.web.frame.forms import checked
 from webapp.web.rating import figures
@@ -222,9 +222,7 @@ def export(run_id: str, name: str) -> Response:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         file = exports.export(session, rater.study, run_id, rule, file_format)
-    response = Response(file.data, content_type=file.media_type)
-    response.headers.set("Content-Disposition", "attachment", filename=file.name)
-    return response
+    return attached(file.data, file.media_type, file.name)
 
 
 def _shown(
@@ -293,9 +291,4 @@ def _category(name: str, totals: Totals) -> Category:
 
 
 def _source(file: SourceFile) -> Source:
-    return Source(file, problems.remarks(map(_problem, file.problems)))
-
-
-def _problem(stored: Mapping[str, Any]) -> Problem:
-    """Return a problem as it was before it was stored."""
-    return Problem(**{**stored, "severity": Severity(stored["severity"])})
+    return Source(file, problems.remarks(map(Problem.stored, file.problems)))

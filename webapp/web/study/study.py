@@ -26,7 +26,7 @@ from webapp.services.study.standing import (
     StudyStanding,
     study_standing,
 )
-from webapp.web.frame import access, formatting, forms, htmx
+from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.rooms import ShownPart
 from webapp.web.study.forms import StudyForm
 
@@ -48,25 +48,6 @@ class StudyPage:
     is_blind: bool
     commitment: str
     starters: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StandingRaterLine:
-    """One rater: how far, since when and for how long still, in words where there are any.
-
-    ``done`` and ``of`` count the questions of a blind study, ``left`` verdicts and ``unrated``
-    answers without a quality; ``pace`` is in seconds, ``time_left`` is empty without one.
-    """
-
-    name: str
-    judged: int
-    left: int
-    unrated: int
-    done: int
-    of: int
-    last_at: datetime | None
-    pace: float | None
-    time_left: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +97,7 @@ class StandingPage:
     pool_depth: int | None
     overlap: int | None
     is_blind: bool
-    raters: tuple[StandingRaterLine, ...]
+    raters: tuple[RaterStanding, ...]
     questions: tuple[StandingQuestionLine, ...]
     open_questions: int
     plan: AssignmentPlan | None
@@ -213,7 +194,7 @@ def _standing(session: Session, study: Study) -> StandingPage:
         pool_depth=study.pool_depth,
         overlap=study.overlap,
         is_blind=is_blind,
-        raters=tuple(_rater(one) for one in found.raters),
+        raters=found.raters,
         questions=questions,
         open_questions=sum(line.left > 0 for line in questions),
         plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
@@ -253,20 +234,6 @@ def _cell(question: QuestionStanding, name: str) -> StandingCell:
     if name in question.given_to:
         return StandingCell.GIVEN
     return StandingCell.PLANNED if name in question.planned_for else StandingCell.NOT_THEIRS
-
-
-def _rater(found: RaterStanding) -> StandingRaterLine:
-    return StandingRaterLine(
-        name=found.name,
-        judged=found.judged,
-        left=found.progress.open_judgments,
-        unrated=found.progress.unrated,
-        done=found.progress.done,
-        of=found.progress.of,
-        last_at=found.last_at,
-        pace=found.pace,
-        time_left=formatting.duration(found.seconds_left) if found.seconds_left else "",
-    )
 
 
 def _question(found: QuestionStanding, overlap: int | None) -> StandingQuestionLine:

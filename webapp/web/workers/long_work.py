@@ -18,6 +18,7 @@ from webapp.services.exports.exports import ExportedFile
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import FileMaking, LongProgress
 from webapp.web.frame import access, htmx
+from webapp.web.frame.downloads import attached
 from webapp.web.frame.workers import workers
 
 blueprint = Blueprint("long_work", __name__, url_prefix="/files")
@@ -73,9 +74,7 @@ def led_to(kind: str, wanted: Mapping[str, Any], *, changed_at: datetime) -> Res
 
 def taken_away(file: ExportedFile) -> Response:
     """Return a file to take away."""
-    response = Response(file.data, content_type=file.media_type)
-    response.headers.set("Content-Disposition", "attachment", filename=file.name)
-    return response
+    return attached(file.data, file.media_type, file.name)
 
 
 def _wake() -> None:

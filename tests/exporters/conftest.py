@@ -1,4 +1,4 @@
-"""The languages in which the files of a comparison are written."""
+"""The languages in which files are written."""
 
 from __future__ import annotations
 
@@ -13,3 +13,9 @@ from webapp.i18n import speaking
 def language(request: pytest.FixtureRequest) -> Iterator[str]:
     with speaking(request.param):
         yield request.param
+
+
+@pytest.fixture
+def english() -> Iterator[None]:
+    with speaking("en"):
+        yield

@@ -1,0 +1,28 @@
+"""The study of a database in a folder, as a command finds it there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
+from webapp.db.tables.study import Study
+from webapp.services.study import studies
+
+
+@contextmanager
+def study_in(instance: Path) -> Iterator[tuple[Session, Study]]:
+    """Yield a session and the study of an instance, both made if need be; stored at the end."""
+    database = Database(sqlite_url(instance / "relevansi.sqlite"))
+    database.prepare()
+    try:
+        with database.writing() as session:
+            yield session, studies.open_or_make(session, NOW)
+            session.commit()
+    finally:
+        database.close()

@@ -1,0 +1,31 @@
+"""The options and files that commands of several rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+output_option = click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120,
+    show_default=True,
+    help="Seconds that an answer may take.",
+)
+tries_option = click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+
+
+def formats(*names: str) -> Callable[[Command], Command]:
+    """Add the options for the format, the first unless another is named, and for the output."""
+    choice = click.option(
+        "--format", "file_format", type=click.Choice(names), default=names[0], show_default=True
+    )
+    return lambda command: choice(output_option(command))
