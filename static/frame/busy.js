@@ -36,9 +36,19 @@ addEventListener(
   true,
 );
 
+/** Whether sending a form loads no page: it closes a dialog, or leads to where the page is. */
+function stays(form, submitter) {
+  const method = submitter?.formMethod || form.method;
+  if (method === "dialog") return true;
+  if (method !== "get") return false;
+  const there = new URL(submitter?.getAttribute("formaction") ?? form.getAttribute("action"), location);
+  there.search = new URLSearchParams(new FormData(form, submitter));
+  return there.hash !== "" && there.pathname + there.search === location.pathname + location.search;
+}
+
 // After every other listener, each of which may send the form itself or hold it back.
 addEventListener("submit", ({ target, submitter, defaultPrevented }) => {
-  if (defaultPrevented) return;
+  if (defaultPrevented || stays(target, submitter)) return;
   sent.add(target);
   begin(target, submitter ?? target.querySelector("button"));
 });

@@ -51,6 +51,15 @@ def test_left_and_right_and_p_l_g_walk_between_the_questions(rating: RatingPage)
     rating.expect_focus("1")
 
 
+def test_the_list_of_keys_closes_as_often_as_it_is_opened(rating: RatingPage) -> None:
+    rating.open(1)
+    for _ in range(2):
+        rating.press("h")
+        shown = rating.page.locator("dialog#keys")
+        shown.get_by_role("button", name="Tutup").click()
+        expect(shown).to_be_hidden()
+
+
 def test_a_verdict_key_judges_the_focused_card_and_moves_to_the_next_open_one(
     rating: RatingPage,
 ) -> None:
