@@ -65,6 +65,13 @@ def test_without_settings_the_database_is_a_file_in_the_instance_folder() -> Non
     assert settings.demo_database_url.endswith("/instance/demo.sqlite")
 
 
+def test_the_database_of_the_demo_is_the_demo_whatever_serves_it() -> None:
+    demo = Settings.from_environment({}).demo_database_url
+
+    assert Settings.from_environment({"RELEVANSI_DATABASE_URL": demo}).is_demo
+    assert not Settings.from_environment({}).is_demo
+
+
 def test_the_instance_folder_can_be_named(tmp_path: Path) -> None:
     settings = Settings.from_environment({"RELEVANSI_INSTANCE": str(tmp_path / "study")})
 

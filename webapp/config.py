@@ -14,7 +14,7 @@ import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -67,7 +67,7 @@ class Settings:
     ``database_url`` is in SQLAlchemy's form with its driver named, ``instance`` the
     absolute folder of everything the product writes by itself (it need not exist yet:
     see `private_folder`), ``max_upload_bytes`` the largest request that is read. Without
-    ``judge`` no machine judges. ``is_demo`` marks every page as the demo's.
+    ``judge`` no machine judges. ``is_demo``: the database is the demo's, and every page says so.
     """
 
     database_url: str
@@ -89,7 +89,8 @@ class Settings:
         url = environ.get("RELEVANSI_DATABASE_URL") or sqlite_url(instance / "relevansi.sqlite")
         megabytes = _positive("RELEVANSI_MAX_UPLOAD_MB", environ) or MAX_UPLOAD_MB
         judge = JudgeEndpoint.from_environment(environ)
-        return cls(with_driver(url), instance, megabytes * MEBIBYTE, judge=judge)
+        found = cls(with_driver(url), instance, megabytes * MEBIBYTE, judge=judge)
+        return replace(found, is_demo=found.database_url == found.demo_database_url)
 
     @property
     def demo_database_url(self) -> str:

@@ -18,6 +18,7 @@ from tests import further_languages
 from tests.browser.axe import LAPTOP, TOO_WIDE
 from tests.browser.server import ROOT, Server
 from tests.further_languages import LONG, RIGHT_TO_LEFT
+from webapp.config import sqlite_url
 from webapp.metrics.judging.registry import MEASURES
 
 pytestmark = pytest.mark.browser
@@ -133,6 +134,7 @@ class TranslatedServer(Server):
     def environment(self) -> dict[str, str]:
         """Return all that it knows of its surroundings."""
         found = {"PYTHONPATH": str(self.package), "PYTHONSAFEPATH": "1"}  # not from where we are
+        found["RELEVANSI_DATABASE_URL"] = sqlite_url(self.instance / "demo.sqlite")
         return super().environment() | found
 
 
@@ -141,7 +143,7 @@ def _translated(demo_file: Path, tmp_path: Path) -> Iterator[TranslatedServer]:
     """A server of the demo's study."""
     server = TranslatedServer(tmp_path)
     server.instance.mkdir()
-    shutil.copy(demo_file, server.instance / "relevansi.sqlite")
+    shutil.copy(demo_file, server.instance / "demo.sqlite")
     server.start()
     yield server
     server.stop()
