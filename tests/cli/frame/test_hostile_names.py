@@ -223,6 +223,11 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
             ["--difference", "0.1", "--runs", *hostile.runs[:2]],
             ["--difference", "0.1", "--runs", BAD, BAD],
         ],
+        "sample": [
+            *table_and_json,
+            ["--more", "1", "--category", BAD],
+            ["--questions", "1", "--kind", "sequence", "--runs", BAD, BAD],
+        ],
         "estimate": [
             *(["--run", first, *form] for form in table_and_json),
             ["--run", first, "--machine", JUDGE],

@@ -68,6 +68,8 @@ SHORTEST = 13
 
 READ = ("markdown", "latex", "html", "xlsx")
 
+CITATION = re.compile("^- (?:Source|Sumber): .*$", re.MULTILINE)
+"""A citation is in the language of what it cites."""
 ENGLISH_DECIMALS = re.compile(r"(?<![\w./])\d+\.(?:\d\d|\d{4,})(?![\w.])")
 """Three digits after a point are thousands in Indonesian."""
 
@@ -252,7 +254,7 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
     "run that is not rated to the end": lambda: runs_markdown(
         [("Hybrid · openai", report(row("NR."), row(FALSE_NEGATIVE)))]
     ),
-    "measures": measures_markdown,
+    "measures": lambda: CITATION.sub("", measures_markdown()),
 }
 
 
