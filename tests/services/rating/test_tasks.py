@@ -16,7 +16,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState
-from webapp.services.judging import live_metrics
+from webapp.services.judging import judgments, live_metrics
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.rating import blind_page, progress, tasks
 from webapp.services.rating.blind_page import TaskStage
@@ -86,6 +86,30 @@ def test_questions_without_any_card_ask_for_the_quality_of_their_answers(
     assert failed.progress == Progress(done=1, of=2, open_judgments=0, unrated=2)
     robot.rate(failed)
     assert robot.next_page() is None
+
+
+def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """As where a rated file is imported before the study is rated blind."""
+    set_study(session, study, repeat_percent=0)
+    run_id = stored(session, study, "hybrid", *(query(n, card(f"c{n}")) for n in (1, 2, 3)))
+    for question in (1, 3):
+        judgments.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
+    before = progress.progress(session, rater)
+    assert before == Progress(done=1, of=3, open_judgments=1, unrated=2)
+
+    robot = Robot(session, rater)
+    shown: list[str] = []
+    while (page := robot.next_page()) is not None:
+        assert page.progress == before or shown
+        shown.append(page.question)
+        robot.rate(page)
+
+    assert sorted(shown) == ["Question 2", "Question 3"]
+    assert progress.progress(session, rater) == Progress(3, 3, open_judgments=0, unrated=0)
+    assert len(tasks.given_to(session, rater)) == 3
 
 
 def test_a_quality_that_an_empty_answer_misses_opens_a_finished_question_again(

@@ -68,15 +68,20 @@ def progress(session: Session, rater: Rater) -> Progress:
 
 
 def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
-    """Return how far the rater is in their share of the study."""
+    """Return how far the rater is in their share of the study.
+
+    A question that they finished elsewhere is done, also before it is given to them.
+    """
     units = share.units
     first_time = [units[unit] for unit in share.first_time if unit in units]
-    wanted = [*first_time, *(units[unit] for unit in share.free)]
+    free = [units[unit] for unit in share.free]
+    wanted = [*first_time, *free]
     planned = [units[one.unit] for one in share.planned]
     again = repeats.left(session, rater) if share.again else repeats.Left()
     opened = sum(unit.is_open for unit in first_time)
+    finished = sum(not unit.is_open for unit in free)
     return Progress(
-        done=len(share.given) - opened - again.tasks,
+        done=len(share.given) - opened - again.tasks + finished,
         of=len(share.given) + len(share.free) + len(planned),
         open_judgments=sum(unit.open_judgments for unit in wanted)
         + sum(unit.judgments for unit in planned)

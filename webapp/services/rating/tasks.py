@@ -39,6 +39,7 @@ from webapp.services.judging.judgments import (
 )
 from webapp.services.rating import pool, repeats, shares, task_cards
 from webapp.services.rating.pool import POOL, REPEAT, Unit
+from webapp.services.rating.shares import StudyShare
 from webapp.services.rating.task_cards import UnknownTask, key
 from webapp.services.study.unasked import is_put_to_raters
 
@@ -88,12 +89,24 @@ def new(
 def _given_anew(
     session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
 ) -> Task | None:
-    share = shares.share(session, rater)
+    share = _with_finished(session, rater, now)
     again = repeats.due(session, rater, share, now, _left(begun), among)
     if again is not None:
         return again
     free = next_unit(session, rater, filter(among, share.free))
     return pool.give(session, rater, free, POOL, now) if free is not None else None
+
+
+def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
+    """Return the rater's share, in which questions that they finished elsewhere are given to them.
+
+    On the page of a run, or by an imported file: nothing of them is left to show.
+    """
+    share = shares.share(session, rater)
+    finished = [unit for unit in share.free if not share.units[unit].is_open]
+    for place, unit in enumerate(finished, start=-len(finished)):
+        pool.give(session, rater, unit, POOL, now + timedelta(microseconds=place))
+    return shares.share(session, rater) if finished else share
 
 
 def next_unit(session: Session, rater: Rater, free: Iterable[Unit]) -> Unit | None:
@@ -128,6 +141,7 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     lock(session, rater)
     begun = _open(session, rater)
     found = [task for task in begun if task.postponed_at is None][:most]
+    _with_finished(session, rater, now)
     while len(found) < most and rater.study.overlap is None:
         share = shares.share(session, rater)
         free = next_unit(session, rater, share.free)

@@ -10,12 +10,11 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.records import Relevance
-from webapp.services.rating import pool, question_notes, shares
+from webapp.services.rating import question_notes
 from webapp.services.runs import imports, samples
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.samples import SampleRating
@@ -67,12 +66,3 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
             for number, row in questions.items()
         ]
         samples.rate(session, rater, given, now, PACE)
-        _give_finished(session, rater, now)
-
-
-def _give_finished(session: Session, rater: Rater, now: datetime) -> None:
-    """Give a rater the questions that they have finished, so that they begin with an open one."""
-    share = shares.share(session, rater)
-    for unit in share.free:
-        if not share.units[unit].is_open:
-            pool.give(session, rater, unit, pool.POOL, now)

@@ -6,6 +6,7 @@ They are in no rater's share, in no figure, and never count as missing. A wing's
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, select, true
@@ -39,7 +40,11 @@ def is_answer_put_to_raters(query_key: SQLColumnExpression[int]) -> ColumnElemen
     return and_(true(), *(query_key.not_in(found.correlate(None)) for found in answers))
 
 
+def _left_out() -> Iterator[Select[int]]:
+    for wing in rooms.contributions("services", "left_out"):
+        yield _made(wing.left_out)
+
+
 @cache
-def _left_out() -> tuple[Select[int], ...]:
-    wings = rooms.contributions("services", "left_out")
-    return tuple(wing.left_out().correlate(None) for wing in wings)
+def _made(statement: Callable[[], Select[int]]) -> Select[int]:
+    return statement().correlate(None)
