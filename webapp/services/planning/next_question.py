@@ -7,6 +7,7 @@ The core asks ``ordered`` whenever it gives a rater a new question (see ``rating
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 
 from sqlalchemy import select
@@ -90,6 +91,7 @@ def _unoccupied_first(session: Session, rater: Rater, ranked: Sequence[Unit]) ->
     return list(ranked)
 
 
+@lru_cache(maxsize=2**15)
 def tie(seed: int, unit: Unit) -> bytes:
     """Return the place of a unit among those of equal effect."""
     return sha256(f"{seed} {unit.question_id} {unit.run_id or ''}".encode()).digest()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -272,6 +273,13 @@ def is_open(study: Study) -> ColumnElement[bool]:
     A statement nested twice must state that its ``Task`` is the outermost one: SQLAlchemy looks
     one level up, and would take any rater's verdict for this rater's.
     """
+    return _is_open(study.id, study.pool_depth)
+
+
+@lru_cache
+def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
+    """Return the condition behind ``is_open``, built once: every next question asks it twice."""
+    study = Study(id=study_id, pool_depth=depth)
     unjudged = exists().where(
         pool.in_unit(Task),
         pool.is_shown(study),
