@@ -7,7 +7,7 @@ its ranges over everything that is not settled: what its open cards can move at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -111,31 +111,38 @@ def reaches_anew(before: Reaches, lists: PooledLists, states: Codes, changed: Fl
     return after
 
 
+def bounded_orders(lists: PooledLists, found: Reaches) -> list[RunOrder]:
+    """Return the orders of all pairs of runs in all figures, without their open things."""
+    counts = found.pairs.sum(axis=1).tolist()
+    lows, highs = found.low.sum(axis=1).tolist(), found.high.sum(axis=1).tolist()
+    return [
+        RunOrder(figure, first, second, low / n if n else None, high / n if n else None, n)
+        for (figure, first, second), n, low, high in zip(
+            _named(lists), counts, lows, highs, strict=True
+        )
+    ]
+
+
+def effects_left(found: Reaches, orders: Sequence[RunOrder]) -> Numbers:
+    """Return how far each question can still move the orders that are not settled, in sum."""
+    unsettled = [place for place, order in enumerate(orders) if not order.is_settled]
+    effects: Numbers = (found.high[unsettled] - found.low[unsettled]).sum(axis=0)
+    return effects
+
+
 def orders_so_far(lists: PooledLists, found: Reaches) -> OrdersSoFar:
     """Return the orders of all pairs of runs in all figures, and the effect of each question."""
     import numpy as np
 
-    counts = found.pairs.sum(axis=1).tolist()
-    lows, highs = found.low.sum(axis=1).tolist(), found.high.sum(axis=1).tolist()
-    effects = np.zeros(found.low.shape[1])
     moving = np.zeros(found.moving.shape[1:], dtype=bool)
-    orders = []
-    for place, (figure, first, second) in enumerate(_named(lists)):
-        n = counts[place]
-        order = RunOrder(
-            figure=figure,
-            first=first,
-            second=second,
-            low=lows[place] / n if n else None,
-            high=highs[place] / n if n else None,
-            n=n,
-        )
+    orders = bounded_orders(lists, found)
+    effects = effects_left(found, orders)
+    for place, order in enumerate(orders):
         if not order.is_settled:
-            effects += found.high[place] - found.low[place]
             own = found.moving[place]
             moving |= own
-            order = replace(order, open_things=int(own.sum()), open_questions=_numbers(own))
-        orders.append(order)
+            things, questions = int(own.sum()), _numbers(own)
+            orders[place] = replace(order, open_things=things, open_questions=questions)
     return OrdersSoFar(tuple(orders), effects, int(moving.sum()), _numbers(moving))
 
 

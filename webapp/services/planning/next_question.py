@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.rating import Task
-from webapp.db.tables.study import Question
+from webapp.db.tables.study import Question, QuestionSet
 from webapp.metrics.planning.effect import EQUAL
 from webapp.services.planning import rules, settled
 from webapp.services.planning.rules import RuleKind
@@ -41,10 +41,11 @@ def ordered(session: Session, rater: Rater, units: Sequence[Unit]) -> list[Unit]
     in_force = _in_force(session, rater)
     if not in_force:
         return list(units)
-    sets = _sets(session, [unit.question_id for unit in units])
-    found = [unit for unit in units if sets[unit.question_id] not in in_force]
+    found = list(units)
     for set_id, rule in in_force.items():
-        own = [unit for unit in units if sets[unit.question_id] == set_id]
+        others = _outside(session, rater, set_id)
+        own = [unit for unit in found if unit.question_id not in others]
+        found = [unit for unit in found if unit.question_id in others]
         found += _by_effect(session, rater, rule, own) if own else []
     return found
 
@@ -67,15 +68,14 @@ def _by_effect(
     found = settled.effects(session, rater.study, rule.question_set_id, study_rule)
     if found is None:
         return list(units)
-    pooled, so_far = found
-    if so_far.is_settled:
+    pooled, effects = found
+    if effects is None:
         return [] if rule.settings.get(AFTERWARDS) == STOP else list(units)
-    effects = dict(zip(pooled.questions, so_far.effects.tolist(), strict=True))
+    # Sums of shares that differ in their last digits only are ties.
+    places = dict(zip(pooled.questions, (-effects / EQUAL).round().tolist(), strict=True))
 
-    def place(unit: Unit) -> tuple[int, bytes]:
-        effect = effects.get(unit.question_id, 0.0)
-        # Sums of shares that differ in their last digits only are ties.
-        return -round(effect / EQUAL), tie(rule.seed, unit)
+    def place(unit: Unit) -> tuple[float, bytes]:
+        return places.get(unit.question_id, 0.0), tie(rule.seed, unit)
 
     return _unoccupied_first(session, rater, sorted(units, key=place))
 
@@ -109,9 +109,9 @@ def _in_hand(session: Session, rater: Rater, some: Sequence[Unit]) -> set[Unit]:
     return {Unit(question, run) for question, run in session.execute(rows)}
 
 
-def _sets(session: Session, questions: Sequence[int]) -> dict[int, int]:
-    """Return the question set of each question of the study they are of."""
-    rows = select(Question.id, Question.question_set_id)
-    if questions:
-        rows = rows.where(Question.id.between(min(questions), max(questions)))
-    return dict(session.execute(rows).all())
+def _outside(session: Session, rater: Rater, set_id: int) -> set[int]:
+    """Return the questions of the rater's study that are not of a question set: mostly none."""
+    others = select(QuestionSet.id).where(
+        QuestionSet.study_id == rater.study_id, QuestionSet.id != set_id
+    )
+    return set(session.scalars(select(Question.id).where(Question.question_set_id.in_(others))))

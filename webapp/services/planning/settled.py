@@ -13,9 +13,10 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.bounds import OPEN
 from webapp.metrics.planning.effect import (
-    OrdersSoFar,
     Reaches,
     RunOrder,
+    bounded_orders,
+    effects_left,
     orders_so_far,
     reaches,
     reaches_anew,
@@ -28,7 +29,7 @@ from webapp.services.runs.reports import Rule
 from webapp.services.study.unasked import unasked
 
 if TYPE_CHECKING:
-    from webapp.metrics.planning.bounds import Codes
+    from webapp.metrics.planning.bounds import Codes, Numbers
 
 
 _latest: WeakKeyDictionary[PooledSet, tuple[Codes, Reaches]] = WeakKeyDictionary()
@@ -47,8 +48,10 @@ def next_ones(
     found = effects(session, study, question_set_id, rule)
     if found is None:
         return ()
-    pooled, so_far = found
-    ranked = sorted(zip(-so_far.effects, pooled.positions, strict=True))
+    pooled, left = found
+    if left is None:
+        return ()
+    ranked = sorted(zip(-left, pooled.positions, strict=True))
     return tuple(position for effect, position in ranked[:most] if effect < 0)
 
 
@@ -60,7 +63,7 @@ def settled_orders(
         session, study, [run.id for run in runs], unasked(session, study.id)
     )
     said = pooled_lists.states(session, study, pooled, rule)
-    found = _so_far(pooled, said)
+    found = orders_so_far(pooled.lists, _reaches(pooled, said))
     open_now = int((said == OPEN).sum())
     things = int((pooled.pristine == OPEN).sum())
     return SettledOrders(
@@ -76,8 +79,11 @@ def settled_orders(
 
 def effects(
     session: Session, study: Study, question_set_id: int, rule: Rule
-) -> tuple[PooledSet, OrdersSoFar] | None:
-    """Return what each question of a set can still move; ``None`` where fewer than two runs are."""
+) -> tuple[PooledSet, Numbers | None] | None:
+    """Return what each question of a set can still move; ``None`` where fewer than two runs are.
+
+    The effects are ``None`` once every order is settled.
+    """
     ids = session.scalars(
         select(Run.id)
         .where(Run.study_id == study.id, Run.question_set_id == question_set_id)
@@ -86,18 +92,21 @@ def effects(
     if len(ids) < 2:
         return None
     pooled = pooled_lists.pooled_set(session, study, ids, unasked(session, study.id))
-    return pooled, _so_far(pooled, pooled_lists.states(session, study, pooled, rule))
+    found = _reaches(pooled, pooled_lists.states(session, study, pooled, rule))
+    orders = bounded_orders(pooled.lists, found)
+    is_settled = all(order.is_settled for order in orders)
+    return pooled, None if is_settled else effects_left(found, orders)
 
 
-def _so_far(pooled: PooledSet, said: Codes) -> OrdersSoFar:
-    """Return the orders under these states, reckoned anew for the questions that changed."""
+def _reaches(pooled: PooledSet, said: Codes) -> Reaches:
+    """Return the reaches under these states, reckoned anew for the questions that changed."""
     before, found = _latest.get(pooled, (None, None))
     if before is None or found is None:
         found = reaches(pooled.lists, said)
     elif (changed := (said != before).any(axis=1)).any():
         found = reaches_anew(found, pooled.lists, said, changed)
     _latest[pooled] = said, found
-    return orders_so_far(pooled.lists, found)
+    return found
 
 
 def _order(pooled: PooledSet, one: RunOrder) -> SettledOrder:
