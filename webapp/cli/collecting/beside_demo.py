@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
+from typing import Any
 
 import click
 
@@ -13,6 +14,9 @@ from webapp.cli.collecting import demo_server
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, listen
 from webapp.i18n import gettext
+
+GLANCE = 0.25
+"""Seconds after which the chatbot looks whether the demo has ended."""
 
 
 @contextmanager
@@ -25,12 +29,24 @@ def running() -> Iterator[None]:
         return
     listener.listen()  # who asks at once waits until it has read its catalogue
     say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
-    Thread(target=_run, args=[listener], daemon=True).start()
+    ended = Event()
+    thread = Thread(target=_run, args=[listener, ended], daemon=True)
+    thread.start()
     try:
         yield
     finally:
+        ended.set()
+        thread.join()
         listener.close()
 
 
-def _run(listener: socket.socket) -> None:
-    demo_server.made(listener).run()
+def _run(listener: socket.socket, ended: Event) -> None:
+    """Answer until the event is set; the sockets are closed by the thread that waits for them."""
+    from waitress import wasyncore
+
+    sockets: dict[int, Any] = {}
+    server = demo_server.made(listener, sockets)
+    while not ended.is_set():
+        wasyncore.loop(timeout=GLANCE, map=sockets, count=1)
+    server.task_dispatcher.shutdown()
+    wasyncore.close_all(sockets)

@@ -33,13 +33,16 @@ class ChatBody(BaseModel):
     method: Literal["hybrid", "api_only", "vector_only"] = "hybrid"
 
 
-def made(listener: socket.socket) -> Any:
-    """Return waitress's server of the demo chatbot; it listens, and answers once it is run."""
+def made(listener: socket.socket, sockets: dict[int, Any] | None = None) -> Any:
+    """Return waitress's server of the demo chatbot; it listens, and answers once it is run.
+
+    `sockets` is the map of its sockets, for a loop of the caller's own.
+    """
     from waitress.server import create_server
 
     return create_server(
         application(DemoBot(resource("seeds"))),
-        map={},
+        map={} if sockets is None else sockets,
         sockets=[listener],
         ident="relevansi",
         max_request_body_size=LARGEST_BODY,
