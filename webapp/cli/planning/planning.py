@@ -10,7 +10,7 @@ import click
 from webapp.cli.frame import database
 from webapp.cli.frame.output import write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
-from webapp.i18n import gettext
+from webapp.cli.planning import question_sets
 from webapp.metrics.comparisons.resampling import Resampling
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ FIGURES = (
     help="The standard deviation of the paired differences, where no pair is rated.",
 )
 @click.option("--raters", type=click.IntRange(1, 1000), help="How many; those of the study.")
-@click.option("--question-set", type=click.IntRange(1), help="Which; the newest.")
+@question_sets.option
 @click.option("--seed", type=click.IntRange(0), default=Resampling().seed, show_default=True)
 @click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
 def plan_command(  # noqa: PLR0913 (a parameter for each option)
@@ -70,18 +70,12 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     from webapp.exporters.planning import plan as words
     from webapp.metrics.planning.plans import RatingPlanWish
     from webapp.metrics.planning.power import Demand
-    from webapp.services.planning import plans, rules
+    from webapp.services.planning import plans
 
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation, seed)
     with database.reading() as (session, study):
-        sets = rules.question_sets(session, study)
-        if not sets:
-            raise click.ClickException(gettext("There are no questions yet: import a run first."))
-        number = question_set or len(sets)
-        if number > len(sets):
-            message = gettext("The study has %(n)s question sets.", n=len(sets))
-            raise click.BadParameter(message, param_hint="--question-set")
-        found = plans.rating_plan(session, study, sets[number - 1], wish, pair=pair, raters=raters)
+        asked = question_sets.chosen(session, study, question_set)
+        found = plans.rating_plan(session, study, asked, wish, pair=pair, raters=raters)
         if file_format == "json":
             write_json(words.plan_json(found), None)
         else:

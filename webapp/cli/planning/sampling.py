@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from webapp.cli.frame import database
 from webapp.cli.frame.output import write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.planning import question_sets
 from webapp.i18n import gettext
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality"
 @click.option("--more", type=click.IntRange(1), help="Draw so many more; what was drawn stays.")
 @click.option("--category", help="All of these of this category.")
 @click.option("--close", "closes", is_flag=True, help="End the sample.")
-@click.option("--question-set", type=click.IntRange(1), help="Which; the newest.")
+@question_sets.option
 @click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
 def sample_command(  # noqa: PLR0913 (a parameter for each option)
     *,
@@ -66,7 +67,6 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
       rated, figures: [{figure, runs, value, lower, upper, n, drawn, of}],
       looks: [{n, lower, upper, outcome}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from webapp.services.planning import rules
     from webapp.services.study import studies
 
     of_draw = {"--by": by, "--seed": seed, "--kind": kind, "--runs": pair, "--figure": figure}
@@ -79,14 +79,7 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
         wish = _wish(questions, kind, pair, figure, width, seed, stratified=by is not None)
     with database.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, database.now())
-        sets = rules.question_sets(session, study)
-        if not sets:
-            raise click.ClickException(gettext("There are no questions yet: import a run first."))
-        number = question_set or len(sets)
-        if number > len(sets):
-            message = gettext("The study has %(n)s question sets.", n=len(sets))
-            raise click.BadParameter(message, param_hint="--question-set")
-        chosen = sets[number - 1]
+        chosen = question_sets.chosen(session, study, question_set)
         _change(session, study, chosen, wish, more, category, closes=closes)
         _print(session, study, chosen, as_json=file_format == "json")
         session.commit()
