@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -125,6 +127,23 @@ def test_a_move_names_the_server_that_still_uses_the_old_database(
     assert during.returncode == after.returncode == 0
     assert f"Relevansi at {here} still uses the old database" in during.stderr
     assert "still uses" not in after.stderr
+
+
+def test_a_restore_names_the_server_that_uses_the_database(
+    instance: Path, tmp_path: Path, healthy_port: int
+) -> None:
+    database, file = instance / "relevansi.sqlite", tmp_path / "study.backup"
+    relevansi(instance, "backup", file)
+    here = f"http://127.0.0.1:{healthy_port}/"
+    with address_in_use.announced(Settings(sqlite_url(database), instance), here, str(database)):
+        with closing(sqlite3.connect(database)) as open_elsewhere:
+            open_elsewhere.execute("SELECT count(*) FROM runs").fetchall()
+            refused = relevansi(instance, "restore", file, "--replace")
+        done = relevansi(instance, "restore", file, "--replace")
+
+    assert (refused.returncode, done.returncode) == (1, 0)
+    assert f"{database} is in use by Relevansi at {here}: stop it first." in refused.stderr
+    assert f"Relevansi at {here} ran during the restore" in done.stderr
 
 
 @pytest.mark.parametrize("url", ["nowhere", "mysql://host/x", "sqlite://", "sqlite:///{here}"])

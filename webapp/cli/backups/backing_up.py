@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webapp.cli.frame import database
+from webapp.cli.frame import address_in_use, database
 from webapp.cli.frame.options import FILE
 from webapp.cli.frame.output import naming_full_disk, say
 from webapp.config import Settings, private_folder
@@ -55,6 +55,15 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     say(f"{where}: {_summary(restored.about)}")
     if restored.kept is not None:
         say(gettext("The earlier database is kept: %(name)s", name=restored.kept))
+    served = address_in_use.find(Settings.from_environment())
+    if served is not None:
+        say(
+            gettext(
+                "Relevansi at %(address)s ran during the restore: stop it, and start it again.",
+                address=served.base_url,
+            ),
+            err=True,
+        )
 
 
 @contextmanager
@@ -99,13 +108,26 @@ def _refusing() -> Iterator[None]:
             "The database is damaged (%(name)s). Restore the latest backup: "
             "relevansi restore FILE --replace"
         ),
-        sqlite_files.DatabaseInUse: gettext("%(name)s is in use: stop the server first."),
     }
     try:
         yield
+    except sqlite_files.DatabaseInUse as refused:
+        raise click.ClickException(_in_use(str(refused))) from refused
     except tuple(texts) as refused:
         text = next(text for kind, text in texts.items() if isinstance(refused, kind))
         raise click.ClickException(text % {"name": str(refused)}) from refused
+
+
+def _in_use(name: str) -> str:
+    """Return the sentence that names the server to stop, where one is known."""
+    served = address_in_use.find(Settings.from_environment())
+    if served is None:
+        return gettext("%(name)s is in use: stop the server first.", name=name)
+    return gettext(
+        "%(name)s is in use by Relevansi at %(address)s: stop it first.",
+        name=name,
+        address=served.base_url,
+    )
 
 
 def _summary(about: About) -> str:
