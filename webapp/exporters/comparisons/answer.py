@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from webapp import notation, rooms
 from webapp.exporters.comparisons import conclusions, words
@@ -13,7 +13,7 @@ MOST_NAMED = 6
 """So many runs or pairs of runs are named one by one; of more, the rest is counted."""
 
 
-def answer(comparison: RunDifferences, figures: Sequence[str]) -> tuple[str, ...]:
+def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, ...]:
     """Return sentences on the differences of `figures`: those that are significant, the rest.
 
     Of those that are not significant, wings say more. Where no two runs share a question with a

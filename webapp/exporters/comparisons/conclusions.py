@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from webapp import notation, rooms
 from webapp.exporters.comparisons import words
-from webapp.i18n import gettext
+from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison
 from webapp.metrics.comparisons.differences import Difference, RunDifferences
 from webapp.metrics.judging.figures import HEADLINES
@@ -18,11 +18,27 @@ def every(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[s
 
     False negatives count as the figure itself has them.
     """
+    return tuple(conclusion(comparison, difference) for difference in of(comparison, figures))
+
+
+def of(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[Difference, ...]:
+    """Return the differences on `figures`, with false negatives as each figure has them."""
     return tuple(
-        conclusion(comparison, difference)
+        difference
         for difference in comparison.differences
         if difference.figure in figures
         and (difference.figure == "mrr_answerable" or not difference.false_negatives_at_zero)
+    )
+
+
+def counted(comparison: RunDifferences, differences: Sequence[Difference]) -> str:
+    """Return in words how many of `differences` are significant."""
+    return ngettext(
+        "%(n)s difference, %(significant)s significant at %(level)s",
+        "%(n)s differences, %(significant)s of them significant at %(level)s",
+        len(differences),
+        significant=sum(significant(comparison, difference) for difference in differences),
+        level=notation.percent(1 - comparison.settings.confidence),
     )
 
 

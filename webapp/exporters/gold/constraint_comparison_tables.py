@@ -9,6 +9,7 @@ from webapp.exporters.comparisons import difference_tables, words
 from webapp.exporters.comparisons.conclusions import conclusion
 from webapp.exporters.frame.tables import Cell, Column, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
 from webapp.metrics.gold.constraints import (
     ConstraintConfusion,
@@ -49,11 +50,12 @@ def lacks(comparison: ConstraintComparison) -> tuple[str, ...]:
 
 def conclusions(comparison: ConstraintComparison) -> tuple[str, ...]:
     """Return a sentence for each pair of runs: mean CPR by question, and query success."""
-    return tuple(
-        conclusion(comparison, difference)
-        for difference in comparison.differences
-        if not difference.false_negatives_at_zero
-    )
+    return tuple(conclusion(comparison, difference) for difference in main(comparison))
+
+
+def main(comparison: ConstraintComparison) -> tuple[Difference, ...]:
+    """Return the differences that are shown at once: false negatives as each figure has them."""
+    return tuple(one for one in comparison.differences if not one.false_negatives_at_zero)
 
 
 def figures(comparison: ConstraintComparison) -> Table:

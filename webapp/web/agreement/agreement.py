@@ -22,6 +22,7 @@ from webapp.web.rating.figures import UndefinedReason, reasons_of
 blueprint = Blueprint("agreement", __name__)
 
 COHEN = "cohen_kappa"
+ALPHA = "krippendorff_alpha"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,10 @@ class CannotTellLine:
 
 @dataclass(frozen=True, slots=True)
 class AgreementPage:
-    """Agreement on one kind of items. ``over_time`` is empty where it would be one part."""
+    """Agreement on one kind of items. ``over_time`` is empty where it would be one part.
+
+    ``said`` sums up the lines of pairs, categories and time in words.
+    """
 
     kinds: dict[ItemKind, str]
     kind: ItemKind
@@ -69,6 +73,7 @@ class AgreementPage:
     pairs: tuple[CoefficientsLine, ...]
     categories: tuple[CoefficientsLine, ...]
     over_time: tuple[CoefficientsLine, ...]
+    said: Mapping[str, str]
     repeats: tuple[CoefficientsLine, ...]
     measures: tuple[Measure, ...]
     reasons: tuple[UndefinedReason, ...]
@@ -129,11 +134,24 @@ def _page(
             )
             for part in parts
         ),
+        said={
+            "pairs": _span(pair.agreement for pair in found.pairs),
+            "categories": _span(group.agreement for group in found.categories),
+            "time": _span(part.agreement for part in parts),
+        },
         repeats=tuple(_repeated(own) for own in repeats if own.kind is found.kind),
         measures=tuple(COEFFICIENTS.values()),
         reasons=reasons_of(EXPLANATIONS),
         bootstrap=bootstrap,
     )
+
+
+def _span(groups: Iterable[Agreement]) -> str:
+    """Return the smallest and the largest Krippendorff's alpha of some groups, in words."""
+    found = [coefficients(one)[ALPHA].value for one in groups]
+    values = [value for value in found if value is not None]
+    label = gettext(COEFFICIENTS[ALPHA].label)
+    return f"{label}: {bounds(min(values), max(values)) if values else formatting.UNDEFINED}"
 
 
 def _repeated(own: Consistency) -> CoefficientsLine:

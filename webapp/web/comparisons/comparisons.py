@@ -12,6 +12,7 @@ from flask import Blueprint, Response, render_template, request
 from webapp import labels, rooms
 from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
 from webapp.exporters.comparisons.answer import answer
+from webapp.exporters.comparisons.charts import questions as questions_drawn
 from webapp.exporters.comparisons.charts.canvas import Drawing
 from webapp.exporters.comparisons.charts.pictures import KINDS, PictureChoice, drawing
 from webapp.exporters.frame.tables import Cell, Table
@@ -76,6 +77,12 @@ class Address:
         """Whether each question leads to its answers: files have none."""
         return self.page == "comparisons"
 
+    @property
+    def drawn(self) -> tuple[str, str]:
+        """The two runs of the questions' picture, where there are runs to compare."""
+        first, second = self.pair
+        return first, second
+
     def arguments(self, **other: object) -> dict[str, object]:
         """Return the arguments of an address like this one, with `other` ones in their place."""
         shown: dict[str, object] = {"figure": self.figure, "pair": list(self.pair)}
@@ -115,6 +122,7 @@ class ComparisonInWords:
     unsaid: tuple[str, ...]
     lacks: tuple[str, ...]
     summary: Table
+    differences_said: str
     main_conclusions: tuple[str, ...]
     conclusions: tuple[str, ...]
     differences: Table
@@ -123,6 +131,7 @@ class ComparisonInWords:
     categories: Table
     category_figures: dict[str, str]
     questions: Table
+    questions_said: str
     question_rows: tuple[QuestionRow, ...]
     stability: str
     stability_table: Table
@@ -289,6 +298,7 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
             *(said for one in comparison.contenders for said in words.lacks(one)),
         ),
         summary=tables.summary(report),
+        differences_said=conclusions.counted(comparison, conclusions.of(comparison, MAIN)),
         main_conclusions=conclusions.every(comparison, MAIN),
         conclusions=conclusions.every(comparison),
         differences=difference_tables.differences(report),
@@ -297,6 +307,7 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
         categories=tables.by_category(report, address.figure),
         category_figures={name: words.figure_name(name) for name in BY_CATEGORY},
         questions=questions,
+        questions_said=questions_drawn.counted(comparison, address.drawn),
         question_rows=rows if address.in_order else tuple(sorted(rows, key=_least_moved)),
         stability=words.stability(report.stability),
         stability_table=tables.stability(report),
@@ -321,8 +332,7 @@ def _parts(report: ComparisonReport, address: Address) -> Iterator[ShownPart]:
 
 
 def _choice(kind: str, address: Address) -> PictureChoice:
-    first, second = address.pair
-    return PictureChoice(kind, address.figure, (first, second))
+    return PictureChoice(kind, address.figure, address.drawn)
 
 
 def _pairs(report: ComparisonReport, address: Address) -> Iterator[DrawnPair]:

@@ -12,7 +12,7 @@ from webapp import labels
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext, own_name
 from webapp.notation import decimal_mark
-from webapp.printable import LogLineFormatter, printable
+from webapp.printable import LogLineFormatter, printable, printable_line
 from webapp.services.study import studies
 from webapp.web.frame import (
     access,
@@ -103,4 +103,5 @@ def _set_up_templates(app: Flask) -> None:
         environment.filters[name] = getattr(markdown, name)
     for name in ("method", "category", "field", "judgment"):
         environment.filters[name] = getattr(labels, name)
+    environment.filters["sentence"] = printable_line
     environment.filters["translated"] = gettext

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from webapp.exporters.comparisons.answer import answer
+from webapp.exporters.comparisons.conclusions import counted
 from webapp.exporters.frame.tables import Table
 from webapp.exporters.gold import constraint_comparison_tables as tables
 from webapp.metrics.comparisons.report import ComparisonReport
@@ -31,9 +33,11 @@ class ComparedConstraints:
     """A comparison under V2 in the words and tables of its reports."""
 
     basis: str
+    answer: tuple[str, ...]
     lacks: tuple[str, ...]
     figures: Table
     matrices: tuple[RunMatrix, ...]
+    differences_said: str
     conclusions: tuple[str, ...]
     differences: Table
     signed_ranks: Table
@@ -48,14 +52,17 @@ def part(report: ComparisonReport, address: Address) -> ShownPart | None:
 
 
 def _checked(found: ConstraintComparison) -> ComparedConstraints:
+    main = tables.main(found)
     return ComparedConstraints(
         basis=tables.basis(found),
+        answer=answer(found, {one.figure for one in main}),
         lacks=tables.lacks(found),
         figures=tables.figures(found),
         matrices=tuple(
             RunMatrix(one.run, one.name, constraint_figures.summary(one.report).matrix)
             for one in found.contenders
         ),
+        differences_said=counted(found, main),
         conclusions=tables.conclusions(found),
         differences=tables.differences(found),
         signed_ranks=tables.signed_ranks(found),

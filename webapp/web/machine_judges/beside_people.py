@@ -25,7 +25,7 @@ blueprint = Blueprint(
 
 WANTED = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
 """The coefficients of a machine beside people; Fleiss' is for more than two."""
-FIRST_SHOWN, MOST_SHOWN = 30, 200
+FIRST_SHOWN, MOST_SHOWN = 10, 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,11 @@ def draw(
     )
 
 
+def counted(comparison: Comparison, pair: tuple[str, str]) -> str:
+    """Return on how many questions the first of two runs, by their ids, is higher, level, lower."""
+    return _counted(_pairs(comparison, pair))
+
+
 def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
     ids = [contender.run.run for contender in comparison.contenders]
     one, other = chosen or (ids[0], ids[1])
@@ -240,15 +245,19 @@ def _remarks(found: Pairs) -> list[str]:
     return remarks
 
 
-def _description(found: Pairs) -> str:
+def _counted(found: Pairs) -> str:
     wins, ties, losses = found.counts
-    counted = gettext(
+    return gettext(
         "%(first)s is higher on %(wins)s questions, level on %(ties)s, lower on %(losses)s.",
         first=found.first,
         wins=wins,
         ties=ties,
         losses=losses,
     )
+
+
+def _description(found: Pairs) -> str:
+    counted = _counted(found)
     if len(found.pairs) > MOST:
         return counted
     listed = "; ".join(
