@@ -229,7 +229,7 @@ def _unfolded(page: Page, study: Study) -> None:
 
 
 def _compared_question(page: Page, study: Study) -> None:
-    page.goto(f"{study.server.url}/comparisons/")
+    _unfolded(page, study)  # the list is folded on a phone
     page.locator("a[href*='/comparisons/questions/']").first.click()
     expect(page.locator(".sides")).to_be_visible()
 

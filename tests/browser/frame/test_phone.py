@@ -41,6 +41,24 @@ def test_the_parts_of_the_study_are_one_row(
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
+    server: Server, open_tab: Callable[..., Page]
+) -> None:
+    page = open_tab(viewport=PHONE, java_script_enabled=False)
+    page.goto(f"{server.url}/measures/")
+    summary, folded = page.locator(".fold > summary").first, page.locator(".fold dl").first
+    expect(folded).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(folded).to_be_visible()
+    page.emulate_media(media="screen")
+    summary.click()
+    expect(folded).to_be_visible()
+    summary.click()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(folded).to_be_visible()
+    expect(summary).to_be_hidden()
+
+
 @pytest.mark.parametrize("place", ["server", "blind_server"])
 def test_the_question_and_its_first_card_are_on_the_first_screen(
     request: pytest.FixtureRequest, run_id: str, open_tab: Callable[..., Page], place: str
