@@ -25,8 +25,8 @@ from webapp.services.workers.long_work import (
     DONE,
     FAILED,
     WAITING,
-    FileMaking,
     LongProgress,
+    LongWorking,
     NotMade,
     Tell,
     UnknownLongWork,
@@ -41,7 +41,7 @@ class MachineAsked(Refused):
     """A failure that a user can meet."""
 
     message = "A proof pack holds what people judged"
-    remedy = "Ask for the file again; if it happens again, see the log."
+    remedy = "Ask for it again; if it happens again, see the log."
 
 
 @dataclass
@@ -90,7 +90,7 @@ def progress(database: Database, work_id: str) -> LongProgress:
 def work(database: Database, now: datetime = NOW) -> None:
     """Make everything that was put down."""
     loop = WorkLoop(database.writing, lambda: now, logging.getLogger(__name__))
-    loop.wake(FileMaking(database), most=1)
+    loop.wake(LongWorking(database), most=1)
     assert loop.is_idle(WAIT)
 
 
@@ -145,7 +145,7 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
     with speaking("id"):
         said = progress(database, work_id).why
     assert (found.state, found.why) == (FAILED, "A proof pack holds what people judged")
-    assert found.remedy.startswith("Ask for the file again")
+    assert found.remedy.startswith("Ask for it again")
     assert said == "Paket bukti berisi penilaian manusia"
     with database.reading() as session, pytest.raises(NotMade):
         long_work.file(session, studies.open_or_make(session, NOW), work_id)

@@ -33,8 +33,8 @@ def test_each_waiting_file_has_its_own_decisions(app: Flask) -> None:
         one, two = map(WaitingFileForm.sent, waiting.token.data)
 
     assert (waiting.action.data, waiting.token.data) == ("store", ["one", "two"])
-    assert (one.rater_shown, one.confirm.data, one.depends.data) == ("Ani", True, [])
-    assert (two.rater_shown, two.confirm.data, two.depends.data) == (None, False, ["3", "4"])
+    assert (one.decision.rater, one.confirm.data, one.depends.data) == ("Ani", True, [])
+    assert (two.decision.rater, two.confirm.data, two.depends.data) == (None, False, ["3", "4"])
 
 
 def test_files_are_forgotten_where_no_action_is_named(app: Flask) -> None:

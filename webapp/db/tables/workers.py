@@ -12,12 +12,12 @@ from webapp.db.tables.base import Base
 
 
 class LongWork(Base):
-    """A file that takes long to make: how far it is, then the file or why there is none.
+    """Work that takes long: how far it is, then its result or why there is none.
 
-    ``kind`` names what is made, ``wanted`` of what. ``state``: "waiting", "asking" (somebody
-    makes it), "done" (``data`` is the file) or "failed" (``failure`` and ``remedy`` are message
-    ids, ``about`` the name in them). ``steps_done`` of ``steps`` are done; 0 steps are not
-    counted yet.
+    ``kind`` names what is done, ``wanted`` of what. ``state``: "waiting", "asking" (somebody
+    does it), "done" (``data`` is the file that was made, or ``result`` says what was stored) or
+    "failed" (``failure`` and ``remedy`` are message ids, ``about`` the name in them).
+    ``steps_done`` of ``steps`` are done; 0 steps are not counted yet.
     """
 
     __tablename__ = "long_works"
@@ -38,4 +38,5 @@ class LongWork(Base):
     about: Mapped[str] = mapped_column(Text, default="")
     file_name: Mapped[str | None] = mapped_column(Text)
     media_type: Mapped[str | None] = mapped_column(Text)
+    result: Mapped[dict[str, Any] | None]
     data: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)

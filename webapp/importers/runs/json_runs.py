@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -22,6 +22,9 @@ from webapp.importers.runs.property_filling import fill, read_properties
 from webapp.importers.runs.questions import context_dependent, looks_like
 from webapp.importers.runs.run_checks import check_labels, check_query, check_total
 from webapp.records import Card, Problem, QueryState, ReadQuery, ReadRun
+
+Tell = Callable[[int, int], None]
+"""Is told how many questions of how many are read."""
 
 _MARKS = {
     "v1": ({"search_method", "successful"}, {"results_count", "success", "response_length"}),
@@ -72,10 +75,15 @@ class AnsweredQuestionInFile(FromFile):
         return self.success is False or (self.success is None and bool(self.error))
 
 
-def read(name: str, data: bytes) -> ReadRun:
+def nobody(_done: int, _of: int) -> None:
+    """Hear how many questions are read where nobody waits to see it."""
+
+
+def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
     """The run in the file `name` (a path or a bare name), with all its problems.
 
-    Raises an `ImportRefused` whose problem is the reason why nothing of the file can be used.
+    `tell` hears how many questions of how many are read. Raises an `ImportRefused` whose problem
+    is the reason why nothing of the file can be used.
     """
     document, numbers = load(name, data, expected="run_file")
     file_format = _recognise(name, document)
@@ -84,7 +92,7 @@ def read(name: str, data: bytes) -> ReadRun:
     )
     if top is None or not isinstance(document, dict):
         raise UnknownRunFormat(*wrong_top)
-    queries, wrong_entries = _queries(name, top.results, file_format)
+    queries, wrong_entries = _queries(name, top.results, file_format, tell)
     problems = (*numbers, *wrong_top, *wrong_entries)
     if not queries:
         raise NoReadableQuery(_nothing_readable(name, top), *problems)
@@ -151,12 +159,13 @@ def _nothing_readable(name: str, top: RunFileHead) -> Problem:
 
 
 def _queries(
-    name: str, entries: Sequence[object], file_format: str
+    name: str, entries: Sequence[object], file_format: str, tell: Tell
 ) -> tuple[tuple[ReadQuery, ...], list[Problem]]:
     """The questions that can be used, each number once, and the problems of the rest."""
     queries: dict[int, ReadQuery] = {}
     problems: list[Problem] = []
     for position, raw in enumerate(entries):
+        tell(position, len(entries))
         place = f"results[{position}]"
         query, wrong = _query(name, place, raw, file_format)
         problems.extend(wrong)

@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
 
 from sqlalchemy import ColumnElement, func, insert, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from webapp.db.kept import Kept
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs, property_filling
+from webapp.importers.runs.json_runs import Tell
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.runs.property_identity import fullest
 from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun
@@ -76,24 +79,73 @@ class ImportedRun:
     problems: tuple[Problem, ...]
 
 
-def examine(session: Session, study: Study, name: str, data: bytes) -> ImportReport:
+@dataclass(frozen=True, slots=True)
+class _ExaminedFile:
+    """A file by itself, without the runs that are stored: its report, and its session's key."""
+
+    report: ImportReport
+    session_key: str = ""
+
+
+_LOOKED_AT: Kept[tuple[str, str], _ExaminedFile] = Kept(100)
+"""The files that were looked at, by name and SHA-256, without what their questions hold."""
+
+
+def examine(
+    session: Session, study: Study, name: str, data: bytes, tell: Tell = json_runs.nobody
+) -> ImportReport:
     """Return the effect of importing the file; of an unreadable file, its problem."""
+    return _placed(session, study, _examined(name, data, tell))
+
+
+def look(
+    session: Session, study: Study, name: str, data: bytes, tell: Tell = json_runs.nobody
+) -> ImportReport:
+    """Return the same report for reading only; a file is read once, however often it is asked for.
+
+    Its ``read`` has no questions, and `tell` hears how many of them are read.
+    """
+    key = name, sha256(data).hexdigest()
+    kept = _LOOKED_AT.get(session, key)
+    if kept is None:
+        kept = _examined(name, data, tell)
+        read = replace(kept.report.read, queries=()) if kept.report.read else None
+        undecided = [replace(q, response="", cards=(), extra={}) for q in kept.report.undecided]
+        report = replace(kept.report, read=read, undecided=tuple(undecided))
+        kept = replace(kept, report=report)
+        _LOOKED_AT.put(session, key, kept)
+    return _placed(session, study, kept)
+
+
+def _examined(name: str, data: bytes, tell: Tell) -> _ExaminedFile:
     try:
-        read = json_runs.read(name, data)
+        read = json_runs.read(name, data, tell)
     except ImportRefused as refused:
         other = isinstance(refused, UnknownRunFormat)
-        return ImportReport(name, None, tuple(refused.problems), is_something_else=other)
-    run = _holding(session, study, read)
-    already = run is not None and _has_file(run, read)
-    return ImportReport(
+        problems = tuple(refused.problems)
+        return _ExaminedFile(ImportReport(name, None, problems, is_something_else=other))
+    report = ImportReport(
         name=name,
         read=read,
         problems=read.problems,
         counts=counts(read.queries),
+        undecided=tuple(query for query in read.queries if query.context_dependent is None),
+    )
+    return _ExaminedFile(report, json_runs.session_key(read))
+
+
+def _placed(session: Session, study: Study, examined: _ExaminedFile) -> ImportReport:
+    """Return the report of a file beside the runs of the study, as they are now."""
+    report = examined.report
+    if report.read is None:
+        return report
+    run = _holding(session, study, report.read, examined.session_key)
+    already = run is not None and _has_file(run, report.read)
+    return replace(
+        report,
         run_id=run.id if run else None,
         already_imported=already,
         enriches=run is not None and not already,
-        undecided=tuple(query for query in read.queries if query.context_dependent is None),
     )
 
 
@@ -101,7 +153,7 @@ def store(
     session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
 ) -> ImportedRun:
     """Store a run file, or enrich the run of the same session, or find it is there already."""
-    run = _holding(session, study, read)
+    run = _holding(session, study, read, json_runs.session_key(read))
     if run is not None and _has_file(run, read):
         _fill_extra(run, read)
         return _imported(session, run, read, already=True)
@@ -153,11 +205,11 @@ def _counted(states: Counter[str], cards: int) -> Counts:
     )
 
 
-def _holding(session: Session, study: Study, read: ReadRun) -> Run | None:
+def _holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
     """Return the study's run that came from this file or from the same session."""
     by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
     by_session = select(Run).where(
-        Run.session_key == json_runs.session_key(read),
+        Run.session_key == session_key,
         _agrees(Run.stated_search_method, read.search_method),
         _agrees(Run.timestamp, read.timestamp),
     )

@@ -1,7 +1,8 @@
-"""Files that take long to make, made beside the requests: put down, made, taken away.
+"""Work that takes long, done beside the requests: put down, done, its result taken away.
 
-A room's ``long_kind.py`` brings a kind: its name as ``KIND`` and ``make``, which makes the file
-in a reading transaction and says after each step how many of how many are done.
+A room's ``long_kind.py`` brings a kind: its name as ``KIND`` and ``make``, which works in a reading
+transaction and says after each step how many of how many are done. It returns a file to keep, or a
+function that stores everything in one transaction, the one in which the work ends.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
@@ -33,8 +34,14 @@ KEPT_FOR = timedelta(days=1)
 MOST_ATTEMPTS = 3
 """A work whose holder died so often would end the next one too."""
 
+TOLD_AT_MOST = 100
+"""How often the row of a work is written to say how far it is, however many its steps."""
+
 Tell = Callable[[int, int], None]
 """Is told how many steps of how many are done."""
+
+Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
+"""Stores the outcome of a work; returns what its kind's page needs to go on, for ``result``."""
 
 
 class LongKind(Protocol):
@@ -44,14 +51,14 @@ class LongKind(Protocol):
 
     def make(
         self, session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
-    ) -> ExportedFile:
-        """Return the file; raises a ``Failure`` where there is none."""
+    ) -> ExportedFile | Finish:
+        """Return the file, or what is to be stored; raises a ``Failure`` where there is none."""
 
 
 class UnknownLongWork(Missing):
-    """The work was given up, or its file was kept for longer than a day."""
+    """The work was given up, or its result was kept for longer than a day."""
 
-    message = mark("This file is no longer here")
+    message = mark("This is no longer here")
     remedy = mark("It was given up, or kept for longer than a day. Ask for it again.")
 
 
@@ -63,12 +70,12 @@ class NotMade(Missing):
 
 
 class GivenUp(Exception):
-    """The work was given up while it was made."""
+    """The work was given up while it was done."""
 
 
 @dataclass(frozen=True, slots=True)
 class LongFailure:
-    """Why there is no file: message and remedy as message ids, and the name in them."""
+    """Why there is no result: message and remedy as message ids, and the name in them."""
 
     message: str
     remedy: str
@@ -77,17 +84,17 @@ class LongFailure:
 
 OUR_FAULT = LongFailure(
     mark("Something went wrong on our side"),
-    mark("Ask for the file again; if it happens again, see the log."),
+    mark("Ask for it again; if it happens again, see the log."),
 )
 DIED = LongFailure(
-    mark("The server ended several times while it made this file"),
+    mark("The server ended several times during this work"),
     mark("Perhaps its memory is too small. Ask for less, or use the command line."),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LongProgress:
-    """How far a work is: its file's name once it is done, why there is none if it failed."""
+    """How far a work is; once it is done, its file's name or its result, else why it failed."""
 
     id: str
     kind: str
@@ -97,18 +104,19 @@ class LongProgress:
     done: int
     of: int
     file_name: str | None
+    result: Mapping[str, Any] | None
     why: str
     remedy: str
 
     @property
     def is_open(self) -> bool:
-        """Whether the file is still to be made."""
+        """Whether the work is still to be done."""
         return self.state in {WAITING, ASKING}
 
 
 @dataclass(frozen=True, slots=True)
 class LongCall:
-    """The file to make, and the lease of its row."""
+    """The work to do, and the lease of its row."""
 
     lease: Lease
     study_id: int
@@ -116,14 +124,17 @@ class LongCall:
     wanted: Mapping[str, Any]
 
 
+LongOutcome: TypeAlias = "ExportedFile | Finish | LongFailure"
+
+
 @dataclass(frozen=True, slots=True)
-class FileMaking(OutsideWork[LongCall, ExportedFile | LongFailure]):
-    """The work of making what was put down, the oldest first."""
+class LongWorking(OutsideWork[LongCall, LongOutcome]):
+    """The work of doing what was put down, the oldest first."""
 
     database: Database
 
     def claim(self, session: Session, now: datetime) -> LongCall | Nothing:
-        """Return the next file to make; one whose makers died again and again has failed."""
+        """Return the next work; one whose holders died again and again has failed."""
         for row in session.scalars(
             select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
         ):
@@ -138,10 +149,15 @@ class FileMaking(OutsideWork[LongCall, ExportedFile | LongFailure]):
             return LongCall(lease, row.study_id, row.kind, row.wanted)
         return Nothing.MORE
 
-    def ask(self, call: LongCall) -> ExportedFile | LongFailure:
-        """Return the file, or why there is none; its row says how far it is."""
+    def ask(self, call: LongCall) -> LongOutcome:
+        """Return the file or what is to be stored, or why not; its row says how far it is."""
+        told = 0
 
         def tell(done: int, of: int) -> None:
+            nonlocal told
+            if 0 < done < of and (done - told) * TOLD_AT_MOST < of:
+                return
+            told = done
             with suppress(*outages.KINDS), self.database.writing() as session:
                 row = leases.own(session, LongWork, call.lease)
                 if row is None:
@@ -154,21 +170,22 @@ class FileMaking(OutsideWork[LongCall, ExportedFile | LongFailure]):
                 study = session.get_one(Study, call.study_id)
                 return _kinds()[call.kind].make(session, study, call.wanted, tell)
         except Failure as failure:
-            return LongFailure(failure.message, failure.remedy, failure.name)
+            return _failed(failure)
         except GivenUp:
             return OUR_FAULT  # for nobody: its row is gone
 
-    def keep(
-        self, session: Session, call: LongCall, outcome: ExportedFile | LongFailure, now: datetime
-    ) -> None:
-        """Keep the file, or why there is none, unless the work was given up."""
+    def keep(self, session: Session, call: LongCall, outcome: LongOutcome, now: datetime) -> None:
+        """Keep the file, or store all there is to store, unless the work was given up."""
         row = leases.own(session, LongWork, call.lease)
-        if row is not None:
-            _end(row, outcome, now)
+        if row is None:
+            return
+        if callable(outcome):
+            row.result = outcome(session, session.get_one(Study, call.study_id), now)
+        _end(row, outcome, now)
 
-    def unforeseen(self, error: Exception) -> LongFailure:  # noqa: ARG002 - the log has it
-        """Return the failure of a work that ended with an error of ours."""
-        return OUR_FAULT
+    def unforeseen(self, error: Exception) -> LongFailure:
+        """Return why a work failed that could not be stored, or ended with an error of ours."""
+        return _failed(error) if isinstance(error, Failure) else OUR_FAULT
 
 
 def put_down(
@@ -180,9 +197,9 @@ def put_down(
     *,
     changed_at: datetime,
 ) -> str:
-    """Return the id of the work that makes a file; a new one if none is good enough.
+    """Return the id of the work for what is wanted; a new one if none is good enough.
 
-    Good enough is one that is still open, or was done after `changed_at`. Files that were
+    Good enough is one that is still open, or was done after `changed_at`. Works that were
     kept for long enough are cleared away.
     """
     one_at_a_time(session)
@@ -205,7 +222,20 @@ def put_down(
 
 def find(session: Session, study: Study, work_id: str) -> LongProgress:
     """Return how far a work is, its failure in the reader's language."""
-    row = _row(session, study, work_id)
+    return _progress(_row(session, study, work_id))
+
+
+def of_kind(session: Session, study: Study, kind: str, now: datetime) -> tuple[LongProgress, ...]:
+    """Return how far each work of a kind is that is kept, the newest first."""
+    own = select(LongWork).where(
+        LongWork.study_id == study.id,
+        LongWork.kind == kind,
+        LongWork.put_down_at > now - KEPT_FOR,
+    )
+    return tuple(map(_progress, session.scalars(own.order_by(LongWork.put_down_at.desc()))))
+
+
+def _progress(row: LongWork) -> LongProgress:
     return LongProgress(
         id=row.id,
         kind=row.kind,
@@ -215,6 +245,7 @@ def find(session: Session, study: Study, work_id: str) -> LongProgress:
         done=row.steps_done,
         of=row.steps,
         file_name=row.file_name,
+        result=row.result,
         why=gettext(row.failure) % {"name": row.about} if row.failure else "",
         remedy=gettext(row.remedy) % {"name": row.about} if row.remedy else "",
     )
@@ -229,12 +260,12 @@ def file(session: Session, study: Study, work_id: str) -> ExportedFile:
 
 
 def give_up(session: Session, study: Study, work_id: str) -> None:
-    """Forget a work and its file; one that is being made ends at its next step."""
+    """Forget a work and its result; one that is being done ends at its next step."""
     session.delete(_row(session, study, work_id))
 
 
 def is_any_open(session: Session) -> bool:
-    """Whether a file is still to be made."""
+    """Whether a work is still to be done."""
     return session.scalar(select(LongWork.id).where(_is_open()).limit(1)) is not None
 
 
@@ -249,14 +280,17 @@ def _row(session: Session, study: Study, work_id: str) -> LongWork:
     return row
 
 
-def _end(row: LongWork, outcome: ExportedFile | LongFailure, now: datetime) -> None:
+def _failed(failure: Failure) -> LongFailure:
+    return LongFailure(failure.message, failure.remedy, failure.name)
+
+
+def _end(row: LongWork, outcome: LongOutcome, now: datetime) -> None:
     row.ended_at = now
+    leases.give_back(row, FAILED if isinstance(outcome, LongFailure) else DONE)
     if isinstance(outcome, LongFailure):
-        leases.give_back(row, FAILED)
         row.failure, row.remedy, row.about = outcome.message, outcome.remedy, outcome.about
-        return
-    leases.give_back(row, DONE)
-    row.file_name, row.media_type, row.data = outcome.name, outcome.media_type, outcome.data
+    elif isinstance(outcome, ExportedFile):
+        row.file_name, row.media_type, row.data = outcome.name, outcome.media_type, outcome.data
 
 
 def _kinds() -> dict[str, LongKind]:

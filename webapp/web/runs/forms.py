@@ -5,6 +5,7 @@ from __future__ import annotations
 from wtforms import BooleanField, Form
 
 from webapp.services.runs import order
+from webapp.services.runs.waiting_files import FileDecision
 from webapp.web.frame import forms
 from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, ListField
 
@@ -45,7 +46,13 @@ class WaitingFileForm(Form):
         return forms.valid(forms.sent(cls, after=f"-{token}"))
 
     @property
-    def rater_shown(self) -> str | None:
-        """The rater of the form, if the report that was shown was that rater's."""
+    def decision(self) -> FileDecision:
+        """The decision on the file; its rater only if the report that was shown was theirs."""
         name: str = self.rater.data
-        return name if name and name == self.shown.data else None
+        return FileDecision(
+            rater=name if name and name == self.shown.data else None,
+            confirm=self.confirm.data,
+            method=self.method.data,
+            llm=self.llm.data,
+            depends=tuple(self.depends.data),
+        )

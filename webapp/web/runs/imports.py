@@ -1,5 +1,8 @@
 """Files dropped on the page: kept, reported on, and stored only when their owner confirms.
 
+Large files are read and stored beside the requests (``long_kind``): the answer leads to the page
+that shows how far that is.
+
 The report of ratings is that of one rater. Storing them for another one shows that rater's
 report first, so that every change was shown before; the stored judgments of an existing rater
 change only where that is ticked.
@@ -7,7 +10,8 @@ change only where that is ticked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from flask import Blueprint, Response, current_app, redirect, request, url_for
 from sqlalchemy.orm import Session
@@ -15,18 +19,21 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
-from webapp.importers.runs import csv_ratings, problems
+from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
-from webapp.importers.runs.ratings import recognises
 from webapp.services.exports import rated_imports
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.rated_imports import RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, uploads
-from webapp.services.runs.imports import ImportReport, Labels
+from webapp.services.runs import imports, long_kind, uploads, waiting_files
+from webapp.services.runs.imports import ImportReport
+from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
+from webapp.services.workers import long_work
+from webapp.services.workers.long_work import LongProgress
 from webapp.web.frame import access, forms, htmx
 from webapp.web.runs.forms import WaitingFileForm, WaitingForm
+from webapp.web.workers.long_work import LongWorkPage, led_to, words
 
 blueprint = Blueprint("imports", __name__)
 
@@ -66,12 +73,16 @@ class WaitingRatedCsv:
 
 @dataclass(frozen=True, slots=True)
 class ImportPage:
-    """The drop zone, and below it every file that waits for a decision: runs, then ratings."""
+    """The drop zone, and below it every file that waits for a decision: runs, then ratings.
+
+    ``works`` are the large imports of the last day, where no file's report is shown.
+    """
 
     files: tuple[Waiting, ...]
     notice: str = ""
     ratings: tuple[WaitingRatings, ...] = ()
     rated: tuple[WaitingRatedCsv, ...] = ()
+    works: tuple[LongWorkPage, ...] = ()
 
     @property
     def any_waits(self) -> bool:
@@ -94,24 +105,19 @@ class ImportContext:
     imports: ImportPage
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """The runs of the files that were stored by one request, and the raters that it made."""
-
-    runs: list[str] = field(default_factory=list)
-    newcomers: set[str] = field(default_factory=set)
-
-
 @blueprint.get("/runs/import")
 def show() -> Response:
     """Show the drop zone and the report of each file that waits."""
+    tokens = request.args.getlist("token")
     with access.reading() as (session, rater):
-        found = [_waiting(session, rater.study, token) for token in request.args.getlist("token")]
+        found = [_waiting(session, rater.study, token) for token in tokens]
+        works = () if tokens else _works(session, rater.study)
+        listed = tuple(LongWorkPage(work, words(work)) for work in works)
     runs = tuple(file for file in found if isinstance(file, Waiting))
     ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
     rated = tuple(file for file in found if isinstance(file, WaitingRatedCsv))
     notice = _not_stored() if "left" in request.args else ""
-    return _answer(ImportPage(runs, notice, ratings=ratings, rated=rated))
+    return _answer(ImportPage(runs, notice, ratings=ratings, rated=rated, works=listed))
 
 
 @blueprint.post("/runs/import")
@@ -124,6 +130,12 @@ def upload() -> Response:
         tokens = keep_chosen()
     except UnfitFiles as unfit:
         return _answer(ImportPage((), str(unfit)), 422)
+    with access.reading() as (session, rater):
+        files = _files(session, rater.study, tokens)
+        runs = [file for file in files if waiting_files.is_run(file)]
+        reading = long_kind.reading(files) if waiting_files.is_long(runs) else None
+    if reading:
+        return led_to(long_kind.KIND, reading, changed_at=access.now())
     return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
 
 
@@ -148,20 +160,34 @@ def _decide(form: WaitingForm) -> Response:
     tokens = form.token.data
     if form.action.data == "look":
         return _look_again(tokens)
-    wanted = form.action.data == "store"
-    stored = _Stored()
-    refused: list[str] = []
+    decisions = {token: WaitingFileForm.sent(token).decision for token in tokens}
+    stored = StoredFiles()
     with access.writing() as (session, rater):
-        files = [uploads.find(session, rater.study, token) for token in tokens]
-        for file in sorted(files, key=_turn):
-            if wanted and not _store(session, rater.study, file, stored):
-                refused.append(file.id)
-                continue
-            uploads.discard(session, file)
+        files = _files(session, rater.study, tokens)
+        is_long = form.action.data == "store" and waiting_files.is_long(files)
+        storing = long_kind.storing(files, decisions)
+        if form.action.data == "store" and not is_long:
+            stored = waiting_files.store(session, rater.study, files, decisions, access.now())
+        elif not is_long:
+            for file in files:
+                uploads.discard(session, file)
+        for work in _works(session, rater.study):
+            if set(work.wanted["tokens"]) & set(tokens):
+                long_work.give_up(session, rater.study, work.id)
         session.commit()
-    if refused:
-        return _look_again(refused, left="1")
-    return redirect(_after(stored.runs), 303)  # type: ignore[return-value]
+    if is_long:
+        return led_to(long_kind.KIND, storing, changed_at=access.now())
+    if stored.left:
+        return _look_again(stored.left, left="1")
+    return redirect(after(stored.runs), 303)  # type: ignore[return-value]
+
+
+def _files(session: Session, study: Study, tokens: Sequence[str]) -> list[Upload]:
+    return [uploads.find(session, study, token) for token in tokens]
+
+
+def _works(session: Session, study: Study) -> tuple[LongProgress, ...]:
+    return long_work.of_kind(session, study, long_kind.KIND, access.now())
 
 
 def _look_again(tokens: list[str], **said: str) -> Response:
@@ -175,74 +201,11 @@ def _not_stored() -> str:
     return gettext("These files are not stored yet. Look at their reports and confirm them.")
 
 
-def _turn(file: Upload) -> int:
-    """The turn of a file: runs, then ratings from pages without a server, then rated CSVs."""
-    return 2 if _is_rated_csv(file) else int(recognises(file.data))
-
-
-def _is_rated_csv(file: Upload) -> bool:
-    return file.name.lower().endswith(".csv") or csv_ratings.recognises(file.data)
-
-
-def _store(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
-    """Store one waiting file and note its run; ratings that cannot be stored yet stay."""
-    if _is_rated_csv(file):
-        return _store_rated(session, study, file, done)
-    if offline_ratings.examine(session, study, file.name, file.data, access.now()) is not None:
-        return _store_ratings(session, study, file, done)
-    report = imports.examine(session, study, file.name, file.data)
-    if report.read is not None:
-        labels = _labels(file.id, report)
-        done.runs.append(imports.store(session, study, report.read, labels, access.now()).id)
-    return True
-
-
-def _store_ratings(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
-    """Store ratings for the rater whose report was shown; for one who exists, where ticked."""
-    form = WaitingFileForm.sent(file.id)
-    rater = form.rater_shown
-    if rater is None:
-        return False
-    brought = offline_ratings.store(
-        *(session, study, file.name, file.data, access.now(), rater),
-        confirmed=form.confirm.data or rater in done.newcomers,
-    )
-    if brought is None or not brought.stored:
-        return False
-    done.runs.extend([brought.run_id] if brought.run_id else [])
-    done.newcomers.update([brought.rater] if brought.rater_is_new else [])
-    return True
-
-
-def _store_rated(session: Session, study: Study, file: Upload, done: _Stored) -> bool:
-    """Store a rated CSV for the rater whose report was shown; other values where ticked."""
-    form = WaitingFileForm.sent(file.id)
-    rater = form.rater_shown
-    if rater is None:
-        return False
-    taken = rated_imports.store(
-        session, study, file.name, file.data, rater, access.now(), overwrite=form.confirm.data
-    )
-    done.runs.extend([taken.run_id] if taken.run_id and taken.storable else [])
-    return taken.storable
-
-
-def _after(stored: list[str]) -> str:
+def after(stored: Sequence[str]) -> str:
     """Return the address to go on at: the run, if there is only one, else the list."""
     if len(set(stored)) == 1:
         return url_for("runs.show", run_id=stored[0])
     return url_for("runs.index") if stored else url_for("imports.show")
-
-
-def _labels(token: str, report: ImportReport) -> Labels:
-    form = WaitingFileForm.sent(token)
-    return Labels(
-        search_method=form.method.data or None,
-        llm=form.llm.data or None,
-        context_dependent={
-            query.query_id: str(query.query_id) in form.depends.data for query in report.undecided
-        },
-    )
 
 
 def _waiting(
@@ -251,12 +214,12 @@ def _waiting(
     file = uploads.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
     people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
-    if _is_rated_csv(file):
+    if waiting_files.is_rated_csv(file):
         return _rated(session, study, file, rater, people)
     ratings = offline_ratings.examine(session, study, file.name, file.data, access.now(), rater)
     if ratings is not None:
         return WaitingRatings(token, ratings, problems.remarks(ratings.problems), tuple(people))
-    report = imports.examine(session, study, file.name, file.data)
+    report = imports.look(session, study, file.name, file.data)
     return Waiting(token, report, problems.remarks(report.problems))
 
 

@@ -1,7 +1,7 @@
-"""The page that shows how far a file is that takes long to make, and gives it away.
+"""The page that shows how far work is that takes long, and gives its file away.
 
-A room's ``long_kind.py`` says what its kind is called on the page: ``KIND``, ``title`` and
-``address``, where the same is asked for again.
+A room's ``long_kind.py`` has the ``words`` of its ``KIND`` on the page. Where the work stores
+something it also has ``result``, the address at which that is seen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flask import Blueprint, Response, redirect, url_for
 from webapp import rooms
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.workers import long_work
-from webapp.services.workers.long_work import FileMaking, LongProgress
+from webapp.services.workers.long_work import LongProgress, LongWorking
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
 from webapp.web.frame.workers import workers
@@ -25,23 +25,40 @@ blueprint = Blueprint("long_work", __name__, url_prefix="/files")
 
 
 @dataclass(frozen=True, slots=True)
-class LongWorkPage:
-    """How far a file is; ``title`` is what it is, ``again`` where it is asked for once more."""
+class LongWorkWords:
+    """The words of a work: its ``title``, and ``again``, the address to ask for it once more.
 
-    work: LongProgress
+    ``steps`` has how many are ``done`` ``of`` how many, ``ending`` what follows the last step,
+    ``leaving`` what becomes of the work while nobody looks.
+    """
+
     title: str
     again: str
+    steps: str
+    ending: str
+    leaving: str
+
+
+@dataclass(frozen=True, slots=True)
+class LongWorkPage:
+    """How far a work is, and its words."""
+
+    work: LongProgress
+    words: LongWorkWords
 
 
 @blueprint.get("/<work_id>")
 def show(work_id: str) -> Response:
-    """Show how far a file is; its making goes on if nobody works on it."""
+    """Show how far a work is, or what it stored; it goes on if nobody is at it."""
     with access.reading() as (session, rater):
         work = long_work.find(session, rater.study, work_id)
     if work.is_open:
         _wake()
-    kind = _kind(work.kind)
-    page = LongWorkPage(work, kind.title(work.wanted), kind.address(work.wanted))
+    if work.result is not None and htmx.wants_part():
+        return htmx.reload()
+    if work.result is not None:
+        return redirect(_kind(work.kind).result(work.result), 303)  # type: ignore[return-value]
+    page = LongWorkPage(work, words(work))
     return htmx.respond("workers/page.html", "workers/_work.html", page)
 
 
@@ -54,7 +71,7 @@ def take_away(work_id: str) -> Response:
 
 @blueprint.post("/<work_id>/give-up")
 def give_up(work_id: str) -> Response:
-    """Forget the file, made or not, and go to the list of runs."""
+    """Forget a work, done or not, and go to the list of runs."""
     with access.writing() as (session, rater):
         long_work.give_up(session, rater.study, work_id)
         session.commit()
@@ -62,7 +79,7 @@ def give_up(work_id: str) -> Response:
 
 
 def led_to(kind: str, wanted: Mapping[str, Any], *, changed_at: datetime) -> Response:
-    """Return the way to the page of a file, which is made if there is none since `changed_at`."""
+    """Return the way to the page of a work, begun if none was done since `changed_at`."""
     with access.writing() as (session, rater):
         work_id = long_work.put_down(
             session, rater.study, kind, wanted, access.now(), changed_at=changed_at
@@ -72,13 +89,19 @@ def led_to(kind: str, wanted: Mapping[str, Any], *, changed_at: datetime) -> Res
     return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
 
 
+def words(work: LongProgress) -> LongWorkWords:
+    """Return the words of a work."""
+    found: LongWorkWords = _kind(work.kind).words(work.wanted)
+    return found
+
+
 def taken_away(file: ExportedFile) -> Response:
     """Return a file to take away."""
     return attached(file.data, file.media_type, file.name)
 
 
 def _wake() -> None:
-    workers().wake(FileMaking(access.database()), most=1)
+    workers().wake(LongWorking(access.database()), most=1)
 
 
 def _kind(name: str) -> Any:

@@ -1,0 +1,171 @@
+"""The files that wait on the import page, stored together: runs first, then their ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.runs import Upload
+from webapp.db.tables.study import Study
+from webapp.importers.runs import csv_ratings
+from webapp.importers.runs.ratings import recognises
+from webapp.services.exports import rated_imports
+from webapp.services.exports import ratings as offline_ratings
+from webapp.services.runs import imports, uploads
+from webapp.services.runs.imports import ImportReport, Labels
+
+LONG_FROM = 300
+"""So many questions take longer to read and to store than a browser should wait without a word."""
+
+CHANGES_A_QUESTION = 10
+"""So many changes of a rater are stored in the time of a question with its cards."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDecision:
+    """The owner's decision on one file: the labels of its run, or the rater of its ratings.
+
+    ``rater`` is the one whose report was shown, ``confirm`` the tick that this rater's stored
+    judgments may change. ``depends`` are the questions that depend on earlier ones.
+    """
+
+    rater: str | None = None
+    confirm: bool = False
+    method: str = ""
+    llm: str = ""
+    depends: Sequence[str] = ()
+
+    def labels(self, report: ImportReport) -> Labels:
+        """Return the labels of the run of `report`."""
+        return Labels(
+            search_method=self.method or None,
+            llm=self.llm or None,
+            context_dependent={
+                query.query_id: str(query.query_id) in self.depends for query in report.undecided
+            },
+        )
+
+
+@dataclass(slots=True)
+class StoredFiles:
+    """The runs of the files that were stored, and the tokens of the ``left`` ones."""
+
+    runs: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    newcomers: set[str] = field(default_factory=set)
+
+
+def is_rated_csv(file: Upload) -> bool:
+    """Whether a file is read as a rated CSV."""
+    return file.name.lower().endswith(".csv") or csv_ratings.recognises(file.data)
+
+
+def is_run(file: Upload) -> bool:
+    """Whether a file is read as a run."""
+    return not is_rated_csv(file) and not recognises(file.data)
+
+
+def questions(file: Upload) -> int:
+    """Return about how many questions a file has, without reading it."""
+    if is_rated_csv(file):
+        return file.data.count(b"\n")
+    named = file.data.count(b'"query_id"')
+    return named if is_run(file) else named // CHANGES_A_QUESTION
+
+
+def is_long(files: Sequence[Upload]) -> bool:
+    """Whether these files together take long."""
+    return sum(map(questions, files)) >= LONG_FROM
+
+
+def store(
+    session: Session,
+    study: Study,
+    files: Sequence[Upload],
+    decisions: Mapping[str, FileDecision],
+    now: datetime,
+    *,
+    read: Mapping[str, ImportReport] | None = None,
+) -> StoredFiles:
+    """Store the waiting files and forget them; ratings that cannot be stored yet are left.
+
+    `decisions` are by token; `read` has the reports of files that were read before.
+    """
+    done = StoredFiles()
+    for file in sorted(files, key=_turn):
+        decision = decisions.get(file.id, FileDecision())
+        report = (read or {}).get(file.id)
+        if _store(session, study, file, decision, report, now, done):
+            uploads.discard(session, file)
+        else:
+            done.left.append(file.id)
+    return done
+
+
+def _turn(file: Upload) -> int:
+    """The turn of a file: runs, then ratings from pages without a server, then rated CSVs."""
+    return 2 if is_rated_csv(file) else int(recognises(file.data))
+
+
+def _store(
+    session: Session,
+    study: Study,
+    file: Upload,
+    decision: FileDecision,
+    report: ImportReport | None,
+    now: datetime,
+    done: StoredFiles,
+) -> bool:
+    """Store one waiting file and note its run; ratings that cannot be stored yet stay."""
+    if is_rated_csv(file):
+        return _store_rated(session, study, file, decision, now, done)
+    if offline_ratings.examine(session, study, file.name, file.data, now) is not None:
+        return _store_ratings(session, study, file, decision, now, done)
+    report = report or imports.examine(session, study, file.name, file.data)
+    if report.read is not None:
+        labels = decision.labels(report)
+        done.runs.append(imports.store(session, study, report.read, labels, now).id)
+    return True
+
+
+def _store_ratings(
+    session: Session,
+    study: Study,
+    file: Upload,
+    decision: FileDecision,
+    now: datetime,
+    done: StoredFiles,
+) -> bool:
+    """Store ratings for the rater whose report was shown; for one who exists, where ticked."""
+    if decision.rater is None:
+        return False
+    brought = offline_ratings.store(
+        *(session, study, file.name, file.data, now, decision.rater),
+        confirmed=decision.confirm or decision.rater in done.newcomers,
+    )
+    if brought is None or not brought.stored:
+        return False
+    done.runs.extend([brought.run_id] if brought.run_id else [])
+    done.newcomers.update([brought.rater] if brought.rater_is_new else [])
+    return True
+
+
+def _store_rated(
+    session: Session,
+    study: Study,
+    file: Upload,
+    decision: FileDecision,
+    now: datetime,
+    done: StoredFiles,
+) -> bool:
+    """Store a rated CSV for the rater whose report was shown; other values where ticked."""
+    if decision.rater is None:
+        return False
+    taken = rated_imports.store(
+        session, study, file.name, file.data, decision.rater, now, overwrite=decision.confirm
+    )
+    done.runs.extend([taken.run_id] if taken.run_id and taken.storable else [])
+    return taken.storable
