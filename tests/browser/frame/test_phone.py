@@ -63,7 +63,10 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
 def test_the_question_and_its_first_card_are_on_the_first_screen(
     request: pytest.FixtureRequest, run_id: str, open_tab: Callable[..., Page], place: str
 ) -> None:
-    """On both rating pages; verdicts are as large as a thumb, undo is under it, without keys."""
+    """On both rating pages; verdicts are as large as a thumb, undo is under it, without keys.
+
+    A verdict moves none of the cards below.
+    """
     server: Server = request.getfixturevalue(place)
     page = open_tab(viewport=PHONE, is_mobile=True, has_touch=True)
     page.goto(server.url + (f"/runs/{run_id}/queries/2" if place == "server" else "/rate/"))
@@ -77,8 +80,12 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
     assert seen["height"] >= 48
     assert seen["undo"] > PHONE["height"] * 2 / 3
     assert seen["key"] == "none"
+    next_card = "document.querySelectorAll('.card')[1].offsetTop"
+    before = page.evaluate(next_card)
     page.locator(".card .verdict button").nth(1).tap()
     expect(page.locator(".card").first).to_have_attribute("data-verdict", "0")
+    expect(page.locator(".card").first.locator(".clear")).to_be_visible()
+    assert page.evaluate(next_card) == before
     page.locator("[data-undo-form] button").tap()
     expect(page.locator(".card").first).to_have_attribute("data-verdict", "")
 
@@ -90,6 +97,7 @@ def test_the_categories_of_a_run_fit_its_page(
     page = open_tab(viewport=PHONE)
     page.goto(f"{server.url}/runs/{run_id}")
     table = page.locator(".figures.many")
+    page.locator(".fold:has(.figures.many) > summary").click()
     expect(table.locator("tbody th").first).to_contain_text("location_simple")
     expect(table.locator("tbody th").first).to_contain_text("Lokasi")
     for width in (360, 390, 768, 1024, 1281, 1440):
