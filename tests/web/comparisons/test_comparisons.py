@@ -228,6 +228,25 @@ def test_the_rule_is_whose_verdicts_count(
     assert "api is not rated" in page
 
 
+def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
+) -> None:
+    """The owner found the card relevant, Ani did not: the two votes have no majority."""
+    with web_database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        ani = studies.add_rater(session, study, "Ani", NOW)
+        judgments.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
+        session.commit()
+
+    merged = client.get(f"/comparisons/{address(pair, rule='majority')}").text
+    alone = client.get(f"/comparisons/{address(pair, rule='rater Owner')}").text
+
+    assert "1 dispute waits for a decision." in merged
+    assert 'href="/adjudications/"' in merged.partition("1 dispute waits")[2][:300]
+    assert "dispute waits" not in alone
+
+
 @pytest.fixture(name="checked")
 def _checked(web_database: Database) -> tuple[str, str]:
     """Two V2 runs: CPRs 1, 3/4, 1/2, 0, 0 (two cards wait) against one card of 3/4."""

@@ -46,4 +46,4 @@ def test_the_owner_sees_five_steps_and_who_is_behind(
     first, *_, last = steps(client)
     assert first == ("/runs/import", "Import or collect runs (done) 2 runs are here.", True)
     assert last[0] == "/comparisons/"
-    assert "provisional until everything is rated" in last[1]
+    assert "provisional until everything is rated and settled" in last[1]

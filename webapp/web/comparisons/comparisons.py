@@ -19,6 +19,7 @@ from webapp.exporters.frame.tables import Cell, Table
 from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
+from webapp.services.agreement import adjudications
 from webapp.services.comparisons import comparisons
 from webapp.services.comparisons import questions as compared_questions
 from webapp.services.comparisons.comparisons import Candidate, DifferentQuestions, NothingToCompare
@@ -144,12 +145,14 @@ class ComparisonInWords:
 class ComparisonPage:
     """The choice of runs and rule, and below it the comparison or why there is none.
 
-    ``phases`` are those the study has runs for; ``different`` the questions that only one of
+    ``phases`` are those the study has runs for; ``disputes`` are those that keep figures open where
+    verdicts are merged; ``different`` the questions that only one of
     the chosen runs asks, by its name; ``styles`` the style sheets of the parts of wings.
     """
 
     ticks: tuple[Tick, ...]
     phases: tuple[int, ...]
+    disputes: int
     rules: tuple[RuleChoice, ...]
     rule: str
     address: Address
@@ -242,6 +245,7 @@ def _page(session: Session, study: Study) -> ComparisonPage:
     return ComparisonPage(
         ticks=tuple(Tick(one, one.run in address.runs) for one in candidates),
         phases=phases,
+        disputes=_disputes(session, study, compared) if rule.rater is None else 0,
         rules=rules.choices(session, study),
         rule=rule.name,
         address=address,
@@ -249,6 +253,14 @@ def _page(session: Session, study: Study) -> ComparisonPage:
         different=different,
         styles=styles(),
     )
+
+
+def _disputes(session: Session, study: Study, compared: ComparisonInWords | None) -> int:
+    """Return how many disputes wait for a decision, where a compared run has open questions."""
+    contenders = compared.report.comparison.contenders if compared else ()
+    if not any(one.missing.incomplete for one in contenders):
+        return 0
+    return adjudications.open_disputes(session, study)
 
 
 def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[str]:

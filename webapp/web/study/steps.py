@@ -100,4 +100,4 @@ def _conclusion(runs: int, *, is_final: bool) -> str:
         return gettext("The figures of the run, and its files to hand in.")
     if is_final:
         return gettext("Everything is rated: read the answer, then download the reports.")
-    return gettext("The comparison already has an answer, provisional until everything is rated.")
+    return gettext("The comparison is provisional until everything is rated and settled.")
