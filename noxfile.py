@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import nox
@@ -15,6 +16,8 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "types", "tests"]
 
+# Without a window of its own, a page takes a quarter less of the processor's time.
+CHROMIUM_SHELL = "chromium-headless-shell"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ANY_CODE = range(256)
 EVERY_CORE = ("-n", "logical", "--dist", "worksteal")
@@ -28,10 +31,14 @@ REPEATED = ("--randomly-seed=1", "--randomly-dont-reorganize")
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run every test but the journeys: real Chromium, doctests and layers included."""
-    install(session)
-    found = {"RELEVANSI_CHROMIUM": chromium(session), **COMPILED}
-    session.run("pytest", *EVERY_CORE, *REPEATED, *session.posargs, env=found)
+    """Run the tests of every change: real Chromium, doctests and layers included."""
+    run_tests(session)
+
+
+@nox.session(default=False)
+def thorough(session: nox.Session) -> None:
+    """Run every test but the journeys: each page through axe, the wings on PostgreSQL too."""
+    run_tests(session, "-m", "not journey")
 
 
 @nox.session(default=False)
@@ -51,17 +58,7 @@ def explore(session: nox.Session) -> None:
 @nox.session
 def browser(session: nox.Session) -> None:
     """Run the tests that drive a real Chromium, and no others."""
-    install(session)
-    found = {"RELEVANSI_CHROMIUM": chromium(session), **COMPILED}
-    session.run(
-        "pytest",
-        "-m",
-        "browser and not journey",
-        *EVERY_CORE,
-        *REPEATED,
-        *session.posargs,
-        env=found,
-    )
+    run_tests(session, "-m", "browser and not journey")
 
 
 @nox.session(default=False)
@@ -217,6 +214,13 @@ def lock(session: nox.Session) -> None:
     session.run(*only_docs, "--group=docs", *known, "-o", "requirements-docs.txt")
 
 
+def run_tests(session: nox.Session, *which: str) -> None:
+    """Run the tests that `which` selects on every core."""
+    install(session)
+    found = {"RELEVANSI_CHROMIUM": chromium(session, CHROMIUM_SHELL), **COMPILED}
+    session.run("pytest", *which, *EVERY_CORE, *REPEATED, *session.posargs, env=found)
+
+
 def install(session: nox.Session) -> None:
     """Install the locked requirements by hash, then the project as it lies here."""
     # The lock is complete; one of its packages pins older versions than it needs.
@@ -224,21 +228,35 @@ def install(session: nox.Session) -> None:
     session.install("--no-deps", "-e", ".", env={"RELEVANSI_TEST_TOOLS": "yes"})
 
 
-def chromium(session: nox.Session) -> str:
-    """The path of a Chromium that starts: the system's, Playwright's or a new package's."""
-    ways = (system_chromium, playwright_chromium, packaged_chromium)
-    found = next((path for way in ways if (path := way(session))), None)
-    return found or session.error(
-        "No Chromium starts here. Install chromium or google-chrome with the system's package "
-        "manager, or name one in RELEVANSI_CHROMIUM, and repeat the command."
+def chromium(session: nox.Session, *preferred: str) -> str:
+    """The path of a Chromium that starts: the system's, a new package's or Playwright's.
+
+    `preferred` are names of programs, and of Debian's packages, that do as well and come first.
+    """
+    found = system_chromium((*preferred, *CHROMIUM_NAMES))
+    for name in (*preferred, "chromium") if may_install() else ():
+        found = found or packaged(session, name)
+    return (
+        found
+        or playwright_chromium(session)
+        or session.error(
+            "No Chromium starts here. Install chromium or google-chrome with the system's package "
+            "manager, or name one in RELEVANSI_CHROMIUM, and repeat the command."
+        )
     )
 
 
-def system_chromium(_session: nox.Session) -> str | None:
-    """The Chromium that is named or installed already."""
+def system_chromium(names: Iterable[str]) -> str | None:
+    """The Chromium that is named in the surroundings, or the first of `names` that is installed."""
     named = os.environ.get("RELEVANSI_CHROMIUM")
-    found = [named] if named else map(shutil.which, CHROMIUM_NAMES)
+    found = [named] if named else map(shutil.which, names)
     return next((path for path in found if path and starts(path)), None)
+
+
+def packaged(session: nox.Session, name: str) -> str | None:
+    """The program `name` of the system's package of that name, once it is installed."""
+    debian_packages(session, name)
+    return system_chromium([name])
 
 
 def playwright_chromium(session: nox.Session) -> str | None:
@@ -252,14 +270,6 @@ def playwright_chromium(session: nox.Session) -> str | None:
     if Path(path).exists() and not starts(path) and may_install():
         session.run("playwright", "install-deps", "chromium", success_codes=ANY_CODE)
     return path if starts(path) else None
-
-
-def packaged_chromium(session: nox.Session) -> str | None:
-    """The Chromium of the system's package manager, where this process may use it."""
-    if not may_install():
-        return None
-    debian_packages(session, "chromium")
-    return system_chromium(session)
 
 
 def debian_packages(session: nox.Session, *names: str) -> None:

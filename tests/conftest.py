@@ -29,6 +29,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
+from webapp.rooms import WINGS
 from webapp.services.people import sign_in
 from webapp.services.study import studies
 
@@ -51,6 +52,15 @@ settings.register_profile(
     "explore", settings.get_profile("repeated"), derandomize=False, max_examples=1_000
 )
 settings.load_profile("repeated")  # --hypothesis-profile=explore overrides it
+
+
+@pytest.hookimpl(tryfirst=True)  # before the tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the wings' second database to `nox -s thorough`; the core asks both every time."""
+    for item in items:
+        is_second = item.name.partition("[")[2].startswith("postgresql")
+        if is_second and item.path.parent.name in WINGS:
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -33,6 +33,7 @@ def upload(page: Page, server: Server, kind: str) -> str:
     return page.url.partition("?")[0]
 
 
+@pytest.mark.thorough
 def test_every_page_of_an_evaluation_is_for_everybody(
     server: Server, open_tab: Callable[..., Page]
 ) -> None:

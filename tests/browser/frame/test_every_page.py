@@ -16,6 +16,12 @@ from tests.browser.pages import PAGES, Study, visit
 
 pytestmark = pytest.mark.browser
 
+EACH_TIME = {
+    *("home", "run", "comparison", "agreement", "sign-in"),
+    *("rating: cards", "rating: empty list", "blind rating: answers"),
+}
+"""The pages that the test command looks at; `nox -s thorough` looks at all."""
+
 
 @dataclass(slots=True)
 class Seen:
@@ -33,7 +39,10 @@ class Seen:
         )
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in EACH_TIME else pytest.mark.thorough) for name in PAGES],
+)
 def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
     study: Study, open_tab: Callable[..., Page], name: str
 ) -> None:

@@ -150,6 +150,7 @@ def _translated(demo_file: Path, tmp_path: Path) -> Iterator[TranslatedServer]:
     assert server.faults() == ""
 
 
+@pytest.mark.thorough
 def test_a_further_language_needs_its_catalogue_alone(
     translated: TranslatedServer, open_tab: Callable[..., Page]
 ) -> None:

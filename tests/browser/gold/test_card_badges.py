@@ -94,6 +94,7 @@ def test_a_decision_that_could_not_be_sent_says_so_and_keeps_its_words(
     expect(page.locator("#badges-3 .by-hand")).to_have_count(1)
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_on_badges_unfolded(
     checked: tuple[Server, str], open_tab: Callable[..., Page]
 ) -> None:

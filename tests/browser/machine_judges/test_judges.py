@@ -66,6 +66,7 @@ def _judged(sample: tuple[Path, str], tmp_path: Path, bot: Bot) -> Iterator[Judg
     assert server.faults() == ""
 
 
+@pytest.mark.thorough
 def test_a_judge_is_made_priced_watched_and_put_in_use(
     judged: Judged, bot: Bot, open_tab: Callable[..., Page]
 ) -> None:

@@ -58,6 +58,7 @@ def signed_in(server: Server, tab: Page) -> Page:
     return tab
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_on_the_owner_s_pages_of_phase_3(
     phase_3: Server, open_tab: Callable[..., Page]
 ) -> None:
