@@ -59,12 +59,13 @@ def test_the_longest_address_a_server_takes_is_nowhere(client: FlaskClient) -> N
 
 
 def test_a_file_too_large_is_said(app: Flask, client: FlaskClient) -> None:
-    app.config["MAX_CONTENT_LENGTH"] = 1_000
+    app.config["MAX_CONTENT_LENGTH"] = 2**20
 
-    answer = client.post("/runs/import", data={"notes": "x" * 20_000})
+    answer = client.post("/runs/import", data={"notes": "x" * 2**20})
 
     assert answer.status_code == 413
     assert "The file or the text is too large" in answer.text
+    assert "At most 1 MB are read at once." in answer.text
 
 
 @pytest.mark.parametrize("headers", WAYS)

@@ -26,6 +26,7 @@ from webapp.db import outages
 from webapp.db.outages import Outage
 from webapp.failures import RELOAD, SEE_RUNS, Failure
 from webapp.i18n import gettext, mark
+from webapp.notation import number
 from webapp.web.frame import htmx
 from webapp.web.frame.access import NotSignedIn, OpenedElsewhere
 
@@ -155,7 +156,16 @@ def _http(error: HTTPException) -> Response:
     if status < 400:
         return error.get_response()  # type: ignore[return-value]
     said = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
-    return _answer(ServerMessage(status, said.title, said.advice))
+    page = ErrorPage(status, gettext(said.title), gettext(said.advice), _limit(status))
+    return _shown(page, said.retry_after)
+
+
+def _limit(status: int) -> tuple[str, ...]:
+    """Return how much is read at once, for a request that sent more."""
+    most = current_app.config["MAX_CONTENT_LENGTH"]
+    if status != 413 or most is None:
+        return ()
+    return (gettext("At most %(n)s MB are read at once.", n=number(most / 2**20)),)
 
 
 def _database(error: Exception) -> Response:
