@@ -5,14 +5,6 @@
 // figure that is undefined. A span is {value, lower, upper}: the value once the query is
 // complete, and what the finished rating can still make it.
 
-export const QUERY_FIGURES = [
-  "precision_at_5",
-  "overall_precision",
-  "reciprocal_rank",
-  "answerable_reciprocal_rank",
-  "success",
-  "response_quality",
-];
 export const MEANS = {
   mean_precision_at_5: "precision_at_5",
   mean_overall_precision: "overall_precision",

@@ -34,10 +34,10 @@ NOTES = (
 )
 SCRIPT = """(runs) => {
   %s
-  const { figures, QUERY_FIGURES, span, suggestedQuality } = parts["figures.js"];
+  const { figures, MEANS, span, suggestedQuality } = parts["figures.js"];
   return runs.map((queries) => ({
     figures: figures(queries),
-    spans: queries.map((query) => QUERY_FIGURES.map((name) => span(name, query))),
+    spans: queries.map((query) => Object.values(MEANS).map((name) => span(name, query))),
     suggested: queries.map(suggestedQuality),
     csv: parts["csv.js"].ratedCsv(queries),
   }));
