@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 
 from babel.dates import format_date, format_datetime
 from babel.numbers import format_decimal, get_decimal_symbol
@@ -135,7 +135,13 @@ def number(value: float) -> str:
     >>> number(1670000000), number(105.5)
     ('1.670.000.000', '105,5')
     """
-    return format_decimal(value, locale=language())
+    return _number(value, language())
+
+
+@lru_cache(maxsize=1024)
+def _number(value: float, code: str) -> str:
+    """Return the same in a language, kept: a page has the same few numbers again and again."""
+    return format_decimal(value, locale=code)
 
 
 def difference(value: float | None, unit: str = RATIO) -> str:

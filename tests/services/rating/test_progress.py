@@ -71,7 +71,7 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     share = shares.share(session, rater)
     asked = session.execute(
         select(JudgedThing.question_id, JudgedThing.run_id, JudgedThing.id).where(
-            pool.is_shown(rater.study)
+            pool.is_shown(rater.study_id, rater.study.pool_depth)
         )
     ).all()
     said = set(

@@ -20,7 +20,6 @@ from webapp.services.judging.judgments import AnswerRating, NotToJudge
 from webapp.services.rating import blind_page, task_cards, tasks
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.task_cards import UnknownTask
-from webapp.services.rating.tasks import JudgedPlace
 from webapp.services.study import studies
 
 
@@ -60,7 +59,8 @@ def test_a_question_given_before_studies_had_a_secret_keeps_its_cards_where_they
 
     assert [card.key for card in page.cards] == by_seed
     judged = tasks.judge(session, rater, task.id, by_seed[1], YES, click("first"))
-    assert judged == JudgedPlace(2, YES)
+    assert (judged.position, judged.relevance) == (2, YES)
+    assert [thing.verdict for thing in judged.things][:3] == [None, YES, None]
     Robot(session, rater).rate_all()
     kept = session.scalars(select(Task.id).where(Task.keeps_seed_order)).all()
     assert kept == [task.id]

@@ -66,7 +66,7 @@ def _summaries() -> Select[*tuple[Any, ...]]:
         .join(Query, Query.question_id == Task.question_id)
         .join(Run, Run.id == Query.run_id)
         .join(row, and_(row.query_key == Query.id, row.rater_id == mine))
-        .where(Task.id == bindparam("task_id"), pool.answers_in(Study, Task))
+        .where(Task.id == bindparam("task_id"), pool.answers_in(Study.id, Task))
     )
 
 

@@ -114,7 +114,7 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     )
     rows = session.execute(
         select(JudgedThing.id, JudgedThing.id.in_(people)).where(
-            pool.is_shown(study),
+            pool.is_shown(study.id, study.pool_depth),
             JudgedThing.property_id.is_not(None),
             JudgedThing.id.not_in(own),
             *but_not,

@@ -104,7 +104,9 @@ def effort(
         select(Question.id).where(Question.question_set_id == question_set.id)
     )
     things = session.scalar(
-        select(func.count()).select_from(JudgedThing).where(of_set, pool.is_shown(study))
+        select(func.count())
+        .select_from(JudgedThing)
+        .where(of_set, pool.is_shown(study.id, study.pool_depth))
     )
     answers = session.scalar(
         select(func.count())

@@ -43,6 +43,8 @@ from webapp.services.rating.progress import (
     pooled_figure,
 )
 from webapp.services.rating.shares import StudyShare
+from webapp.services.rating.task_cards import AskedThing
+from webapp.services.rating.tasks import JudgedTask
 from webapp.services.rating.walks import EVERYTHING, TaskPlace
 
 ALL_FIGURES = "all"
@@ -66,7 +68,7 @@ class BlindCard:
 
     key: str
     position: int
-    listing: int
+    listing: int | None
     card: Card
     relevance: Relevance | None
     earlier: EarlierVerdict | None = None
@@ -148,17 +150,15 @@ def blind_page(
 
 
 def moved(
-    session: Session, rater: Rater, task_id: str, wanted: QueryFilter, key: str | None = None
+    session: Session, rater: Rater, judged: JudgedTask, wanted: QueryFilter, key: str | None = None
 ) -> tuple[MovingAnswers, tuple[BlindCard, ...]]:
     """Return the values that a verdict changed, and the cards that show each other's verdicts.
 
     Beside them the card named `key`. Nothing else is read, since this is part of every click.
-    Raises ``UnknownTask``.
     """
-    task = task_cards.read(session, rater, task_id)
-    things = task_cards.things(session, task)
+    task, things = judged.task, judged.things
     cards: tuple[BlindCard, ...] = ()
-    if key is not None or len({row.listing for row in things}) < len(things):
+    if key is not None or len({thing.property_id for thing in things}) < len(things):
         everything = _cards(session, rater, task, task_cards.things(session, task, with_cards=True))
         several = pages.shown_several_times(everything)
         cards = tuple(card for card in everything if card in several or card.key == key)
@@ -170,17 +170,17 @@ def _moving(
     session: Session,
     rater: Rater,
     task: Row[Any],
-    things: Sequence[Row[Any]],
+    things: Sequence[AskedThing],
     share: StudyShare,
     wanted: QueryFilter,
 ) -> MovingAnswers:
-    said = [row.verdict for row in things if row.listing is not None]
-    empty = next((row for row in things if row.listing is None), None)
+    said = [thing.verdict for thing in things if thing.property_id is not None]
+    empty = next((thing for thing in things if thing.property_id is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
     answers = () if None in said else _answers(session, task)
     stage = _stage(said, empty is not None and outcome is None, answers)
     so_far = of_share(session, rater, share)
-    sees_figures = rater.study.figures == ALL_FIGURES
+    sees_figures = task.figures == ALL_FIGURES
     sees_means = sees_figures and not hides_means(session, rater)
     return MovingAnswers(
         task_id=task.id,
@@ -196,7 +196,7 @@ def _moving(
         progress=so_far,
         figure=pooled_figure(session, rater) if sees_means else None,
         figures=answer_figures.of_task(session, task) if sees_figures else (),
-        show_pictures=rater.study.show_pictures,
+        show_pictures=task.show_pictures,
     )
 
 
@@ -213,25 +213,25 @@ def _stage(
 
 
 def _cards(
-    session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
+    session: Session, rater: Rater, task: Row[Any], things: Sequence[AskedThing]
 ) -> tuple[BlindCard, ...]:
-    found = [row for row in things if row.listing is not None]
+    found = [thing for thing in things if thing.property_id is not None]
     earlier = _earlier_verdicts(session, rater, task, found)
     return tuple(
         BlindCard(
-            key=task_cards.key(task, row.id),
+            key=task_cards.key(task, thing.id),
             position=position,
-            listing=row.listing,
-            card=from_row(row.card or {"title": ""}),
-            relevance=Relevance(row.verdict) if row.verdict else None,
-            earlier=compared(earlier.get(row.id), from_row(row.card)) if row.card else None,
+            listing=thing.property_id,
+            card=from_row(thing.card or {"title": ""}),
+            relevance=Relevance(thing.verdict) if thing.verdict else None,
+            earlier=compared(earlier.get(thing.id), from_row(thing.card)) if thing.card else None,
         )
-        for position, row in enumerate(found, start=1)
+        for position, thing in enumerate(found, start=1)
     )
 
 
 def _earlier_verdicts(
-    session: Session, rater: Rater, task: Row[Any], found: Sequence[Row[Any]]
+    session: Session, rater: Rater, task: Row[Any], found: Sequence[AskedThing]
 ) -> dict[int, tuple[str, Card]]:
     """Return earlier verdicts on other contents: in a repeat, those of the repeat alone."""
     if task.kind != REPEAT:
@@ -286,5 +286,5 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
         )
-        .where(own, pool.answers_in(Study, Task))
+        .where(own, pool.answers_in(Study.id, Task))
     )

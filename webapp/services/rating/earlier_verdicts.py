@@ -19,10 +19,11 @@ from webapp.db.tables.people import Rater
 from webapp.importers.runs.property_identity import differences
 from webapp.records import Card, Relevance
 from webapp.services.judging.judged_things import from_row
+from webapp.services.rating.task_cards import AskedThing
 
 _RATER = bindparam("rater_id", type_=Integer)
 
-Thing = JudgedThing | Row[Any]
+Thing = JudgedThing | AskedThing | Row[Any]
 _Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
 

@@ -65,54 +65,60 @@ def categories(session: Session, study: Study) -> dict[int, str]:
     return dict(session.execute(rows).all())
 
 
-def sizes(session: Session, study: Study, revision: str) -> Mapping[Unit, int]:
+def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
     """Return how many verdicts each unit of a study asks for, in its present `revision`.
 
     No click changes that, but counting 300 questions of 3 runs takes a fifth of one: the counts
     are kept.
     """
-    key = study.id, revision
+    key = study_id, revision
     found = _kept.get(session, key)
     if found is None:
-        sets = select(QuestionSet.id).where(QuestionSet.study_id == study.id)
+        sets = select(QuestionSet.id).where(QuestionSet.study_id == study_id)
         questions = session.scalars(select(Question.id).where(Question.question_set_id.in_(sets)))
-        found = _counted(session, study, questions.all(), None)
+        found = _counted(session, study_id, questions.all(), None)
         _kept.put(session, key, found)
     return found
 
 
 def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
     """Return how many verdicts one rater has still to give in each of these units."""
-    found = _counted(session, rater.study, sorted({unit.question_id for unit in wanted}), rater.id)
+    questions = sorted({unit.question_id for unit in wanted})
+    found = _counted(session, rater.study_id, questions, rater.id)
     return {unit: found.get(unit, 0) for unit in wanted}
 
 
 def _counted(
-    session: Session, study: Study, questions: Sequence[int], rater_id: int | None
+    session: Session, study_id: int, questions: Sequence[int], rater_id: int | None
 ) -> dict[Unit, int]:
-    statement = _counts(deep=study.pool_depth is None, unjudged=rater_id is not None)
+    statement = _counts(of_one=len(questions) == 1, unjudged=rater_id is not None)
     found: dict[Unit, int] = {}
     for start in range(0, len(questions), MOST_NAMED):
         named = questions[start : start + MOST_NAMED]
-        values = {"questions": named, "depth": study.pool_depth, "rater_id": rater_id}
+        which = {"question": named[0]} if len(questions) == 1 else {"questions": named}
+        values = {**which, "study_id": study_id, "rater_id": rater_id}
         rows = tables(session).execute(statement, values)
         found |= {Unit(question_id, run_id): count for question_id, run_id, count in rows}
     return found
 
 
 @cache
-def _counts(*, deep: bool, unjudged: bool = False) -> Select[*tuple[Any, ...]]:
+def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement that counts the things of units: all, or the unjudged ones.
 
-    Only runs of a study list its questions' things, so the runs need not be read.
+    Only runs of a study list its questions' things, so the runs need not be read. A list of
+    questions has SQLAlchemy write the statement anew each time, so clicks name a single one.
     """
     thing = JudgedThing
-    listed = exists().where(Result.judged_thing_id == thing.id)
-    if not deep:
-        listed = listed.where(Result.rank <= bindparam("depth"))
-    shown = or_(listed, exists().where(Query.emptiness_id == thing.id))
-    named = thing.question_id.in_(bindparam("questions", expanding=True))
-    statement = select(thing.question_id, thing.run_id, func.count()).where(shown, named)
+    shown = or_(is_listed(), exists().where(Query.emptiness_id == thing.id).correlate(thing))
+    named = (
+        thing.question_id == bindparam("question")
+        if of_one
+        else thing.question_id.in_(bindparam("questions", expanding=True))
+    )
+    columns = select(thing.question_id, thing.run_id, func.count())
+    statement = columns.join_from(thing, Study, Study.id == bindparam("study_id"))
+    statement = statement.where(named, shown)
     if unjudged:
         said = exists().where(
             Judgment.rater_id == bindparam("rater_id"),
@@ -123,13 +129,20 @@ def _counts(*, deep: bool, unjudged: bool = False) -> Select[*tuple[Any, ...]]:
     return statement.group_by(thing.question_id, thing.run_id)
 
 
-def is_shown(study: Study) -> ColumnElement[bool]:
+def is_shown(study_id: int, depth: int | None) -> ColumnElement[bool]:
     """Return the condition on ``JudgedThing`` that the study's runs show it or left it empty.
 
-    Only ranks within the pool's depth count. It is asked of each thing by itself, so that a
+    Only ranks within the pool's `depth` count. It is asked of each thing by itself, so that a
     question costs the same in a study of any size.
     """
-    return _is_shown(study.id, _depth(study))
+    listed = exists().where(
+        Result.judged_thing_id == JudgedThing.id,
+        Result.rank <= (DEEPEST if depth is None else depth),
+        Query.id == Result.query_key,
+        Run.id == Query.run_id,
+        Run.study_id == study_id,
+    )
+    return or_(listed.correlate(JudgedThing), _is_empty(study_id).correlate(JudgedThing))
 
 
 def is_listed() -> ColumnElement[bool]:
@@ -148,32 +161,9 @@ def is_asked() -> ColumnElement[bool]:
     return or_(is_listed(), _is_empty(Study.id).correlate(JudgedThing, Study))
 
 
-def _depth(study: Study) -> int:
-    return DEEPEST if study.pool_depth is None else study.pool_depth
-
-
-def _is_shown(
-    study_id: int | SQLColumnExpression[int], depth: int | SQLColumnExpression[int]
-) -> ColumnElement[bool]:
-    listed, empty = _is_listed(study_id, depth), _is_empty(study_id)
-    return or_(listed.correlate(JudgedThing), empty.correlate(JudgedThing))
-
-
 def _is_empty(study_id: int | SQLColumnExpression[int]) -> Exists:
     return exists().where(
         Query.emptiness_id == JudgedThing.id, Run.id == Query.run_id, Run.study_id == study_id
-    )
-
-
-def _is_listed(
-    study_id: int | SQLColumnExpression[int], depth: int | SQLColumnExpression[int]
-) -> Exists:
-    return exists().where(
-        Result.judged_thing_id == JudgedThing.id,
-        Result.rank <= depth,
-        Query.id == Result.query_key,
-        Run.id == Query.run_id,
-        Run.study_id == study_id,
     )
 
 
@@ -185,14 +175,16 @@ def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     )
 
 
-def answers_in(study: Study | type[Study], unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
+def answers_in(
+    study_id: int | SQLColumnExpression[int], unit: Unit | Task | type[Task]
+) -> ColumnElement[bool]:
     """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`.
 
     Every readable one asks for its quality: an empty list and a failed call too.
     """
     return and_(
         Query.question_id == unit.question_id,
-        Run.study_id == study.id,
+        Run.study_id == study_id,
         Query.state != str(QueryState.UNREADABLE),
         Query.run_id == func.coalesce(unit.run_id, Query.run_id),
     )

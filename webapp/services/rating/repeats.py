@@ -135,7 +135,7 @@ def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
         .join(Judgment)
         .where(
             pool.in_unit(unit),
-            pool.is_shown(rater.study),
+            pool.is_shown(rater.study_id, rater.study.pool_depth),
             Judgment.rater_id == rater.id,
             Judgment.verdict.is_not(None),
         )
@@ -145,7 +145,7 @@ def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
         .join(Run)
         .join(QueryRating, QueryRating.query_key == Query.id)
         .where(
-            pool.answers_in(rater.study, unit),
+            pool.answers_in(rater.study_id, unit),
             QueryRating.rater_id == rater.id,
             QueryRating.quality.is_not(None),
         )

@@ -46,6 +46,8 @@ from webapp.services.study.unasked import is_put_to_raters
 
 MOST_KEPT = 128
 """So many raters have their shares kept, for each database."""
+MOST_AGAIN = 20
+"""Where the rater changed more questions since, all are read again at once."""
 
 
 class UnitProgress(NamedTuple):
@@ -135,14 +137,16 @@ def share(session: Session, rater: Rater) -> StudyShare:
     """
     before = _kept.get(session, rater.id)
     now = changes.since(session, rater, before.changes if before else None)
-    taken = _taken(session, rater.study)
-    tasks = *tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one(), taken
-    if before is None or now.touched is None:
+    *given, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
+    taken = _taken(session, overlap)
+    tasks = *given, taken
+    if before is None or now.touched is None or len(now.touched) > MOST_AGAIN:
         units = _units(session, rater, now.revision)
         found = _share(session, rater, units, taken)
     else:
-        newer = _units(session, rater, now.revision, now.touched) if now.touched else {}
-        units = {**before.share.units, **newer}
+        units = {**before.share.units}
+        for question in now.touched:
+            units |= _units(session, rater, now.revision, question)
         if before.tasks == tasks:
             found = replace(before.share, units=units)
         else:
@@ -169,10 +173,16 @@ def _share(
 
 @cache
 def _tasks_mark() -> Select[*tuple[Any, ...]]:
-    """Return the statement whose row differs once a rater is given a task or puts one off."""
+    """Return the statement whose row differs once a rater is given a task or puts one off.
+
+    Beside it stands the overlap of the study.
+    """
     given = func.count(), func.max(Task.claimed_at)
     postponed = func.count(Task.postponed_at), func.max(Task.postponed_at)
-    return select(*given, *postponed).where(Task.rater_id == bindparam("rater_id"))
+    mine = Rater.id == bindparam("rater_id")
+    overlap = select(Study.overlap).join(Rater, Rater.study_id == Study.id).where(mine)
+    marks = select(*given, *postponed, overlap.scalar_subquery())
+    return marks.where(Task.rater_id == bindparam("rater_id"))
 
 
 @cache
@@ -183,15 +193,13 @@ def _given() -> Select[*tuple[Any, ...]]:
     return own.order_by(Task.claimed_at, Task.id)
 
 
-def _taken(session: Session, study: Study) -> frozenset[Unit]:
+def _taken(session: Session, overlap: int | None) -> frozenset[Unit]:
     """Return the units that as many raters were given as the study's overlap allows."""
-    if study.overlap is None:
+    if overlap is None:
         return frozenset()
     rows = select(Task.question_id, Task.run_id, func.count()).where(Task.kind == POOL)
     counts = session.execute(rows.group_by(Task.question_id, Task.run_id))
-    return frozenset(
-        Unit(question, run) for question, run, raters in counts if raters >= study.overlap
-    )
+    return frozenset(Unit(question, run) for question, run, raters in counts if raters >= overlap)
 
 
 def _ordered(units: Iterable[Unit], rater: Rater) -> list[Unit]:
@@ -202,23 +210,19 @@ def _ordered(units: Iterable[Unit], rater: Rater) -> list[Unit]:
 
 
 def _units(
-    session: Session,
-    rater: Rater,
-    revision: str,
-    questions: Collection[int] | None = None,
+    session: Session, rater: Rater, revision: str, question: int | None = None
 ) -> dict[Unit, UnitProgress]:
     """Return the units of the rater's study in the order of the questions, and how far they are.
 
     The stored summaries are read; the things only of units begun. Questions that are not asked
-    have no unit. With `questions` only their
-    units are returned.
+    have no unit. With `question` only its units are returned.
     """
-    values = {"rater_id": rater.id, "study_id": rater.study_id, "questions": questions}
-    statement = _summed(some=questions is not None)
+    values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
+    statement = _summed(of_one=question is not None)
     rows = [(Unit(row.id, row.unit_run), row) for row in tables(session).execute(statement, values)]
     begun = [unit for unit, row in rows if row.is_open and row.is_begun]
     left = pool.left(session, rater, begun)
-    sizes = pool.sizes(session, rater.study, revision)
+    sizes = pool.sizes(session, rater.study_id, revision)
     found = {}
     for unit, row in rows:
         judgments = sizes.get(unit, 0)
@@ -228,7 +232,7 @@ def _units(
 
 
 @cache
-def _summed(*, some: bool) -> Select[*tuple[Any, ...]]:
+def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``_units``: a unit without a readable answer is none.
 
     ``is_open``: a listed thing is unjudged, also below the pool's depth; ``is_begun``: one is
@@ -238,8 +242,8 @@ def _summed(*, some: bool) -> Select[*tuple[Any, ...]]:
     row = StoredSummary
     begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
     run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
-    if some:
-        asked = Question.id.in_(bindparam("questions", expanding=True))
+    if of_one:
+        asked: ColumnElement[bool] = Question.id == bindparam("question")
     else:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
         asked = Question.question_set_id.in_(sets)

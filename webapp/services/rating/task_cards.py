@@ -31,8 +31,22 @@ class UnknownTask(Missing):
     remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
 
 
+class AskedThing(NamedTuple):
+    """A thing that a task asks for, and the verdict on it; an emptiness shows no property."""
+
+    id: int
+    question_id: int
+    run_id: str | None
+    property_id: int | None
+    verdict: str | None
+    card: dict[str, Any] | None = None
+
+
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
-    """Return one of the rater's own tasks with its question; raises ``UnknownTask``."""
+    """Return one of the rater's own tasks with its question and what the study says of its page.
+
+    Raises ``UnknownTask``.
+    """
     values = {"task_id": task_id, "rater_id": rater.id}
     found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
     if found is None:
@@ -44,7 +58,8 @@ def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
 def _own_task() -> Select[*tuple[Any, ...]]:
     question = (Question.text, Question.category, Question.context_dependent)
     return (
-        select(*Task.__table__.columns, *question, Study.order_seed, Study.order_secret)
+        select(*Task.__table__.columns, *question)
+        .add_columns(Study.order_seed, Study.order_secret, Study.figures, Study.show_pictures)
         .join_from(Task, Question, Question.id == Task.question_id)
         .join(Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
@@ -52,14 +67,11 @@ def _own_task() -> Select[*tuple[Any, ...]]:
     )
 
 
-def things(session: Session, task: Row[Any], *, with_cards: bool = False) -> list[Row[Any]]:
-    """Return the things a task asks for with their verdicts, in the order its rater sees them.
-
-    ``listing`` names the property that a thing shows; it is null for the emptiness.
-    """
+def things(session: Session, task: Row[Any], *, with_cards: bool = False) -> list[AskedThing]:
+    """Return the things a task asks for with their verdicts, in the order its rater sees them."""
     statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
-    rows = tables(session).execute(statement, {"task_id": task.id}).all()
-    return sorted(rows, key=lambda row: key(task, row.id))
+    rows = tables(session).execute(statement, {"task_id": task.id})
+    return sorted((AskedThing(*row) for row in rows), key=lambda thing: key(task, thing.id))
 
 
 @cache
@@ -67,7 +79,7 @@ def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``things``."""
     thing, said = JudgedThing, Repeat if again else Judgment
     columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
-    columns += [thing.property_id.label("listing"), said.verdict, *([thing.card] * with_cards)]
+    columns += [said.verdict, *([thing.card] * with_cards)]
     own = Task.id == bindparam("task_id")
     if again:
         asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)

@@ -41,13 +41,18 @@ from webapp.services.judging.judgments import (
 from webapp.services.rating import pool, repeats, shares, task_cards
 from webapp.services.rating.pool import POOL, REPEAT, Unit
 from webapp.services.rating.shares import StudyShare
-from webapp.services.rating.task_cards import UnknownTask, key
+from webapp.services.rating.task_cards import AskedThing, UnknownTask, key
 from webapp.services.study.unasked import is_put_to_raters
 
 
-class JudgedPlace(NamedTuple):
-    """The current verdict on the card at a 1-based place in the rater's order."""
+class JudgedTask(NamedTuple):
+    """A task and all that it asks for, after a verdict on the card at a 1-based place in it.
 
+    ``relevance`` is the verdict in force on that card.
+    """
+
+    task: Row[Any]
+    things: list[AskedThing]
     position: int
     relevance: Relevance | None
 
@@ -185,7 +190,7 @@ def answers(session: Session, task: Task) -> list[Query]:
     if task.kind == REPEAT:
         wanted = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
     else:
-        wanted = select(Query).join(Run).where(pool.answers_in(task.rater.study, task))
+        wanted = select(Query).join(Run).where(pool.answers_in(task.rater.study_id, task))
     return sorted(session.scalars(wanted), key=lambda query: key(task, -query.id))
 
 
@@ -196,22 +201,23 @@ def judge(
     card: str,
     relevance: Relevance | None,
     click: Click,
-) -> JudgedPlace:
-    """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force.
+) -> JudgedTask:
+    """Record a verdict on the card named `card`, ``None`` to clear it; return its task.
 
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(session, rater)
     task = task_cards.read(session, rater, task_id)
-    shown = [row for row in task_cards.things(session, task) if row.listing is not None]
-    named = {key(task, row.id): place for place, row in enumerate(shown)}
-    if card not in named:
+    things = task_cards.things(session, task)
+    shown = [thing for thing in things if thing.property_id is not None]
+    judged = next((thing for thing in shown if key(task, thing.id) == card), None)
+    if judged is None:
         raise UnknownTask(task_id, card)
-    place = named[card]
-    target = _target(task, "verdict", thing_id=shown[place].id)
+    target = _target(task, "verdict", thing_id=judged.id)
     standing = events.record(session, rater, target, relevance, click)
     events.refresh(session, rater, [target])
-    return JudgedPlace(place + 1, VERDICTS[standing or ""])
+    things[things.index(judged)] = judged._replace(verdict=standing)
+    return JudgedTask(task, things, shown.index(judged) + 1, VERDICTS[standing or ""])
 
 
 def rate(
@@ -279,10 +285,9 @@ def is_open(study: Study) -> ColumnElement[bool]:
 @lru_cache
 def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
     """Return the condition behind ``is_open``, built once: every next question asks it twice."""
-    study = Study(id=study_id, pool_depth=depth)
     unjudged = exists().where(
         pool.in_unit(Task),
-        pool.is_shown(study),
+        pool.is_shown(study_id, depth),
         ~exists()
         .where(
             Judgment.rater_id == Task.rater_id,
@@ -292,7 +297,7 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
         .correlate(Task, JudgedThing),
     )
     unrated = exists().where(
-        pool.answers_in(study, Task),
+        pool.answers_in(study_id, Task),
         Run.id == Query.run_id,
         ~exists()
         .where(
@@ -312,7 +317,8 @@ def _asked_in(task: Task) -> ColumnElement[bool]:
     """Return the condition on ``JudgedThing`` that the task asks for it."""
     if task.kind == REPEAT:
         return JudgedThing.id.in_(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id))
-    return and_(pool.in_unit(task), pool.is_shown(task.rater.study))
+    study = task.rater.study
+    return and_(pool.in_unit(task), pool.is_shown(study.id, study.pool_depth))
 
 
 def _target(

@@ -173,7 +173,7 @@ def _questions(
     for question_id, rater_id, count in session.execute(
         select(JudgedThing.question_id, Judgment.rater_id, func.count())
         .join(Judgment)
-        .where(Judgment.verdict.is_not(None), pool.is_shown(study))
+        .where(Judgment.verdict.is_not(None), pool.is_shown(study.id, study.pool_depth))
         .group_by(JudgedThing.question_id, Judgment.rater_id)
         .order_by(Judgment.rater_id)
     ):
@@ -182,7 +182,7 @@ def _questions(
     rows = session.execute(
         select(Question.id, Question.position, Question.text, Question.category, func.count())
         .join(JudgedThing, JudgedThing.question_id == Question.id)
-        .where(pool.is_shown(study), is_put_to_raters(Question.id))
+        .where(pool.is_shown(study.id, study.pool_depth), is_put_to_raters(Question.id))
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)
     )

@@ -148,20 +148,20 @@ def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
     said, wanted = clicks.verdict(), walks.wanted()
     with access.writing() as (session, rater):
-        place = tasks.judge(session, rater, task_id, said.card, said.relevance, said.click)
+        judged = tasks.judge(session, rater, task_id, said.card, said.relevance, said.click)
         next_page = _onward(session, rater, task_id) if said.onward else None
         if next_page is not None or not htmx.wants_part():
             session.commit()
             return next_page or _clicked(task_id, card=said.card)
-        cleared = said.card if place.relevance is None else None
-        page, cards = blind_page.moved(session, rater, task_id, wanted, cleared)
+        cleared = said.card if judged.relevance is None else None
+        page, cards = blind_page.moved(session, rater, judged, wanted, cleared)
         session.commit()
     g.pictures = page.show_pictures
     given = None
-    if place.relevance is not None:
+    if judged.relevance is not None:
         # By its name: its place is another one once more cards are pooled than the page shows.
         card = f'[data-card="{said.card}"]'
-        given = VerdictOnCard(card, place.position, place.relevance)
+        given = VerdictOnCard(card, judged.position, judged.relevance)
     return _parts(page, cards, given=given)
 
 
