@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from time import monotonic
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -177,6 +178,15 @@ class Database:
             if driver is not None:
                 driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
+    def share(self) -> None:
+        """Make this fit for processes that are copied from this one from here on.
+
+        They have no connection in common, and their writers wait in one queue.
+        """
+        self.engine.dispose()
+        if isinstance(self._queue, _Queue):
+            self._queue.share()
+
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
@@ -198,14 +208,24 @@ class _Queue:
     """
 
     def __init__(self) -> None:
-        self.lock = Lock()
+        self.lock: Any = Lock()
         self._waiting = 0
-        self._since = 0.0
+        self._since: Any = SimpleNamespace(value=0.0)
+
+    def share(self) -> None:
+        """Let the writers of processes that are copied from this one from here on wait here too.
+
+        One that dies while it writes keeps the others waiting: they are to be ended.
+        """
+        from multiprocessing import get_context  # 10 ms that a single process need not pay
+
+        forked = get_context("fork")
+        self.lock, self._since = forked.Lock(), forked.RawValue("d", 0.0)
 
     def __enter__(self) -> None:
-        if not self.lock.acquire(blocking=False):
+        if not self.lock.acquire(False):
             self._wait()
-        self._since = monotonic()
+        self._since.value = monotonic()
 
     def __exit__(self, *_error: object) -> None:
         self.lock.release()
@@ -215,14 +235,14 @@ class _Queue:
         self._waiting += 1
         try:
             while not self._is_crowded() and (left := until - monotonic()) > 0:
-                if self.lock.acquire(timeout=min(left, SLOW_SECONDS)):
+                if self.lock.acquire(True, min(left, SLOW_SECONDS)):
                     return
             raise WriterBusy
         finally:
             self._waiting -= 1
 
     def _is_crowded(self) -> bool:
-        return self._waiting > MOST_BEHIND_SLOW and monotonic() - self._since > SLOW_SECONDS
+        return self._waiting > MOST_BEHIND_SLOW and monotonic() - self._since.value > SLOW_SECONDS
 
 
 def known_versions() -> set[str]:

@@ -34,6 +34,7 @@ class Serving:
         self.sockets: dict[int, Any] = {}
         self.address = listener.getsockname()
         self.asked: list[str] = []
+        self.held = [0]
         self._opened: list[socket.socket] = []
         self.server = Server(
             self._answer,
@@ -41,6 +42,7 @@ class Serving:
             self.sockets,
             places=PLACES,
             largest_body=lambda environ: LARGE if "HTTP_COOKIE" in environ else 0,
+            held=self.held,
             clock=lambda: self.now,
             threads=1,
         )
@@ -146,6 +148,15 @@ def test_an_idle_connection_has_no_deadline_after_its_first_answer(serving: Serv
     serving.now += 60
 
     assert not theirs.is_late()
+
+
+def test_somebody_new_is_left_to_the_process_that_has_fewer_connections(serving: Serving) -> None:
+    serving.held.append(0)
+    serving.connect()
+
+    assert not serving.server.readable()
+    serving.held[1] = 1
+    assert serving.server.readable()
 
 
 def test_whoever_holds_most_makes_room_and_a_request_at_work_never_does(serving: Serving) -> None:

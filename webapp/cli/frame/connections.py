@@ -17,7 +17,7 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableSequence
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import inf
@@ -208,7 +208,8 @@ class Connection(HTTPChannel):
 class Server(TcpWSGIServer):
     """Waitress's server for one address, with our connections and `places` for them.
 
-    ``largest_body`` returns, from a request's headers, how large a body is read.
+    ``largest_body`` returns, from a request's headers, how large a body is read. ``held`` has the
+    number of open connections of each process that answers there, this one's at ``number``.
     """
 
     channel_class = Connection
@@ -221,11 +222,14 @@ class Server(TcpWSGIServer):
         *,
         places: int,
         largest_body: Callable[[Mapping[str, str]], int],
+        held: MutableSequence[int],
+        number: int = 0,
         clock: Clock = time.monotonic,
         **adjustments: Any,
     ) -> None:
         self.places = places
         self.largest_body = largest_body
+        self.held, self.number = held, number
         self.clock = clock
         self._rests_until = -inf
         super().__init__(
@@ -245,8 +249,10 @@ class Server(TcpWSGIServer):
         return self.active_channels  # type: ignore[return-value]
 
     def readable(self) -> bool:
-        """Whether somebody may come in."""
-        return super().readable() and self.clock() >= self._rests_until
+        """Whether somebody may come in: to the process that has the fewest connections."""
+        self.held[self.number] = len(self.connections)
+        has_fewest = self.held[self.number] == min(self.held)
+        return has_fewest and super().readable() and self.clock() >= self._rests_until
 
     def accept(self) -> tuple[socket.socket, Any] | None:
         """Return who comes in; without a file handle for them somebody else makes room first."""

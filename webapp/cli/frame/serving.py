@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import MutableSequence
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import click
 
 from webapp.cli.frame import address_in_use, stopping
 from webapp.cli.frame.output import say
+from webapp.cli.frame.processes import CAN_BE_SEVERAL, counts, run, usual
 from webapp.config import Settings, private_folder, secret_key
 from webapp.db.engine import Database
 from webapp.db.sqlite_files import cut_off_beside
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 PORT = 8800
 THREADS = 8
+BACKLOG = 1024
+MOST_PROCESSES = 64
 CONNECTIONS = 1000
 """Open connections at once; a browser keeps up to six, a proxy as many as it likes."""
 IDLE_SECONDS = 120
@@ -36,12 +40,20 @@ TRIED_PORTS = 20
 @click.command("serve")
 @click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1, MOST_PROCESSES),
+    help="How many processes answer; two where they fit side by side.",
+)
 @click.pass_obj
-def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:
+def serve_command(
+    create_app: AppFactory, host: str, port: int | None, processes: int | None
+) -> None:
     """Serve the app on the configured database until it is interrupted."""
     settings = Settings.from_environment()
     private_folder(settings.instance)
-    serve(create_app(settings), settings, host, port, browser=False)
+    number = _possible(processes or usual())
+    serve(create_app(settings), settings, host, port, browser=False, processes=number)
 
 
 @click.command("upgrade")
@@ -59,28 +71,26 @@ def upgrade_command() -> None:
     opened.close()
 
 
-def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
-    """Serve `app` until it is interrupted, and open the `browser` on it."""
-    from webapp.cli.frame.connections import Seldom, Server, places
+def _possible(processes: int) -> int:
+    """Return so many processes, or one where the system cannot copy a process."""
+    if processes > 1 and not CAN_BE_SEVERAL:
+        say(gettext("This system has no copies of processes: one process answers."), err=True)
+        return 1
+    return processes
 
-    # "Task queue depth": that requests wait a moment is what the queue is for.
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    logging.getLogger("waitress").addFilter(Seldom())
+
+def serve(
+    app: Flask,
+    settings: Settings,
+    host: str,
+    port: int | None,
+    *,
+    browser: bool,
+    processes: int = 1,
+) -> None:
+    """Serve `app` by so many processes until it is interrupted, and open the `browser` on it."""
     listener = listen(host, port)
-    sockets: dict[int, Any] = {}
-    server = Server(
-        app,
-        listener,
-        sockets,
-        places=places(CONNECTIONS),
-        largest_body=app.extensions["largest body"],
-        threads=THREADS,
-        channel_timeout=IDLE_SECONDS,
-        ident="relevansi",
-        max_request_header_size=MOST_HEADER_BYTES,
-        clear_untrusted_proxy_headers=False,  # they show that a request is not from here
-        log_socket_errors=False,  # a client that hangs up is not an error
-    )
+    listener.listen(BACKLOG)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     opened = Database(settings.database_url)
@@ -96,9 +106,63 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
         import webbrowser
 
         Timer(0.5, webbrowser.open, [address]).start()
-    app.extensions["workers"].serve()
     with address_in_use.announced(settings, address, name):
-        left = stopping.run(server, sockets)
+        if processes == 1:
+            _answer(app, listener, [0])
+        else:
+            _answer_together(app, listener, processes)
+
+
+def _answer_together(app: Flask, listener: socket.socket, processes: int) -> None:
+    """Answer by so many processes; each has about as many connections as the others."""
+    app.extensions["database"].share()
+    held = counts(processes)
+
+    def answer(number: int, until: int) -> None:
+        _answer(app, listener, held, number, until)
+
+    if not run(processes, listener, answer):
+        raise click.ClickException(
+            gettext("A process of the server ended by itself, so the server has stopped.")
+        )
+
+
+def _answer(
+    app: Flask,
+    listener: socket.socket,
+    held: MutableSequence[int],
+    number: int = 0,
+    until: int | None = None,
+) -> None:
+    """Answer all who come to `listener` until it is interrupted; see ``stopping``.
+
+    The first of several processes takes up the work that the last server left.
+    """
+    from webapp.cli.frame.connections import Seldom, Server, places
+
+    # "Task queue depth": that requests wait a moment is what the queue is for.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    logging.getLogger("waitress").addFilter(Seldom())
+    sockets: dict[int, Any] = {}
+    server = Server(
+        app,
+        listener,
+        sockets,
+        places=places(CONNECTIONS),
+        largest_body=app.extensions["largest body"],
+        held=held,
+        number=number,
+        backlog=BACKLOG,
+        threads=THREADS,
+        channel_timeout=IDLE_SECONDS,
+        ident="relevansi",
+        max_request_header_size=MOST_HEADER_BYTES,
+        clear_untrusted_proxy_headers=False,  # they show that a request is not from here
+        log_socket_errors=False,  # a client that hangs up is not an error
+    )
+    if number == 0:
+        app.extensions["workers"].serve()
+    left = stopping.run(server, sockets, until=until)
     if left:
         say(
             ngettext(

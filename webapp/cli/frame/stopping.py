@@ -7,10 +7,12 @@ ends when the last one is sent. The same signal once more ends it at once.
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Thread
 from typing import Any
 
 PATIENCE = 25.0
@@ -21,14 +23,23 @@ GLANCE = 0.05
 SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
-def run(server: Any, sockets: dict[int, Any], *, patience: float = PATIENCE) -> int:
+def run(
+    server: Any,
+    sockets: dict[int, Any],
+    *,
+    patience: float = PATIENCE,
+    until: int | None = None,
+) -> int:
     """Serve until a signal comes, then finish; return how many requests were cut off.
 
-    `server` is waitress's for one address, `sockets` the map it was made with.
+    `server` is waitress's for one address, `sockets` the map it was made with. The end of the file
+    `until` is as good as a signal.
     """
     from waitress import wasyncore
 
     with _signals(server) as told:
+        if until is not None:
+            Thread(target=_wait, args=(until, server, told), daemon=True).start()
         while not told:
             wasyncore.loop(timeout=1, use_poll=True, map=sockets, count=1)
     left = _finish(server, sockets, patience)
@@ -53,6 +64,14 @@ def _signals(server: Any) -> Iterator[list[int]]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
+
+
+def _wait(until: int, server: Any, told: list[int]) -> None:
+    """Say that the file `until` has ended, once it has."""
+    os.read(until, 1)
+    told.append(0)
+    with suppress(OSError):  # a signal came before, and all is closed
+        server.pull_trigger()
 
 
 def _finish(server: Any, sockets: dict[int, Any], patience: float) -> int:
