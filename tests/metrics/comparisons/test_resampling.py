@@ -16,27 +16,17 @@ from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_units_are_drawn_in_sorted_order_whatever_order_they_come_in() -> None:
-    settings = Bootstrap(resamples=3, seed=7)
-    draw = random.Random(7)
-    expected = tuple(Counter(draw.choices(["a", "a", "b"], k=3)) for _ in range(3))
+@pytest.mark.parametrize("few", [0, 3])
+def test_many_units_are_drawn_as_the_library_draws_them(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, population = random.Random(20260301), 40 * "a" + 7 * "b" + 53 * "c"
+    drawn = [Counter(draw.choices(population, k=100)) for _ in range(150)]
 
-    assert resampling.resample(Counter("baa"), settings) == expected
-    assert resampling.resample(Counter("aab"), settings) == expected
+    monkeypatch.setattr(resampling, "FEW_KINDS", few)  # counted either way
+    times = resampling.resample([40, 7, 53], Bootstrap(resamples=150))
 
-
-def test_many_units_are_drawn_as_the_library_draws_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    units = Counter({"a": 40, "b": 7, "c": 53})
-    draw, population = random.Random(20260301), sorted(units.elements())
-    expected = tuple(Counter(draw.choices(population, k=100)) for _ in range(150))
-
-    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", 64 * 100)  # three pieces
-
-    assert resampling.resample(units, Bootstrap(resamples=150)) == expected
-
-
-def test_one_unit_is_not_resampled() -> None:
-    assert resampling.resample(Counter("a"), Bootstrap()) == ()
+    assert times.tolist() == [[one[kind] for kind in "abc"] for one in drawn]
 
 
 def test_each_resample_draws_as_many_places_as_there_are() -> None:

@@ -15,15 +15,25 @@ Statistical Psychology 61; Krippendorff (2011), Computing Krippendorff's Alpha-R
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 from webapp.metrics.agreement import coefficients
-from webapp.metrics.agreement.coefficients import EXPLANATIONS, Items, NoAgreement, Pairs
-from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval, interval
+from webapp.metrics.agreement.coefficients import EXPLANATIONS, Kinds, NoAgreement
+from webapp.metrics.comparisons.intervals import NO_INTERVAL, interval
 from webapp.metrics.comparisons.resampling import Bootstrap, resample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from webapp.metrics.agreement.coefficients import Distance
+
+    Floats = NDArray[np.float64]
 
 __all__ = [
     "EXPLANATIONS",
@@ -53,7 +63,10 @@ class Scale(StrEnum):
     ORDINAL = "ordinal"
 
 
-_DISTANCES = {Scale.NOMINAL: coefficients.nominal, Scale.ORDINAL: coefficients.ordinal}
+_DISTANCES: Mapping[Scale, Distance] = {
+    Scale.NOMINAL: coefficients.nominal,
+    Scale.ORDINAL: coefficients.ordinal,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +111,13 @@ def agreement(
     (0.75, 0.5, 4)
     """
     sample = _Sample.of_items(table, bootstrap)
-    n_labels = _scale_size(sample.units, labels)
+    n_labels = _scale_size(sample.kinds, labels)
     return Agreement(
         raw=sample.measured(coefficients.observed),
         cohen=cohen_kappa(table, bootstrap=bootstrap),
         fleiss=sample.measured(coefficients.fleiss),
-        alpha=sample.measured(lambda items: coefficients.alpha(items, _DISTANCES[scale])),
-        ac1=sample.measured(lambda items: coefficients.gwet(items, n_labels)),
+        alpha=sample.measured(partial(coefficients.alpha, distance=_DISTANCES[scale])),
+        ac1=sample.measured(partial(coefficients.gwet, n_labels=n_labels)),
     )
 
 
@@ -136,11 +149,11 @@ def cohen_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
     if reason is None and len(table[0]) != 2:
         reason = NoAgreement.NOT_TWO_RATERS
     both = (tuple(x for x in row if x is not None) for row in table)
-    pairs = Pairs((row[0], row[1]) for row in both if reason is None and len(row) == 2)
-    swapped = Pairs({(other, one): count for (one, other), count in pairs.items()})
+    pairs = Counter((row[0], row[1]) for row in both if reason is None and len(row) == 2)
+    swapped = Counter({(other, one): count for (one, other), count in pairs.items()})
     # Kappa does not ask who is who; nor must the drawing.
     first = min(pairs, swapped, key=lambda units: sorted(units.items()))
-    return _Sample.drawn(first, pairs.total(), reason, bootstrap).measured(coefficients.cohen)
+    return _Sample.drawn(first, reason, bootstrap).measured(coefficients.cohen)
 
 
 def fleiss_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
@@ -174,7 +187,7 @@ def krippendorff_alpha(
     0.5333333333333333
     """
     sample = _Sample.of_items(table, bootstrap)
-    return sample.measured(lambda items: coefficients.alpha(items, _DISTANCES[scale]))
+    return sample.measured(partial(coefficients.alpha, distance=_DISTANCES[scale]))
 
 
 def gwet_ac1(
@@ -190,48 +203,56 @@ def gwet_ac1(
     0.68
     """
     sample = _Sample.of_items(table, bootstrap)
-    n_labels = _scale_size(sample.units, labels)
-    return sample.measured(lambda items: coefficients.gwet(items, n_labels))
+    n_labels = _scale_size(sample.kinds, labels)
+    return sample.measured(partial(coefficients.gwet, n_labels=n_labels))
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """The items of a table and their resamples, drawn once for all coefficients of the table."""
+    """The items of a table by kind, and their resamples, drawn once for all its coefficients.
 
-    units: Counter[Any]
-    n: int
+    The first row of ``times`` has how often each kind is in the table, the others in a resample.
+    """
+
+    kinds: Kinds
+    times: Floats
     unfit: NoAgreement | None
-    resamples: tuple[Counter[Any], ...]
     bootstrap: Bootstrap
 
     @classmethod
     def of_items(cls, table: Table, bootstrap: Bootstrap) -> _Sample:
-        items = Items(tuple(sorted(x for x in row if x is not None)) for row in table)
+        items = Counter(tuple(sorted(x for x in row if x is not None)) for row in table)
         del items[()]
-        return cls.drawn(items, coefficients.shared(items), _unfit(table), bootstrap)
+        return cls.drawn(items, _unfit(table), bootstrap)
 
     @classmethod
     def drawn(
-        cls, units: Counter[Any], n: int, unfit: NoAgreement | None, bootstrap: Bootstrap
+        cls, units: Mapping[Any, int], unfit: NoAgreement | None, bootstrap: Bootstrap
     ) -> _Sample:
-        return cls(units, n, unfit, () if unfit else resample(units, bootstrap), bootstrap)
+        import numpy as np
 
-    def measured(self, formula: Callable[[Counter[Any]], float | NoAgreement]) -> Coefficient:
-        """The coefficient that `formula` makes of the units, with its interval."""
-        value = self.unfit or formula(self.units)
-        if isinstance(value, NoAgreement):
-            return Coefficient(None, self.n, None, None, value, self.bootstrap)
-        bounds = self._interval(formula) if self.n > 1 else NO_INTERVAL
+        kinds = sorted(units)
+        counts = [units[kind] for kind in kinds]
+        times = np.array([counts], dtype=np.float64)
+        if unfit is None:
+            times = np.concatenate([times, resample(counts, bootstrap)])
+        return cls(kinds, times, unfit, bootstrap)
+
+    def measured(self, formula: Callable[[Kinds, Floats], Floats]) -> Coefficient:
+        """The coefficient that `formula` makes of the items, with its interval."""
+        n = int(coefficients.shared(self.kinds, self.times[:1])[0])
+        value, *drawn = formula(self.kinds, self.times).tolist()
+        why = self.unfit
+        if why is None and isnan(value):
+            why = NoAgreement.ONE_LABEL if n else NoAgreement.NO_SHARED_ITEM
+        if why is not None:
+            return Coefficient(None, n, None, None, why, self.bootstrap)
+        bounds = NO_INTERVAL
+        if n > 1:
+            bounds = interval(drawn, confidence=self.bootstrap.confidence)
         return Coefficient(
-            value, self.n, bounds.lower, bounds.upper, None, self.bootstrap, bounds.left_out
+            value, n, bounds.lower, bounds.upper, None, self.bootstrap, bounds.left_out
         )
-
-    def _interval(self, formula: Callable[[Counter[Any]], float | NoAgreement]) -> Interval:
-        def estimate(units: Counter[Any]) -> float | None:
-            value = formula(units)
-            return None if isinstance(value, NoAgreement) else value
-
-        return interval(self.resamples, estimate, confidence=self.bootstrap.confidence)
 
 
 def _unfit(table: Table) -> NoAgreement | None:
@@ -244,6 +265,6 @@ def _unfit(table: Table) -> NoAgreement | None:
     return NoAgreement.TOO_FEW_RATERS if max(widths) < 2 else None
 
 
-def _scale_size(items: Items, labels: Collection[int]) -> int:
-    used = {label for item in items for label in item}
+def _scale_size(kinds: Kinds, labels: Collection[int]) -> int:
+    used = {label for kind in kinds for label in kind}
     return max(2, len(used | set(labels)))

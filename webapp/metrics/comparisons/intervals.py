@@ -5,10 +5,9 @@ Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
-from typing import TypeVar
+from math import ceil, floor, isnan
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +22,19 @@ class Interval:
     left_out: int
 
 
-Drawn = TypeVar("Drawn")
-
 NO_INTERVAL = Interval(None, None, 0)
 
 
-def interval(
-    resamples: Sequence[Drawn],
-    estimate: Callable[[Drawn], float | None],
-    *,
-    confidence: float = 0.95,
-) -> Interval:
-    """The percentile interval of `estimate` over `resamples`; ``None`` is not an estimate.
+def interval(estimates: Sequence[float], *, confidence: float = 0.95) -> Interval:
+    """The percentile interval of the estimates, one for each resample; NaN is not an estimate.
 
     Bounds: the ``(1 - c) / 2`` and ``(1 + c) / 2`` quantiles, *c* the confidence.
     """
-    found = sorted(value for value in map(estimate, resamples) if value is not None)
+    found = sorted(value for value in estimates if not isnan(value))
     if not found:
-        return Interval(None, None, len(resamples))
+        return Interval(None, None, len(estimates))
     tail = (1 - confidence) / 2
-    left_out = len(resamples) - len(found)
+    left_out = len(estimates) - len(found)
     return Interval(quantile(found, tail), quantile(found, 1 - tail), left_out)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isnan
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -126,12 +125,8 @@ def _correlated(
     if draws is None:
         return Correlation(value)
     drawn: list[float] = formula(x, y, draws).tolist()
-    found = interval(drawn, _present, confidence=bootstrap.confidence)
+    found = interval(drawn, confidence=bootstrap.confidence)
     return Correlation(value, found.lower, found.upper, found.left_out)
-
-
-def _present(value: float) -> float | None:
-    return None if isnan(value) else value
 
 
 def _rho(x: Values, y: Values, times: Values) -> Values:
