@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.relevansi import document, relevansi
+from tests.cli.relevansi import Stream, document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
@@ -53,6 +53,16 @@ def test_json_holds_every_breakdown(instance: Path) -> None:
     assert cards["cannot_tell"]["raters"]["Citra"] == {"n": 1, "judged": 2, "rate": 0.5}
     assert (cards["n_items"], cards["n_shared"]) == (4, 4)
     assert found["repeats"] == []
+
+
+def test_on_a_terminal_the_kinds_of_items_are_counted(
+    instance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+    done = relevansi(instance, "agreement", "--format", "json")
+
+    assert "3/3" in done.stderr
+    assert document(done)["raters"] == ["Ani", "Budi", "Citra"]
 
 
 def test_the_tables_say_why_a_figure_is_missing(instance: Path, tmp_path: Path) -> None:

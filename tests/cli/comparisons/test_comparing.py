@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.relevansi import document, relevansi
+from tests.cli.relevansi import Stream, document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
@@ -56,6 +56,18 @@ def test_the_same_runs_by_name_give_the_same_figures(instance: Path) -> None:
 
     assert by_name.stdout == by_phase.stdout
     assert json.loads(by_name.stdout)["differences"]
+
+
+def test_on_a_terminal_the_steps_are_counted_and_nothing_else_is_different(
+    instance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped = relevansi(instance, "compare", "--phase", "1", "--format", "json")
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+    done = relevansi(instance, "compare", "--phase", "1", "--format", "json")
+
+    assert piped.stderr == ""
+    assert "3/4" in done.stderr
+    assert done.stdout == piped.stdout
 
 
 def test_in_a_folder_the_report_has_its_usual_name(instance: Path, tmp_path: Path) -> None:

@@ -60,6 +60,9 @@ def test_on_a_terminal_a_pack_shows_how_far_it_is(
 
     assert (done.returncode, done.stdout) == (0, "")
     assert "10/10" in done.stderr  # 7 files of the run, its lists, the comparisons, the zip
+    verified = relevansi(tmp_path, "verify", path)
+    assert verified.returncode == 0
+    assert "2/3" in verified.stderr  # what lies beside the run, the run; the comparisons go on
 
 
 def test_one_run_is_packed_under_the_rule_asked_for(tmp_path: Path, run_id: str) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
+from webapp.metrics.comparisons.intervals import NO_INTERVAL
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.significance import (
     Randomisation,
@@ -11,7 +12,7 @@ from webapp.metrics.comparisons.significance import (
     mean_intervals,
     percentiles,
     randomisation_tests,
-    weighted_mean_interval,
+    weighted_mean_intervals,
 )
 
 SETTINGS = Resampling()
@@ -132,10 +133,12 @@ def test_one_value_or_none_has_no_interval() -> None:
 
 def test_a_weighted_mean_is_over_the_questions_that_have_a_value() -> None:
     # Every resample that has a value in the first column has mean 0.5 there, and 1 in the other.
-    found = weighted_mean_interval([(0.4, [0.5, None, 0.5]), (0.6, [1.0, 1.0, 1.0])], SETTINGS)
+    sample: list[list[float | None]] = [[0.5, None, 0.5], [1.0, 1.0, 1.0]]
+    found, none = weighted_mean_intervals([0.4, 0.6], [sample, [[1.0], [1.0]]], SETTINGS)
 
     assert [found.lower, found.upper] == pytest.approx([0.8, 0.8])
     assert found.left_out == pytest.approx(10_000 / 27, rel=0.2)  # thrice the second: (1/3)^3
+    assert none == NO_INTERVAL
 
 
 def test_percentiles_are_numpys_and_leave_out_what_is_no_number() -> None:

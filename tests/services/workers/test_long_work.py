@@ -28,10 +28,10 @@ from webapp.services.workers.long_work import (
     LongProgress,
     LongWorking,
     NotMade,
-    Tell,
     UnknownLongWork,
 )
 from webapp.services.workers.loop import WorkLoop
+from webapp.steps import Tell
 
 WAIT = 60
 FILE = ExportedFile("made.zip", "application/zip", b"made")

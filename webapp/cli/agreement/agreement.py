@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from webapp import labels, notation
-from webapp.cli.frame import database
+from webapp.cli.frame import database, progress
 from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
@@ -40,8 +40,8 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,
     no_shared_item, one_label.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with database.reading() as (session, study):
-        report = agreement.report(session, study)
+    with database.reading() as (session, study), progress.steps() as tell:
+        report = agreement.report(session, study, tell=tell)
     if file_format == "json":
         write_json(agreement_json(report), output)
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webapp import rooms
-from webapp.cli.frame import database
+from webapp.cli.frame import database, progress
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.resampling import Resampling
@@ -181,7 +181,7 @@ def _report(
     from webapp.services.comparisons import comparisons
     from webapp.services.runs import reports
 
-    with database.reading() as (session, study):
+    with database.reading() as (session, study), progress.steps() as tell:
         chosen = reports.rule_of(session, study, rule)
         ids = comparisons.of_phase(session, study, phase) if phase else named
-        return comparisons.report(session, study, ids, chosen, settings=settings)
+        return comparisons.report(session, study, ids, chosen, settings=settings, tell=tell)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from webapp.cli.frame import progress
 from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import shown, write, write_json
 from webapp.i18n import gettext, ngettext
@@ -53,8 +54,12 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
 
 def _verified(file: Path) -> Verification:
     try:
-        with file.open("rb") as opened, proof_pack.opened(file.name, opened) as pack:
-            return verification.verify(pack)
+        with (
+            file.open("rb") as opened,
+            proof_pack.opened(file.name, opened) as pack,
+            progress.steps() as tell,
+        ):
+            return verification.verify(pack, tell)
     except UnusablePack as refused:
         raise click.ClickException(str(refused)) from refused
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -22,9 +22,7 @@ from webapp.importers.runs.property_filling import fill, read_properties
 from webapp.importers.runs.questions import context_dependent, looks_like
 from webapp.importers.runs.run_checks import check_labels, check_query, check_total
 from webapp.records import Card, Problem, QueryState, ReadQuery, ReadRun
-
-Tell = Callable[[int, int], None]
-"""Is told how many questions of how many are read."""
+from webapp.steps import Tell, nobody
 
 _MARKS = {
     "v1": ({"search_method", "successful"}, {"results_count", "success", "response_length"}),
@@ -73,10 +71,6 @@ class AnsweredQuestionInFile(FromFile):
     def failed(self) -> bool:
         """Whether the call itself failed: stated by the entry, or an error without ``success``."""
         return self.success is False or (self.success is None and bool(self.error))
-
-
-def nobody(_done: int, _of: int) -> None:
-    """Hear how many questions are read where nobody waits to see it."""
 
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:

@@ -21,7 +21,7 @@ from webapp.metrics.comparisons.compared_runs import (
 from webapp.metrics.comparisons.differences import Difference, differences
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.comparisons.significance import mean_intervals, weighted_mean_interval
+from webapp.metrics.comparisons.significance import mean_intervals, weighted_mean_intervals
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, figures
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.totals import Totals
@@ -218,23 +218,21 @@ def _estimates(
         for name in HEADLINES
     ]
     intervals = iter(mean_intervals(samples, settings))
+    composites = weighted_mean_intervals(
+        [*COMPOSITE_WEIGHTS.values()],
+        [
+            [[counted(query, name) for query in run.queries] for name in COMPOSITE_WEIGHTS]
+            for run in runs
+        ],
+        settings,
+    )
     found = []
-    for run in runs:
+    for run, bounds in zip(runs, composites, strict=True):
         values = figures(Totals.of(query.summary for query in run.queries))
         estimates = {name: FigureEstimate(values[name], next(intervals)) for name in HEADLINES}
         composite = values["composite"]
         estimates["composite"] = FigureEstimate(
-            composite, _composite_interval(run, composite, settings)
+            composite, NO_INTERVAL if composite.value is None else bounds
         )
         found.append(estimates)
     return found
-
-
-def _composite_interval(run: ComparedRun, composite: Figure, settings: Resampling) -> Interval:
-    if composite.value is None:
-        return NO_INTERVAL
-    columns = [
-        (weight, [counted(query, name) for query in run.queries])
-        for name, weight in COMPOSITE_WEIGHTS.items()
-    ]
-    return weighted_mean_interval(columns, settings)

@@ -148,9 +148,10 @@ def tested(pairs: Sequence[PairedValues], settings: Resampling) -> tuple[Differe
     """
     samples = [pair.differences for pair in pairs]
     intervals = mean_intervals(samples, settings)
+    turned = [[] if pair.binary else sample for pair, sample in zip(pairs, samples, strict=True)]
     tests = [
         _test(pair, randomised)
-        for pair, randomised in zip(pairs, randomisation_tests(samples, settings), strict=True)
+        for pair, randomised in zip(pairs, randomisation_tests(turned, settings), strict=True)
     ]
     ranked = [None if pair.binary else signed_rank(pair.differences) for pair in pairs]
     corrected = _corrected(pairs, [test.p if test else None for test in tests])

@@ -158,8 +158,11 @@ def signs(size: int, resampling: Resampling) -> Iterator[Floats]:
     stream = np.random.PCG64(resampling.seed)
     for rows in _chunks(size, resampling.resamples):
         words = stream.random_raw((rows * size + 63) // 64)
-        bits = np.unpackbits(words.astype("<u8").view(np.uint8))[: rows * size]
-        yield (1 - 2 * bits.astype(np.float64)).reshape(rows, size)
+        bits = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8))[: rows * size]
+        turned = bits.astype(np.float64)
+        turned *= -2
+        turned += 1
+        yield turned.reshape(rows, size)
 
 
 def _random_numbers(seed: int) -> np.random.RandomState:
@@ -176,18 +179,20 @@ def _places(stream: np.random.PCG64, size: int, count: int) -> NDArray[np.intp]:
     """Return `count` places among `size`, of 32 bits each from the stream."""
     import numpy as np
 
-    words = stream.random_raw((count + 1) // 2).astype("<u8").view("<u4")[:count]
-    places = (words.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)
-    return places.astype(np.intp)
+    words = stream.random_raw((count + 1) // 2).astype("<u8", copy=False).view("<u4")
+    places = words[:count].astype(np.uint64)
+    places *= np.uint64(size)
+    places >>= np.uint64(32)
+    return places.view(np.int64).astype(np.intp, copy=False)
 
 
 def _counted(drawn: NDArray[np.intp], places: int) -> Floats:
-    """Return how often each of the `places` is in each row of `drawn`."""
+    """Return how often each of the `places` is in each row of `drawn`, which is used up."""
     import numpy as np
 
     rows = len(drawn)
-    flat = drawn + np.arange(rows)[:, None] * places
-    times = np.bincount(flat.ravel(), minlength=rows * places).reshape(rows, places)
+    drawn += np.arange(rows)[:, None] * places
+    times = np.bincount(drawn.ravel(), minlength=rows * places).reshape(rows, places)
     return times.astype(np.float64)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,30 +83,46 @@ def mean_intervals(
     )
 
 
-def weighted_mean_interval(
-    columns: Sequence[tuple[float, Sequence[float | None]]], resampling: Resampling
-) -> Interval:
-    """The bootstrap interval of a weighted sum of means over the same questions.
+def weighted_mean_intervals(
+    weights: Sequence[float],
+    samples: Sequence[Sequence[Sequence[float | None]]],
+    resampling: Resampling,
+) -> tuple[Interval, ...]:
+    """The bootstrap interval of a weighted sum of means over the same questions, for each sample.
 
-    Each column is a weight and one value per question, ``None`` where the question has none
-    and is in no mean. A resample in which a column has no value at all is left out.
+    A sample has a column for each of the `weights`, with one value per question, ``None`` where
+    the question has none and is in no mean. A resample in which a column has no value at all is
+    left out. Samples of one size are resampled with the same draws.
     """
     import numpy as np
 
-    size = len(columns[0][1]) if columns else 0
-    if size < MIN_UNITS:
-        return NO_INTERVAL
-    arrays = [(weight, np.array(values, dtype=np.float64)) for weight, values in columns]
-    sums: list[Floats] = []
-    for times in times_drawn(size, resampling):
-        total = np.zeros(len(times))
-        for weight, values in arrays:
-            present = ~np.isnan(values)
-            counts = weighed(times, present.astype(np.float64))
-            known = weighed(times, np.where(present, values, 0.0))
-            total += weight * np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
-        sums.append(total)
-    return percentiles(np.concatenate(sums), resampling)
+    sums: dict[int, list[Floats]] = defaultdict(list)
+    for size, places in _places_by_size(len(sample[0]) for sample in samples).items():
+        if size < MIN_UNITS:
+            continue
+        tables = {place: np.array(samples[place], dtype=np.float64) for place in places}
+        for times in times_drawn(size, resampling):
+            for place, columns in tables.items():
+                total = np.zeros(len(times))
+                for weight, values in zip(weights, columns, strict=True):
+                    total += weight * _mean_of_known(times, values)
+                sums[place].append(total)
+    return tuple(
+        percentiles(np.concatenate(sums[place]), resampling) if place in sums else NO_INTERVAL
+        for place in range(len(samples))
+    )
+
+
+def _mean_of_known(times: Floats, values: Floats) -> Floats:
+    """The mean of the values that are not NaN, as often as each is drawn; NaN of none."""
+    import numpy as np
+
+    present = ~np.isnan(values)
+    if present.all():
+        return weighed(times, values) / len(values)
+    counts = weighed(times, present.astype(np.float64))
+    known = weighed(times, np.where(present, values, 0.0))
+    return np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
 
 
 def percentiles(estimates: Floats, resampling: Resampling) -> Interval:
@@ -146,9 +162,16 @@ def _by_size(samples: Sequence[Sequence[float]]) -> dict[int, dict[int, Floats]]
     """The samples by their size, each under its place among them."""
     import numpy as np
 
-    found: dict[int, dict[int, Floats]] = defaultdict(dict)
-    for place, sample in enumerate(samples):
-        found[len(sample)][place] = np.asarray(sample, dtype=np.float64)
+    return {
+        size: {place: np.asarray(samples[place], dtype=np.float64) for place in places}
+        for size, places in _places_by_size(map(len, samples)).items()
+    }
+
+
+def _places_by_size(sizes: Iterable[int]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = defaultdict(list)
+    for place, size in enumerate(sizes):
+        found[size].append(place)
     return found
 
 

@@ -33,6 +33,7 @@ from webapp.services.judging.verdicts import Scope
 from webapp.services.rating.pool import REPEAT
 from webapp.services.study import studies
 from webapp.services.study.unasked import is_put_to_raters
+from webapp.steps import Tell, nobody
 
 INTERVALS = Bootstrap(resamples=1000)
 
@@ -45,15 +46,22 @@ def report(
     *,
     kinds: Iterable[ItemKind] = ItemKind,
     bootstrap: Bootstrap = INTERVALS,
+    tell: Tell = nobody,
 ) -> AgreementReport:
-    """Return how far the study's raters agree on each of `kinds`, and with themselves."""
+    """Return how far the study's raters agree on each of `kinds`, and with themselves.
+
+    `tell` hears how many of the kinds are done.
+    """
     raters, wanted = studies.raters(session, study), tuple(kinds)
     names = [rater.name for rater in raters]
+    found = []
+    for done, kind in enumerate(wanted):
+        tell(done, len(wanted))
+        found.append(of_kind(kind, names, items(session, study, kind, raters), bootstrap))
+    tell(len(wanted), len(wanted))
     return AgreementReport(
         raters=tuple(names),
-        kinds=tuple(
-            of_kind(kind, names, items(session, study, kind, raters), bootstrap) for kind in wanted
-        ),
+        kinds=tuple(found),
         repeats=_repeats(session, raters, wanted, bootstrap),
         bootstrap=bootstrap,
     )

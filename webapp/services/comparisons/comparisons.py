@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport, RaterShare
+from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.summaries import summarise
@@ -30,6 +30,7 @@ from webapp.services.runs import order, reports, runs
 from webapp.services.runs.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.study import blinding, studies
 from webapp.services.study.unasked import is_put_to_raters, unasked
+from webapp.steps import Tell, nobody
 
 FEWEST = 2
 """A run alone is compared with nothing."""
@@ -171,11 +172,12 @@ def report(
     rule: Rule,
     *,
     settings: Resampling | None = None,
+    tell: Tell = nobody,
 ) -> ComparisonReport:
     """Return the comparison of `run_ids` under `rule`, with its raters and how stable it is.
 
-    Its phase is the one whose runs these could be. Raises ``UnknownRun``, ``NothingToCompare``
-    and ``DifferentQuestions``.
+    Its phase is the one whose runs these could be. `tell` hears of the steps on the way. Raises
+    ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
     """
     chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
     if len(chosen) < FEWEST:
@@ -183,17 +185,27 @@ def report(
     names = names_of(chosen)
     if len({run.question_set_id for run in chosen}) > 1:
         raise DifferentQuestions(_only(chosen, names))
+    tell(0, 4)
     judged = _RunsUnderRules(session, study, chosen, names)
     base = judged.under(rule)
+    tell(1, 4)
+    comparison = compare(base, rule=rule.name, settings=settings, unasked=judged.unasked)
+    tell(2, 4)
+    stable = stability(
+        base,
+        without_rater=judged.without_each_rater(rule),
+        other_rules=judged.under_other_rules(rule),
+    )
+    tell(3, 4)
+    wings = rooms.contributions("services", "comparison_part")
+    parts = (
+        wing.compared(session, study, chosen, names, rule=rule, settings=settings) for wing in wings
+    )
     return ComparisonReport(
         study=study.name,
         phase=_phase_of(chosen),
-        comparison=compare(base, rule=rule.name, settings=settings, unasked=judged.unasked),
-        stability=stability(
-            base,
-            without_rater=judged.without_each_rater(rule),
-            other_rules=judged.under_other_rules(rule),
-        ),
+        comparison=comparison,
+        stability=stable,
         raters=judged.shares(rule),
         judged_until=judged.until(rule),
         blind=studies.is_blind(session, study),
@@ -201,7 +213,7 @@ def report(
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
         record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
-        parts=tuple(_parts(session, study, chosen, names, rule, settings)),
+        parts=tuple(part for part in parts if part is not None),
     )
 
 
@@ -210,23 +222,6 @@ def judged_runs(
 ) -> tuple[ComparedRun, ...]:
     """Return runs of one question set as `rule` judges them, without comparing them."""
     return _RunsUnderRules(session, study, compared, names_of(compared)).under(rule)
-
-
-def _parts(
-    session: Session,
-    study: Study,
-    compared: Sequence[Run],
-    names: Mapping[str, str],
-    rule: Rule,
-    settings: Resampling | None,
-) -> Iterator[ComparisonPart]:
-    """Yield each wing's part of the comparison."""
-    for wing in rooms.contributions("services", "comparison_part"):
-        part: ComparisonPart | None = wing.compared(
-            session, study, compared, names, rule=rule, settings=settings
-        )
-        if part is not None:
-            yield part
 
 
 def names_of(compared: Sequence[Run]) -> dict[str, str]:
@@ -344,14 +339,14 @@ class _RunsUnderRules:
         )
 
     def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
-        question = self._questions[asked.key]
+        question, judgments = self._questions[asked.key], said.judgments(asked)
         return ComparedQuery(
             position=question.position,
             query_id=asked.query_id,
             question=question.text,
             category=question.category,
-            summary=summarise(said.judgments(asked)),
-            verdicts=tuple(said.relevance(thing) for thing in asked.things),
+            summary=summarise(judgments),
+            verdicts=judgments.verdicts,
         )
 
 

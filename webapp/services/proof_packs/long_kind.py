@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.study import Study
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.runs import reports
-from webapp.services.workers.long_work import Tell
+from webapp.steps import Tell
 
 KIND = "proof pack"
 

@@ -38,7 +38,7 @@ from webapp.services.rating import orders
 from webapp.services.runs import order, reports, runs
 from webapp.services.runs.reports import MachineNotPacked, Rule
 from webapp.services.study import blinding, studies
-from webapp.services.workers.long_work import Tell
+from webapp.steps import Tell, nobody
 
 MEDIA_TYPE = "application/zip"
 
@@ -56,12 +56,8 @@ LONG_FROM = 300
 """The answers from which a pack is made beside the requests: ten runs of thirty questions."""
 
 
-def _nobody(_done: int, _of: int) -> None:
-    """Hear how far a pack is where nobody waits to see it."""
-
-
 def of_run(
-    session: Session, study: Study, run_id: str, rule: Rule, *, tell: Tell = _nobody
+    session: Session, study: Study, run_id: str, rule: Rule, *, tell: Tell = nobody
 ) -> ExportedFile:
     """Return the proof pack of one run, its merged files under `rule`; `tell` hears each step.
 
@@ -78,7 +74,7 @@ def of_study(
     rule: Rule,
     *,
     settings: Resampling | None = None,
-    tell: Tell = _nobody,
+    tell: Tell = nobody,
 ) -> ExportedFile:
     """Return the proof pack of every run of the study; `tell` hears each step.
 

@@ -38,6 +38,7 @@ from webapp.services.proof_packs.packed_judgments import PackedJudgments
 from webapp.services.proof_packs.replay import ReplayedPack, replayed
 from webapp.services.proof_packs.rereading import Otherwise
 from webapp.services.runs.reports import Rule
+from webapp.steps import Tell, nobody
 
 ResultT = TypeVar("ResultT")
 
@@ -79,11 +80,11 @@ class Verification:
         return not self.differences
 
 
-def verify(pack: ProofPack) -> Verification:
-    """Return the differences between the members of `pack` and those made from its verdicts."""
+def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
+    """Return where the members of `pack` differ from its verdicts; `tell` hears of each run."""
     with speaking(SOURCE_LANGUAGE):
         work = _Work(pack)
-        work.do()
+        work.do(tell)
     manifest = pack.manifest
     return Verification(
         name=pack.name,
@@ -114,8 +115,10 @@ class _Work:
         self._runs = {run.run: run for run in self.manifest.runs}
         self._raters = list(dict.fromkeys(self.manifest.raters))
 
-    def do(self) -> None:
+    def do(self, tell: Tell) -> None:
         """Compare everything, the hashes first."""
+        of = len(self._runs) + 2
+        tell(0, of)
         self._hashes()
         self._names()
         sets = self._sets()
@@ -131,8 +134,10 @@ class _Work:
             judged = stack.enter_context(put_back(said, settled))
             by_events = stack.enter_context(put_back(others, settled)) if others else None
             self.figures += added.compare(self.pack, judged, self.differences)
-            for run in lists:
+            for done, run in enumerate(lists, start=1):
+                tell(done, of)
                 self._run(self._runs[run.run], judged, by_events)
+            tell(of - 1, of)
             self._comparisons(lists, judged)
 
     def _hashes(self) -> None:

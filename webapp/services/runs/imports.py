@@ -18,13 +18,13 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs, property_filling
-from webapp.importers.runs.json_runs import Tell
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.runs.property_identity import fullest
 from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import Pool, from_row, to_row
 from webapp.services.study import question_sets
+from webapp.steps import Tell, nobody
 
 RUN_ID_BYTES = 5
 PROPERTIES = "properties"
@@ -92,14 +92,14 @@ _LOOKED_AT: Kept[tuple[str, str], _ExaminedFile] = Kept(100)
 
 
 def examine(
-    session: Session, study: Study, name: str, data: bytes, tell: Tell = json_runs.nobody
+    session: Session, study: Study, name: str, data: bytes, tell: Tell = nobody
 ) -> ImportReport:
     """Return the effect of importing the file; of an unreadable file, its problem."""
     return _placed(session, study, _examined(name, data, tell))
 
 
 def look(
-    session: Session, study: Study, name: str, data: bytes, tell: Tell = json_runs.nobody
+    session: Session, study: Study, name: str, data: bytes, tell: Tell = nobody
 ) -> ImportReport:
     """Return the same report for reading only; a file is read once, however often it is asked for.
 

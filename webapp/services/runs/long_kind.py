@@ -17,7 +17,8 @@ from webapp.db.tables.study import Study
 from webapp.services.runs import imports, uploads, waiting_files
 from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import FileDecision
-from webapp.services.workers.long_work import Finish, Tell
+from webapp.services.workers.long_work import Finish
+from webapp.steps import Tell
 
 KIND = "import"
 

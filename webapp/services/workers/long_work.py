@@ -28,6 +28,7 @@ from webapp.services.exports.exports import ExportedFile
 from webapp.services.workers import leases
 from webapp.services.workers.leases import ASKING, Lease
 from webapp.services.workers.loop import Nothing, OutsideWork
+from webapp.steps import Tell
 
 WAITING, DONE, FAILED = "waiting", "done", "failed"
 KEPT_FOR = timedelta(days=1)
@@ -36,9 +37,6 @@ MOST_ATTEMPTS = 3
 
 TOLD_AT_MOST = 100
 """How often the row of a work is written to say how far it is, however many its steps."""
-
-Tell = Callable[[int, int], None]
-"""Is told how many steps of how many are done."""
 
 Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
 """Stores the outcome of a work; returns what its kind's page needs to go on, for ``result``."""
