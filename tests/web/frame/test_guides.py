@@ -40,6 +40,16 @@ def test_what_has_no_translation_is_shown_in_english_and_says_so(client: FlaskCl
     assert '<article class="guide" lang="en">' in text_of(client, "/help/chatbots", "id")
 
 
+def test_a_long_guide_begins_with_its_parts_and_a_short_one_with_its_text(
+    client: FlaskClient,
+) -> None:
+    guide = text_of(client, "/help/thesis")
+
+    assert ">10 parts</summary>" in guide
+    assert '<a href="#10-hand-it-in">10. Hand it in</a>' in guide
+    assert 'class="contents"' not in text_of(client, "/help/")
+
+
 @pytest.mark.parametrize("language", ["en", "id"])
 @pytest.mark.parametrize("name", [*GUIDES, *REFERENCES])
 def test_links_and_pictures_of_a_guide_lead_somewhere(

@@ -27,7 +27,7 @@ from webapp.services.comparisons.comparisons import (
     NothingToCompare,
 )
 
-_DATED = re.compile(r"[ _-]?\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
+_DATED = re.compile(r"(?:^|[ _-])\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
 _KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
 
 Key = tuple[int, str]
@@ -98,6 +98,8 @@ def method_name(path: str) -> str:
     'hybrid'
     >>> method_name("evaluation_rated_api_only_20260125.csv")
     'api_only'
+    >>> method_name("2684856600.csv")  # named after a run
+    '2684856600'
     """
     file = PurePath(path)
     stem = _DATED.sub("", file.stem)

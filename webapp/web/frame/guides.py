@@ -35,10 +35,14 @@ TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 
 @dataclass(frozen=True, slots=True)
 class GuidePage:
-    """A guide: its name, its heading, its text as HTML and the language that it is in."""
+    """A guide: its name, its heading, its text as HTML and the language that it is in.
+
+    ``parts`` are the headings within the text by their names in an address.
+    """
 
     name: str
     title: str
+    parts: dict[str, str]
     text: Markup
     spoken: str
 
@@ -56,8 +60,8 @@ def show(name: str) -> str:
     if source is None:
         raise NotFound
     spoken = source.parent.name if source.parent.name != "docs" else "en"
-    title, text = _rendered(source.read_text("utf-8"))
-    page = GuidePage(name, title, text, spoken)
+    title, parts, text = _rendered(source.read_text("utf-8"))
+    page = GuidePage(name, title, parts, text, spoken)
     return render_template("frame/guides/page.html", **htmx.names(page))
 
 
@@ -74,19 +78,22 @@ def _source(name: str) -> Path | None:
     return next((path for path in places if NAME.fullmatch(name) and path.is_file()), None)
 
 
-def _rendered(source: str) -> tuple[str, Markup]:
-    """Return the heading of a guide, and what is below it as HTML."""
+def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
+    """Return the heading of a guide, the headings below it by their ids, and its text as HTML."""
     from markdown_it import MarkdownIt  # 60 modules that the first page need not pay for
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(OTHER_LANGUAGE.sub("", source, count=1))
     title, below = tokens[1].content, tokens[3:]  # after the heading's begin, words and end
+    parts: dict[str, str] = {}
     for before, token in pairwise(below):
         if before.type == "heading_open":
             before.attrSet("id", _anchor(token.content))
+            if before.tag == "h2":
+                parts[_anchor(token.content)] = "".join(c.content for c in token.children or ())
         _lead_inside(token.children or ())
     html = parser.renderer.render(below, parser.options, {})
-    return title, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
+    return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
 
 
 def _anchor(heading: str) -> str:
